@@ -34,6 +34,7 @@ _MIN_FILES_FOR_PROCESSES = 200
 _CHUNK_FILES = 50
 _UNSURE = "these logs may belong to a result in the same folder; if they do not, move them to another folder"
 _LOG_OPTIONS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log")
+_SHOWN_BY_CHARTS = ("rw", "rwmixread", "sync", "fsync", "fdatasync")
 _BENCH_FIO_WORDS = re.compile(r"-(?:iodepth|numjobs)(?=-)")
 
 _Owner = Literal["none", "a result", "unsure"]
@@ -241,20 +242,22 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[Met
     return "\n".join(lines) + "\n"
 
 
-def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> Iterator[str]:
-    """Yield the fio options of the campaign's workload, and the metric if all results have the same one.
+def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> list[str]:
+    """Return the fio options of the campaign's workload, and the metric if all results have the same one.
 
-    The options that vary become lists, unless their matrix would have more cells than a campaign may have.
+    The options that vary become lists, unless their matrix would have more cells than a campaign may have. Options that
+    all results share are included if charts show them.
     """
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:
         for axis, value in each.varies:
             values[axis][value] = None
-    fits = math.prod(map(len, values.values())) <= MOST_CELLS
-    if fits:
-        for axis, found in values.items():
-            yield f"{axis}: [{', '.join(map(scalar, found))}]"
-    if len(metrics) == 1:
-        yield f"metric: {next(iter(metrics))}"
-    elif not values or not fits:
-        yield "rw: read"
+    found: list[str] = []
+    if math.prod(map(len, values.values())) <= MOST_CELLS:
+        found += (f"{axis}: [{', '.join(map(scalar, several))}]" for axis, several in values.items())
+    for name in _SHOWN_BY_CHARTS:
+        first, *others = {each.record.options.get(name) for each in placed}
+        if first and not others and name not in values:
+            found.append(f"{name}: {scalar(first)}")
+    found += (f"metric: {metric}" for metric in metrics if len(metrics) == 1)
+    return found or ["rw: read"]

@@ -12,7 +12,10 @@ from poolproof.cli.main import app_for
 from poolproof.errors import FioError, RunError, UsageError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.importing.imported_run import import_results
+from poolproof.presentation.charts.axis_positions import places
+from poolproof.presentation.export.pictures import pictures
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Trial
 
 RESULT: dict[str, Any] = json.loads(
@@ -63,6 +66,15 @@ def test_every_command_reads_an_imported_run(tmp_path: Path, command: list[str])
     run = import_results([tmp_path / "in"], tmp_path / "run", Context()).path
     done = CliRunner().invoke(app_for([name]), [name, str(run), *words])
     assert done.exit_code == 0, done.exception
+
+
+@pytest.mark.parametrize(("fsync", "panel"), [("0", "randwrite, async"), ("1", "randwrite, sync")])
+def test_charts_show_the_mode_that_all_results_share(tmp_path: Path, fsync: str, panel: str) -> None:
+    for bs in ("4k", "64k"):
+        _write(tmp_path / "in" / f"{bs}.json", rw="randwrite", bs=bs, fsync=fsync)
+    run = load_run(import_results([tmp_path / "in"], tmp_path / "run", Context()).path)
+    assert {place.panel for place in places(run.campaign.workloads).values()} == {panel}
+    assert {picture.place.parts[1] for picture in pictures(run)} == {"randwrite"}
 
 
 def test_folders_are_layouts_and_columns_contain_the_names(tmp_path: Path) -> None:
