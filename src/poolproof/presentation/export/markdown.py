@@ -11,6 +11,7 @@ from poolproof.presentation.terminal.words import (
     emulated_legend,
     emulated_mark,
     half_width_text,
+    some_of,
     value_text,
     versions_text,
 )
@@ -125,7 +126,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
         if row.settled is False and row.figure is not None:
             why = ", ".join(reason.name for reason in row.not_converged)
             named.setdefault(why, []).append(_place(row))
-    parts = [f"{_some(places)} ({_text(why)})" for why, places in named.items()]
+    parts = [f"{some_of(places, _MOST_NAMED)} ({_text(why)})" for why, places in named.items()]
     if not parts:
         return ""
     return f"**about** marks results that did not converge, whose means are not reliable: {'; '.join(parts)}."
@@ -134,12 +135,11 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 def _few_events(rows: Iterable[ExportRow]) -> str:
     """Return a sentence on the percentiles with too few events and how many they need, or an empty text."""
     found = [(_place(row), row) for row in rows if row.counts]
-    few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]
+    few = [f"{place} ({_text(each.sentence)})" for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:
         return ""
-    more = f"; and {len(few) - _MOST_NAMED} more" if len(few) > _MOST_NAMED else ""
-    places = "; ".join(f"{place} ({_text(sentence)})" for place, sentence in few[:_MOST_NAMED])
-    return f"**{TOO_FEW}** marks percentiles that are not ranked or compared: {places}{more}."
+    places = some_of(few, _MOST_NAMED, "; ", "; and {} more")
+    return f"**{TOO_FEW}** marks percentiles that are not ranked or compared: {places}."
 
 
 def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
@@ -148,12 +148,7 @@ def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
     for row in rows:
         for remark in row.remarks:
             places.setdefault(remark, []).append(_place(row))
-    yield from (f"{_some(found)}: {_text(remark)}." for remark, found in places.items())
-
-
-def _some(places: Sequence[str]) -> str:
-    more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
-    return ", ".join(places[:_MOST_NAMED]) + more
+    yield from (f"{some_of(found, _MOST_NAMED)}: {_text(remark)}." for remark, found in places.items())
 
 
 def _legend(table: ExportTable) -> str:

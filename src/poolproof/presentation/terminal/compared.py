@@ -16,6 +16,7 @@ from poolproof.presentation.terminal.words import (
     emulated_mark,
     per_cent_whole,
     range_text,
+    some_of,
     speed_text,
     value_text,
 )
@@ -185,12 +186,10 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
     """Yield a sentence about what a repeat would show, and a sentence about what the answer applies to."""
     tested = [cell for cell in cells if cell.difference.error is not None]
-    shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
-    more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""
+    ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
+    shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")
     if tested:
-        yield Text(
-            f"\nA repeat with the same number of {units} would show (95%): {'; '.join(shown)}{more}", style=QUIET
-        )
+        yield Text(f"\nA repeat with the same number of {units} would show (95%): {shown}", style=QUIET)
         yield Text(holds, style=QUIET)
 
 
@@ -242,5 +241,4 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
 
 
 def _places(places: Sequence[CellKey]) -> str:
-    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return ", ".join(str(place) for place in places[:_MOST_PLACES]) + more
+    return some_of([str(place) for place in places], _MOST_PLACES)

@@ -24,6 +24,7 @@ from poolproof.presentation.terminal.words import (
     half_width_text,
     per_cent_whole,
     range_text,
+    some_of,
     speed_text,
 )
 from poolproof.results.compare.measured import Measured, in_groups
@@ -170,11 +171,11 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, ranking.repeated(each)) for each in ranking.ranked if not each.entry.untested]
     known = [(name, repeated) for name, repeated in tested if repeated is not None]
-    shown = [f"{name} {range_text(interval)}" for name, interval in known[:_MOST_TIES]]
-    more = f"; and {len(known) - _MOST_TIES} more" if len(known) > _MOST_TIES else ""
+    ranges = [f"{name} {range_text(interval)}" for name, interval in known]
+    shown = some_of(ranges, _MOST_TIES, "; ", "; and {} more")
     if shown:
         text = f"\nA repeat with the same number of {units_of(ranking.run)} would show, relative to {leader} (95%): "
-        yield Text(f"{text}{'; '.join(shown)}{more}", style=QUIET)
+        yield Text(f"{text}{shown}", style=QUIET)
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
@@ -185,19 +186,18 @@ def _mix(ranking: Ranking) -> Iterator[RenderableType]:
     for each in ranking.ranked[1:]:
         cells = each.entry.cells
         apart = {name: difference(cells[name].log, first.cells[name].log).interval for name in cells}
-        shown = [f"{name} {speed_text(Interval(ratio.mean))}" for name, ratio in list(apart.items())[:_MOST_TIES]]
-        more = f", and {len(apart) - _MOST_TIES} more, see --json" if len(apart) > _MOST_TIES else ""
-        yield indented(f"{each.entry.layout}: {', '.join(shown)}{more}")
+        ratios = [f"{name} {speed_text(Interval(ratio.mean))}" for name, ratio in apart.items()]
+        shown = some_of(ratios, _MOST_TIES, ", ", ", and {} more, see --json")
+        yield indented(f"{each.entry.layout}: {shown}")
 
 
 def _ties(ranking: Ranking) -> Iterator[Text]:
     unsteady = {each.entry.layout for each in ranking.ranked if each.entry.untested}
     ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsteady]
     names, unit = [], "build" if ranking.run.by_build else "trial"
-    for pair in ties[:_MOST_TIES]:
+    for pair in ties:
         word = word_text(pair.decision.word, ranking.effect)
         why = f"a single {unit} has no interval" if pair.difference.error is None else word
         names.append(f"{pair.better} and {pair.worse} ({why})")
-    more = f"; and {len(ties) - _MOST_TIES} more, see --json" if len(ties) > _MOST_TIES else ""
     if ties:
-        yield Text(f"ties: {'; '.join(names)}{more}")
+        yield Text(f"ties: {some_of(names, _MOST_TIES, '; ', '; and {} more, see --json')}")

@@ -20,6 +20,7 @@ from poolproof.presentation.terminal.words import (
     emulated_mark,
     groups_text,
     half_width_text,
+    some_of,
     speed_text,
     value_text,
     which_is_better,
@@ -236,8 +237,7 @@ def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             for remark in cell.remarks():
                 places.setdefault(remark, []).append(_place(cell))
     for remark, found in places.items():
-        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-        yield _block("!", STYLES["suspect"], f"{', '.join(found[:_MOST_NAMED])}{more}", indented(remark))
+        yield _block("!", STYLES["suspect"], some_of(found, _MOST_NAMED), indented(remark))
 
 
 def _title(cell: Cell) -> str:

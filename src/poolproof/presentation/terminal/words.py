@@ -68,6 +68,12 @@ def half_width_text(interval: Interval) -> str:
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
 
+def some_of(texts: Sequence[str], most: int, joint: str = ", ", more: str = " and {} more") -> str:
+    """Join at most `most` texts. If there are others, add how many."""
+    left = len(texts) - most
+    return joint.join(texts[:most]) + (more.format(left) if left > 0 else "")
+
+
 def versions_text(record: RunRecord, *more: str) -> str:
     """Return the versions of poolproof, the load generators and the kernel, and `more`, leaving out empty texts."""
     versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
