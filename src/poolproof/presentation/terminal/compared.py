@@ -37,6 +37,8 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
     `earlier` is the number of earlier runs that were used to estimate the variance between runs.
     """
+    if any(run.record.imported for run in runs):
+        return "The results were imported, so it is unknown which machine, builds and days this applies to."
     if earlier:
         count = format_number_of(earlier, "earlier run")
         return (

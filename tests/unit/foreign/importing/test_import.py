@@ -66,6 +66,7 @@ def test_every_command_reads_an_imported_run(tmp_path: Path, command: list[str])
     run = import_results([tmp_path / "in"], tmp_path / "run", Context()).path
     done = CliRunner().invoke(app_for([name]), [name, str(run), *words])
     assert done.exit_code == 0, done.exception
+    assert "this machine" not in done.stdout
 
 
 @pytest.mark.parametrize(("fsync", "panel"), [("0", "randwrite, async"), ("1", "randwrite, sync")])
