@@ -26,6 +26,7 @@ _BSD = re.compile(
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
+_DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
@@ -147,10 +148,14 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
 
 
 def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
-    block = _size(command.words.get("bs") or command.words.get("ibs" if is_read else "obs")) or 512
+    written = command.words.get("bs") or command.words.get("ibs" if is_read else "obs")
+    count = command.words.get("count", "")
+    block = _size(written) or (moved // int(count) if written and count.isdecimal() and int(count) else 0) or 512
     path = command.source if is_read else command.target
     syncs_each = command.has("oflag", "sync", "dsync")
-    syncs_at_end = command.has("conv", "fsync", "fdatasync")
+    # dd prints its times after it has closed the output, and closing a block device writes its cache to the disk.
+    closes_device = not is_read and _DEVICE.match(path) is not None
+    syncs_at_end = command.has("conv", "fsync", "fdatasync") or closes_device
     return LoadPart(
         "dd",
         reads=is_read,
