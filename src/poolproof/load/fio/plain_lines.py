@@ -44,6 +44,7 @@ _MARGIN = re.compile(
     r"|(?P<number>\s{0,7}\d{1,6}(?:\s?[:.)|])?(?=\s|$))"
     r"|(?P<container>\w[\w./-]* +\|(?=\s|$))"
     r"|(?P<speaker>[\w.@-]{1,30}>(?=\s|$))"
+    r"|(?P<host>\d{1,3}(?:\.\d{1,3}){3}:(?=\s|$))"
     r"|(?P<sign>\s{0,3}(?:#+|//|[*|;-])(?=\s|$)|\+))"
 )
 _FIO_RESULT = re.compile(
@@ -52,7 +53,7 @@ _FIO_RESULT = re.compile(
     r'|"fio version"|[2-5];fio-|\S.*: \((?:groupid|g)=\s*\d+'
     r"|IOPS \(Read/Write\)|Random Read/Write IOPS:|Block Size\s*\||JobName:|\d{1,18} \S+ [(\uff08].*/s$|Timing \w+ "
     r"|BUFFERED READS:|OPERATION\s+RESULT TYPE|.*-Sequential Output-|(?:SEQ|RND|Sequential|Random) .*MB/s"
-    r"|Operations performed:|(?:reads|writes)/s:)"
+    r"|Children see throughput|Operations performed:|(?:reads|writes)/s:)"
 )
 _LISTED = re.compile(r'^\s*"((?:[^"\\]|\\.)*)",?\s*$')
 _FEWEST_NUMBERED, _FEWEST_LISTED = 2, 3
@@ -73,7 +74,7 @@ _RESULTS = re.compile(
     r"runt= {0,12}\d{1,15} ?msec"
 )
 _SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?")
-_QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io)=3D")
+_QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io|[ \t])=3D")
 _MOST_TAKEN = 30  # wrapped at 76 characters, a line of fio becomes fewer lines
 _HEX = re.compile(r"(?:=[0-9A-F]{2})+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")

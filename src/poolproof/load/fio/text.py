@@ -203,7 +203,11 @@ class _TextParser:
         part, pid = found
         has_totals = any(self._run.groups.values()) or bool(self._run.disks)
         printed = _printed_at(line)
-        if part.name != _TOTAL and (has_totals or self._is_of_another_run(part) or self._is_later(part, printed)):
+        if part.name == _TOTAL:
+            starts_run = any(job.part.name == _TOTAL for job in self._run.jobs)  # a client prints its total once
+        else:
+            starts_run = has_totals or self._is_of_another_run(part) or self._is_later(part, printed)
+        if starts_run:
             self.finish()
         self._run.jobs.append(_PrintedJob(part, pid, printed=printed))
         return True

@@ -154,3 +154,53 @@ def test_disk_statistics_may_name_memory(disk: str, verdict: str) -> None:
     (found,) = audit_text("mail", text, Context())
 
     assert found.verdict == verdict
+
+
+def test_two_totals_of_a_client_are_two_runs() -> None:
+    text = (
+        "All clients: (groupid=0, jobs=4): err= 0: pid=0: Wed Aug 12 15:40:00 2020\n"
+        "   read: IOPS=3025, BW=23.6Mi (24.8M)(2837MiB/120012msec)\n\n"
+        "All clients: (groupid=0, jobs=4): err= 0: pid=0: Wed Aug 12 15:42:05 2020\n"
+        "  write: IOPS=3025, BW=23.6Mi (24.8M)(2837MiB/120022msec)\n"
+    )
+
+    assert [(each.line, [*each.figures.directions]) for each in audit_text("post", text, Context())] == [
+        (1, ["read"]),
+        (4, ["write"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kib"),
+    [
+        (">>> \tChildren see throughput for 12 rewriters \t=3D 4837741.94 =\nkB/sec\n", 4837741.94),
+        ("10.0.0.11:      Children see throughput for  1 initial writers  =  302980.50 kB/sec\n", 302980.5),
+    ],
+)
+def test_iozone_in_a_mail_and_behind_a_host(text: str, kib: float) -> None:
+    (found,) = audit_text("post", text, Context())
+
+    assert found.figures.directions["write"].bandwidth_bytes == pytest.approx(kib * 1024)
+
+
+@pytest.mark.parametrize(("target", "verdict"), [("/dev/disk2", "unproven"), ("/tmp/image", "suspect")])
+def test_dd_waits_for_a_device_that_it_closes(target: str, verdict: str) -> None:
+    text = (
+        f"$ sudo dd bs=1m if=Raspian.img of={target}\n974+1 records in\n974+1 records out\n"
+        "1021592274 bytes transferred in 480.752682 secs (2124985 bytes/sec)\n"
+    )
+
+    (found,) = audit_text("post", text, Context())
+
+    assert found.verdict == verdict
+
+
+def test_the_block_of_dd_follows_from_its_count() -> None:
+    text = (
+        "$ dd if=/dev/zero of=testfile bs=$((1024*1024)) count=10 oflag=dsync\n10+0 records in\n10+0 records out\n"
+        "10485760 bytes transferred in 0.028418 seconds (368981986 bytes/sec)\n"
+    )
+
+    (found,) = audit_text("post", text, Context())
+
+    assert found.proof is not None and "bs=1m" in found.proof
