@@ -24,7 +24,7 @@ from poolproof.presentation.charts.model import (
     specification,
 )
 from poolproof.presentation.export.rows import mode_of, sync_of
-from poolproof.presentation.terminal.visible import visible
+from poolproof.presentation.terminal.visible import visible_texts
 from poolproof.presentation.terminal.words import emulated_legend, versions_text
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
@@ -75,7 +75,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
     """Return the content of the picture's file; `kind` is `png` or `svg`."""
     import vl_convert
 
-    specification = _without_controls(look.dressed(picture.chart))
+    specification = visible_texts(look.dressed(picture.chart))  # XML does not allow control characters
     if picture.size:
         specification["spec"].update(picture.size)
     facet = specification.get("facet", {})
@@ -87,15 +87,6 @@ def drawn(picture: Picture, kind: str) -> bytes:
         return text.encode()
     image: bytes = vl_convert.vegalite_to_png(specification, scale=_PNG_SCALE)
     return image
-
-
-def _without_controls(value: Any) -> Any:
-    """Return a specification with escapes for control characters in texts, because XML does not allow them."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {visible(key): _without_controls(each) for key, each in value.items()}
-    return [_without_controls(each) for each in value] if isinstance(value, list) else value
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:

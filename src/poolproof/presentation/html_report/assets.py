@@ -16,10 +16,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from poolproof.errors import RunError
 from poolproof.files.writing import write_output
 from poolproof.presentation.charts import theme as look
+from poolproof.presentation.terminal.visible import visible, visible_texts
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.version import __version__
 
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _DIGEST_LETTERS = 32
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
@@ -29,11 +30,16 @@ def rendered(
 ) -> str:
     """Return a page made from its template.
 
-    Text from the run is escaped. A name in the template that is missing from `values` raises an error. The page's
-    scripts read `data`. Vega is included only if the page `draws` charts.
+    Text from the run is escaped, and its control characters are made visible. A name in the template that is missing
+    from `values` raises an error. The page's scripts read `data`. Vega is included only if the page `draws` charts.
     """
     environment = Environment(
-        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
     )
     code = [*([vega_script()] if draws else []), *map(asset, scripts)]
     return environment.get_template(template).render(
@@ -65,8 +71,17 @@ def asset(name: str) -> str:
 
 
 def script_json(value: Any) -> str:
-    """Return compact JSON that is safe inside a script element: no name in a run can close the element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
+    """Return compact JSON that is safe inside a script element: no name in a run can close the element.
+
+    Control characters in texts are made visible.
+    """
+    texts = visible_texts(value)
+    return json.dumps(texts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
+
+
+def _visible(value: Any) -> Any:
+    """Return a value of a template with control characters made visible, but our own HTML and scripts unchanged."""
+    return value if hasattr(value, "__html__") else visible(str(value))
 
 
 def _source(script: str) -> str:

@@ -3,12 +3,13 @@
 Names, messages and paths can come from strangers. A terminal would obey the control characters in them, and
 bidirectional controls would change the order of what is read. `main` puts the filter around standard output and
 standard error, so no command can forget it. The filter does not affect colours, because rich adds them afterwards.
+HTML pages and pictures use the same escapes.
 """
 
 import contextlib
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,15 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """Do the same as `visible`, but return a single line: line ends become escapes too."""
     return visible(text.replace("\n", "\\n"))
+
+
+def visible_texts(value: Any) -> Any:
+    """Return a JSON value in which all texts, including keys, have been made visible."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible_texts(key): visible_texts(each) for key, each in value.items()}
+    return [visible_texts(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from poolproof.cli.main import app_for
 from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
 from poolproof.presentation.html_report.assets import script_json
+from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.html_report.page import write_report
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
@@ -104,8 +105,22 @@ def test_names_with_markup_stay_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&amp;"])
 def test_json_in_a_script_cannot_end_it(text: str) -> None:
     made = script_json({"name": text})
-    assert json.loads(made) == {"name": text}
+    assert json.loads(made) == {"name": visible(text)}
     assert not re.search(r"[<>&\u2028]", made)
+
+
+@pytest.mark.parametrize("control", ["\x1b]0;x\x07", "\x00", "\x9b31m", "\u202e", "\u2066", "\u2028", "\x7f"])
+def test_no_control_character_of_a_run_is_in_the_page(tmp_path: Path, control: str) -> None:
+    finding = Finding("write-vanished", "refutes", f"lost{control}bytes", f"mend{control}it")
+    trials = [replace(each, findings=(finding,)) for each in all_trials("refuted")]
+    run = make_run(tmp_path / "run", trials)
+    record = json.loads((run / "run.json").read_text())
+    record |= {"host": f"a{control}b", "facts": {"kernel": f"a{control}b"}, "versions": {"fio": f"a{control}b"}}
+    (run / "run.json").write_text(json.dumps(record))
+    page = _page(run)
+    assert f"a{visible(control)}b" in _Elements(page).text
+    raw = [*data_of(page)["findings"][0], re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)]
+    assert not [text for text in raw if control in text]
 
 
 def test_an_empty_run_is_a_page_with_what_to_type(tmp_path: Path) -> None:
