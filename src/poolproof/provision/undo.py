@@ -80,11 +80,10 @@ def undo_all(
             if not name:
                 raise
     for change in changes:
-        tell(f"undo: {change.title}")
         if change.number in unfinished:
             failure: FailedUndo | None = FailedUndo(change, unfinished[change.number])
         else:
-            failure = _needed_by(failed, change) or _undo_change(change, run_host, owned)
+            failure = _needed_by(failed, change) or _undo_change(change, run_host, owned, tell)
         if failure is not None:
             failed.append(failure)
         else:
@@ -222,7 +221,7 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | Non
     return FailedUndo(change, reason, can_repeat=False)
 
 
-def _undo_change(change: Change, run_host: Host, owned: Owned) -> FailedUndo | None:
+def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> FailedUndo | None:
     undo = _typed(change)
     if undo is None:
         argv = change.undo.argv if isinstance(change.undo, OldCommand) else ()
@@ -234,7 +233,9 @@ def _undo_change(change: Change, run_host: Host, owned: Owned) -> FailedUndo | N
         if refused is None:
             host = host_named(run_host, change.host)
             refused = link_to(undo, owned, host)
-            failed = undo_one(undo, host, owned.daemons) if refused is None else None
+        if refused is None:
+            tell(f"undo: {change.title}")
+            failed = undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:
         if not change.host:
             raise

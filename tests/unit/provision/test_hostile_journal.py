@@ -69,7 +69,9 @@ def test_no_command_of_a_journal_is_run(tmp_path: Path, argv: list[str], last_re
 def test_an_unknown_command_is_named_and_stays_in_the_journal(tmp_path: Path) -> None:
     undo = {"kind": "command", "argv": ["sh", "-c", "id > PWN"], "only_if": {"path": "/", "text": ""}}
     journal = journal_of(tmp_path / "journal.jsonl", undo)
-    (left,) = undo_all(journal, LocalHost(), OWNED)
+    told: list[str] = []
+    (left,) = undo_all(journal, LocalHost(), OWNED, tell=told.append)
+    assert not told  # nothing was undone
     assert left.reason == "not performed, because poolproof never wrote such a command: sh -c 'id > PWN'"
     assert not left.can_repeat
     assert len(journal.outstanding()) == 1
