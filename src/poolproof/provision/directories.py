@@ -22,6 +22,7 @@ from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
+from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.trust import distrust
 from poolproof.steps import Step
@@ -146,8 +147,13 @@ def check_writable(host: Host, path: str, *, instead: str = "") -> None:
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Raise a HostError unless the work directory is writable, because the state directory must be created in it."""
-    check_writable(host, state_dir.rpartition("/")[0] or "/", instead=_ANOTHER)
+    """Check the work directory, in which the state directory is created.
+
+    Raises a HostError if it is not writable, or if another user could replace it with a link during the run.
+    """
+    work = state_dir.rpartition("/")[0] or "/"
+    check_writable(host, work, instead=_ANOTHER)
+    check_not_swappable(host, work)
 
 
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]

@@ -10,7 +10,9 @@ _LIMIT_S = 20.0
 _ROOT = 0
 _STICKY, _GROUP_WRITES, _OTHERS_WRITE = 0o1000, 0o020, 0o002
 _PARENTS = """
-id -u; path=$1
+user=$(id -u); path=$1
+case $user$SUDO_UID in 0*[!0-9]* | [!0]*) ;; *) user=${SUDO_UID:-0} ;; esac
+echo "$user"
 while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; path=$(dirname -- "$path"); done
 """
 
@@ -30,9 +32,9 @@ class DirectoryStat:
 def check_not_swappable(host: Host, path: str) -> None:
     """Raise a HostError if another user could replace the directory, or one that contains it, during a run.
 
-    `path` has no symbolic links. An owner other than root and the run's user could do so. So could everyone who may
-    write to a directory that does not have the sticky bit. A group with the same number as the owner is assumed to be
-    private.
+    `path` has no symbolic links. An owner other than root, the run's user and the caller of sudo could do so. So could
+    everyone who may write to a directory that does not have the sticky bit. A group with the same number as the owner
+    is assumed to be private.
     """
     printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():

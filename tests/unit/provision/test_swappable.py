@@ -7,6 +7,7 @@ import pytest
 
 from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
+from poolproof.provision.directories import check_work
 from poolproof.provision.swappable import DirectoryStat, check_not_swappable, replacer
 
 
@@ -41,3 +42,20 @@ def test_a_directory_inside_one_of_another_user_is_refused(tmp_path: Path) -> No
     os.chown(inner.parent, 65534, 65534)
     with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob with a link"):
         check_not_swappable(LocalHost(), str(inner))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can create a directory of another user")
+def test_a_work_directory_of_another_user_is_refused_unless_that_user_called_sudo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "bob"
+    work.mkdir()
+    os.chown(work, 65534, 65534)
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob with a link"):
+        check_work(LocalHost(), f"{work}/poolproof-0badcafe")
+    monkeypatch.setenv("SUDO_UID", "65534")
+    check_work(LocalHost(), f"{work}/poolproof-0badcafe")
+    monkeypatch.setenv("SUDO_UID", "65533")
+    with pytest.raises(HostError):
+        check_work(LocalHost(), f"{work}/poolproof-0badcafe")
