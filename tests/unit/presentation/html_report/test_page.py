@@ -14,8 +14,8 @@ from poolproof.cli.main import app_for
 from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
 from poolproof.presentation.html_report.assets import script_json
-from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.html_report.page import write_report
+from poolproof.presentation.terminal.visible import visible
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Trial, TrialKey
