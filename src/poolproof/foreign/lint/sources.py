@@ -127,9 +127,9 @@ def fio_keywords(host: Host) -> Mapping[str, int]:
 
 
 def _is_command(words: Sequence[str]) -> bool:
-    return any(word.startswith("-") and word != "-" for word in words) or (
-        _PROGRAM.match(words[0]) is not None and len(words) > 1 and not Path(words[0]).is_file()
-    )
+    program, *rest = [*words[0].split(), *words[1:]] or [""]  # the whole command may be quoted
+    calls_fio = _PROGRAM.match(program) is not None and bool(rest) and not Path(words[0]).is_file()
+    return calls_fio or any(word.startswith("-") and word != "-" for word in words)
 
 
 def _text(path: Path) -> str:

@@ -95,6 +95,11 @@ def test_fix_prints_a_command_in_its_own_form(lint: Lint) -> None:
     assert out == "fio '--name=a b' --rw=write --bs=1m --size=1g --end_fsync=1\n"
 
 
+def test_a_command_may_be_one_word(lint: Lint) -> None:
+    command = "fio --name=a --rw=write --bs=1m --size=1g"
+    assert lint("--", command)[1] == lint("--", *command.split())[1] != ""
+
+
 def test_mistakes_name_the_next_step(lint: Lint, job_file: Callable[[str], str]) -> None:
     for words in ([], ["none.fio"], ["--fix", job_file(_TRAP), job_file(_TRAP)], ["--fix", "--sarif", "-"],
                   ["-", "--ram", "much"], ["-", "--devices", "a floppy"], ["/"]):  # fmt: skip
