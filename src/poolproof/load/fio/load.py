@@ -7,6 +7,7 @@ they are in.
 """
 
 import math
+import re
 from functools import partial
 
 from poolproof.load.fio import option_names, quantity
@@ -73,7 +74,7 @@ def part_of(job: Job) -> LoadPart:
         makes_new_files=writes and not reads and job.flag("unlink") and not job.flag("overwrite"),
         extents=_extents(job, clones),
         direct=_direct(job),
-        may_use_page_cache=job.engine in option_names.PAGE_CACHE,
+        may_use_page_cache=job.engine in option_names.PAGE_CACHE and not _is_character_device(job),
         # sync_file_range is not a sync: it flushes no drive cache and writes no metadata (man 2 sync_file_range)
         syncs=syncs_at_end or bool(sync_every) or writes_are_synchronous,
         syncs_at_end=syncs_at_end,
@@ -129,6 +130,11 @@ def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeR
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
+
+
+def _is_character_device(job: Job) -> bool:
+    """True if all files are NVMe or SCSI generic devices. Their commands go to the drive without the page cache."""
+    return bool(job.filenames) and all(re.match(r"/dev/(?:ng\d|sg\d)", name) for name in job.filenames)
 
 
 def _direct(job: Job) -> bool:

@@ -44,6 +44,7 @@ def test_each_row_of_tiotest_is_a_result() -> None:
     assert rates == [pytest.approx(rate * MIB) for rate in (502.596, 120.682, 4682.758, 1.655)]
     assert found[3].figures.directions["read"].iops == pytest.approx(1.655 * MIB / 4096)
     assert found[0].command_line == 1
+    assert found[0].proof is not None and "size=200m,numjobs=8" in found[0].proof
 
 
 @pytest.mark.parametrize(("rate", "is_memory"), [("4682.758", True), ("182.758", False)])

@@ -217,3 +217,9 @@ def test_a_windows_path_of_fio_is_a_call() -> None:
 @pytest.mark.parametrize("path", ["/dev/nullb0", "/dev/zero", "/dev/null"])
 def test_a_device_without_a_disk_is_reported(path: str) -> None:
     assert "volatile-target" in _rules(f"fio --name=a --filename={path} --rw=randread --bs=4k --size=1g --direct=1\n")
+
+
+@pytest.mark.parametrize(("path", "is_cached"), [("/dev/ng0n1", False), ("/tmp/file", True)])
+def test_a_character_device_has_no_page_cache(path: str, *, is_cached: bool) -> None:
+    text = f"fio --name=a --filename={path} --rw=randread --bs=512 --size=1g --ioengine=io_uring\n"
+    assert ("recordsize-mismatch" in _rules(text)) == is_cached

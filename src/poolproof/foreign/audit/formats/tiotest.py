@@ -97,7 +97,7 @@ def _result(
         (part,),
         command,
         asked[0] if asked else None,
-        size_bytes=None if is_random else round(size * MIB),
+        size_bytes=None if is_random else round(size * MIB / clones),
         just_written="" if is_write else _WRITTEN,
     )
 
