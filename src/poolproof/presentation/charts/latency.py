@@ -19,20 +19,17 @@ _TITLES = [f"{metric.title}{few}" for metric in _PERCENTILES for few in ("", f",
 
 def _rows(cell: Cell) -> list[Row]:
     return [
-        (
-            f"trial {trial.number}",
-            _title(metric, cell.few_events(metric.id) is not None),
-            short(value * metric.unit.scale),
-        )
+        (f"trial {trial.number}", title, short(value * metric.unit.scale))
         for metric in _PERCENTILES
         if not cell.is_repeated(metric.id)
+        for title in (_title(metric, cell),)  # it depends on all trials
         for trial in cell.trials
         if (value := trial.result(metric.id).value)
     ]
 
 
-def _title(metric: Metric, has_few: bool) -> str:
-    return f"{metric.title}, {TOO_FEW}" if has_few else metric.title
+def _title(metric: Metric, cell: Cell) -> str:
+    return metric.title if cell.few_events(metric.id) is None else f"{metric.title}, {TOO_FEW}"
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:

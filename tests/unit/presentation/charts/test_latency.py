@@ -1,6 +1,7 @@
 """Which ticks of the logarithmic axis are labelled in the latency charts."""
 
 import itertools
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,16 @@ def test_every_power_of_ten_is_labelled(fastest_s: float, factor: float, run: Lo
         assert all(2.9 < more / less < 10.1 for less, more in itertools.pairwise(named))
         powers = [10.0**power for power in range(-9, 3) if named[0] <= 10.0**power * 1.01 and 10.0**power <= named[-1]]
         assert [value for value in named if f"{value:e}".startswith("1.0")] == pytest.approx(powers)
+
+
+@pytest.mark.timeout(20)
+def test_a_cell_with_thousands_of_trials_is_drawn_in_seconds(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", {("one", "reads"): [1.0]})
+    first = json.loads((path / "trials.jsonl").read_text())
+    lines = [json.dumps({**first, "number": number}) for number in range(1, 8_001)]
+    (path / "trials.jsonl").write_text("\n".join(lines) + "\n")
+    (cell,) = load_run(path).cells
+    assert len(LATENCY.rows(cell)) == 8_000
 
 
 def _labels(chart: Any) -> list[float]:
