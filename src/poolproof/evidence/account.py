@@ -8,7 +8,7 @@ from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
 from poolproof.evidence.model import Account, Expected, LeafUse, Level, ZfsUse
 
-_PARTITION = re.compile(r"(?:[shv]d[a-z]+\d+|.*\dp\d+)$")  # the kernel counts flushes of whole disks only
+_PARTITION = re.compile(r"(?:(?:[shv]|xv)d[a-z]+\d+|.*\dp\d+)$")  # the kernel counts flushes of whole disks only
 FIO = "fio"
 DATASET = "dataset"
 DEVICE = "device"
@@ -92,6 +92,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
     below = leaf.below
     below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
     requests = done.read_ios + done.write_ios
+    flushes = None if _PARTITION.match(leaf.kernel_name) else done.flush_ios
     return LeafUse(
         device=leaf.name,
         read_bytes=done.read_bytes,
@@ -99,7 +100,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
         drained_write_bytes=drained.write_bytes,
         read_ios=done.read_ios,
         write_ios=done.write_ios,
-        flush_ios=None if _PARTITION.match(leaf.name) else done.flush_ios,
+        flush_ios=flushes,
         utilisation=min(1.0, done.busy_ms / 1000 / load_s) if load_s > 0 else 0.0,
         latency_s=(done.read_ms + done.write_ms) / 1000 / requests if requests else None,
         below_device=below.device if below else None,
@@ -109,7 +110,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
         read_merges=done.read_merges,
         write_merges=done.write_merges,
         counted=window.has_counted(leaf.host, leaf.counter),
-        drain_flush_s=None if done.flush_ios is None else (drained.flush_ms - done.flush_ms) / 1000,
+        drain_flush_s=None if flushes is None else (drained.flush_ms - done.flush_ms) / 1000,
     )
 
 

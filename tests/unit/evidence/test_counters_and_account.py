@@ -76,6 +76,17 @@ def test_the_start_of_fio_is_not_idle_time_of_a_disk() -> None:
     assert leaf_uses([leaf("a")], Window(start, end, end))[0].utilisation == 0.8
 
 
+@pytest.mark.parametrize(("kernel_name", "flushes"), [("sda", 5), ("nvme0n1", 5), ("sda1", None), ("nvme0n1p2", None)])
+def test_only_whole_disks_count_flushes_whatever_the_campaign_calls_them(kernel_name: str, flushes: int | None) -> None:
+    """The device is called hdd1 in the campaign, which looks like a partition of hdd."""
+    disk = Leaf("hdd1", f"/dev/{kernel_name}", f"/sys/class/block/{kernel_name}/stat")
+    files = counter_files([disk])
+    start, end = (CounterReading(at_s, (Counters(flush_ios=done),), files) for at_s, done in ((0.0, 1), (2.0, 6)))
+    (use,) = leaf_uses([disk], Window(start, end, end))
+    assert use.flush_ios == flushes
+    assert (use.drain_flush_s is None) == (flushes is None)
+
+
 def test_a_step_of_the_clock_changes_no_interval(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     host, wall_s = LocalHost(), time.time
     (tmp_path / "stat").write_text(LINUX_6_18)
