@@ -89,7 +89,8 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
     account = result.cell("disks", "reads")["account"]
     # A record for each read. OpenZFS 2.1 reads it four times if the file was ever mapped.
     # Besides, the 32 indirect blocks of 512 MiB in records of 16 KiB are read once, which counts if reads are few.
-    assert account["leaf_read_bytes"] == pytest.approx(account["fio_read_bytes"], rel=0.1, abs=INDIRECT_BYTES)
+    read = account["fio_read_bytes"]
+    assert 0.9 * read <= account["leaf_read_bytes"] <= 1.1 * read + INDIRECT_BYTES
     assert abs(result.share("read", "files", "reads", "ssd") - 0.5) <= scatter(result.cell("files", "reads"))
     assert result.share("read", "disks", "reads", "ssd") >= 0.95
     assert result.claims["read_share(disks, reads, ssd) = 50% ± 10%"] == "failed", "the source's conclusion"
