@@ -9,7 +9,7 @@ from poolproof.hosts.base import Host
 _LIMIT_S = 20.0
 _ROOT = 0
 _STICKY, _GROUP_WRITES, _OTHERS_WRITE = 0o1000, 0o020, 0o002
-_PARENTS = """
+PARENTS = """
 user=$(id -u); path=$1
 case $user$SUDO_UID in 0*[!0-9]* | [!0]*) ;; *) user=${SUDO_UID:-0} ;; esac
 echo "$user"
@@ -36,7 +36,7 @@ def check_not_swappable(host: Host, path: str) -> None:
     everyone who may write to a directory that does not have the sticky bit. A group with the same number as the owner
     is assumed to be private.
     """
-    printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
+    printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():
         return
     for folder in _folders(printed[1:]):

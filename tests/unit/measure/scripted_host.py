@@ -9,7 +9,7 @@ import gzip
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -27,7 +27,7 @@ from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
 from poolproof.process import CommandFailed, Completed
-from poolproof.provision import owned
+from poolproof.provision import owned, swappable
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
 
@@ -44,8 +44,11 @@ measure: {time: 500ms, trials: 1}
 _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev/shm/poolproof-scripted")
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
-_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,), (owned.IS_REAL,), (FORGET,))
-"""Questions that the record does not contain. Each answer is empty: there is nothing, or a path has no links."""
+_ANSWERS: Mapping[str, str] = {
+    **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, space.FREE, owned.IS_REAL, FORGET), ""),
+    swappable.PARENTS: "0\n0 0 755 root root /\n",
+}
+"""The answers to questions that the record does not contain: there is nothing, a path has no links, root owns it."""
 
 Argv = tuple[str, ...]
 _Key = TypeVar("_Key")
@@ -148,8 +151,9 @@ class ScriptedHost:
         assert timeout_s > 0 and (stdin is None or stdin)
         key = tuple(argv)
         self.ran.append(key)
-        quiet = Completed(key, 0, "", "", 0.0) if key[2:3] in _QUIET else None
-        completed = (self.instead and self.instead(key)) or quiet or self._next(self._commands, key)
+        answer = _ANSWERS.get(key[2]) if len(key) > 2 else None
+        known = None if answer is None else Completed(key, 0, answer, "", 0.0)
+        completed = (self.instead and self.instead(key)) or known or self._next(self._commands, key)
         assert completed is not None, key
         if completed.returncode == 0 and key[0] in ("mount", "umount"):
             self.mounted = {*self.mounted, key[-1]} if key[0] == "mount" else self.mounted - {key[-1]}
