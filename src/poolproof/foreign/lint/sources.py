@@ -26,6 +26,8 @@ _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _SPLIT_IT = "name a job file or a script, or split it into several"
 _LARGEST_BYTES = 512 * 1024  # so much text takes some seconds; scripts and job files are much smaller
+_MOST_JOBS = 4096  # rules compare each job with all others
+_SECTION = re.compile(rb"(?:^|[\r\n])[ \t]*\[")
 _KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block, or change something
 _LIMIT_S = 20.0
 _GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
@@ -93,7 +95,7 @@ def read_sources(
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: no source is named, or a file cannot be read or is larger than 512 KiB.
+        UsageError: no source is named, or a file cannot be read, or it is too large.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -146,6 +148,8 @@ def _decoded(file: BinaryIO, name: str) -> str:
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
+    if len(_SECTION.findall(data)) > _MOST_JOBS:
+        raise UsageError(f"{name} has more than {_MOST_JOBS:,} sections, the limit for lint", _SPLIT_IT)
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace").read()
 
 

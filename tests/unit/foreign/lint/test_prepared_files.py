@@ -124,6 +124,15 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
         read_sources([str(script)], {}, {})
 
 
+def test_a_file_with_too_many_sections(tmp_path: Path) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text("[a]\n" * 4096)
+    assert read_sources([str(job)], {}, {})
+    job.write_text("[a]\n" * 4096 + " [b]\n")
+    with pytest.raises(UsageError, match="more than 4,096 sections"):
+        read_sources([str(job)], {}, {})
+
+
 def test_a_device_that_never_ends() -> None:
     with pytest.raises(UsageError, match="/dev/zero is larger than 512 KiB"):
         read_sources(["/dev/zero"], {}, {})
