@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
+from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import (
     MARKS,
     emulated_legend,
@@ -43,7 +44,7 @@ def markdown_text(table: ExportTable) -> str:
         _legend(table),
         _made(table),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return visible("\n\n".join(part for part in parts if part) + "\n")
 
 
 class _Notes:

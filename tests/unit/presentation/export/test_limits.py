@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ def test_rows_have_the_share_of_the_limit_and_the_disk_that_bounds_it(tmp_path: 
     shares = [columns["limit_share"](row) for row in table.rows]
     assert [round(share, 2) for share in shares if isinstance(share, float)] == [0.51, 0.5, 0.76, 1.5]
     assert "bare:" not in markdown_text(table)
+
+
+def test_no_control_character_of_a_run_is_in_the_markdown(tmp_path: Path) -> None:
+    run = load_run(grid_run(tmp_path / "run"))
+    hostile = replace(run.record, facts={**run.record.facts, "distribution": "a\x1b]0;x\x07\u202eb"})
+    text = markdown_text(table_of(replace(run, record=hostile)))
+    assert r"a\x1b" in text
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
 def test_a_run_without_disks_alone_has_no_such_columns(tmp_path: Path) -> None:
