@@ -1,22 +1,24 @@
 """Writes that were still in RAM when fio ended."""
 
 from poolproof.rules.flow import late_writes, writes_at_end
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source, suspects
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, WRITTEN_IN_TIME, percent
 
 
 def _in_result(case: Case) -> Findings:
-    at_end = writes_at_end(case)
-    if flow := late_writes(case):
-        # a log makes the data durable before the rest of the work is done
-        synced = at_end is not None and at_end.in_order and all(job.syncs for job in case.jobs if job.writes)
-        yield finding(
-            "suspects" if synced else flow.effect,
-            f"{case.generator} wrote {flow.moved}; when it ended, the disks had written {flow.counted_share}: the "
-            "rest was not on a disk yet",
+    flow, at_end = late_writes(case), writes_at_end(case)
+    if flow is None:
+        return
+    written = f"{case.generator} wrote {flow.moved}; when it ended, the disks had written {flow.counted_share}"
+    if at_end is not None and at_end.in_order and all(job.syncs for job in case.jobs if job.writes):
+        yield suspects(
+            f"{written}: its syncs made the data durable, but the disks did the rest of the work later",
+            fix="use a larger size, so that the disks do nearly all of the work before the last sync",
             metrics=OF_WRITES,
         )
+    else:
+        yield finding(flow.effect, f"{written}: the rest was not on a disk yet", metrics=OF_WRITES)
 
 
 RULE = Rule(

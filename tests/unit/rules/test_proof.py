@@ -147,6 +147,14 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
     assert "write-not-on-disk" not in {finding.rule for finding in judge(busy).findings}
 
 
+def test_a_job_that_syncs_is_not_told_to_sync() -> None:
+    """zfs mirror under mergerfs: the log makes 96 MiB durable, and their transaction group is written later."""
+    late = _write("rw=write bs=1m size=96m end_fsync=1 ioengine=psync", 96, MIB, 196 * MIB, 271 * MIB, _ZFS)
+    (found,) = (finding for finding in judge(late, "bandwidth").findings if finding.rule == "write-not-on-disk")
+    assert found.effect == "suspects"
+    assert "end_fsync" not in found.fix and "size" in found.fix
+
+
 @pytest.mark.parametrize(
     ("factor", "requests_per_write", "verdict"),
     [
