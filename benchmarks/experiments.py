@@ -82,8 +82,9 @@ def _figure(cell: Cell) -> str:
 
 
 def _verdict(cell: Cell) -> str:
-    """Return the verdict; if it is not sound, also the rule with the strongest effect."""
-    return cell.verdict if cell.verdict == "sound" or not cell.findings else f"{cell.verdict}: {cell.findings[0].rule}"
+    """Return the verdict; if it is not sound, also the rule with the strongest effect on the cell's metric."""
+    rules = [found.rule for found in cell.findings if found.is_about(cell.metric)]
+    return cell.verdict if cell.verdict == "sound" or not rules else f"{cell.verdict}: {rules[0]}"
 
 
 def _ratio(cell: Cell) -> str:
