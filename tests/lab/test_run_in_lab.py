@@ -85,7 +85,7 @@ def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str
     assert ['"failed"' in line for line in lines] == [True]
     resumed = poolproof("resume", str(run), "--json")
     assert resumed.code == 0, resumed.err
-    assert sorted(judged(cell) for cell in resumed.json["cells"]) == ["failed", "sound"]
+    assert [judged(cell) for cell in resumed.json["cells"]] == ["sound", "sound"]
     left = poolproof("lab", "run", name, "--", "sh", "-c", "grep poolproof /proc/mounts; ls -d /var/tmp/poolproof-*")
     assert left.out == ""
 
