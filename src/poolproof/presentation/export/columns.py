@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from poolproof.errors import check_extra
 from poolproof.metrics import COLUMNS, REJECTED, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.presentation.terminal.visible import visible
 from poolproof.results.runs.shares import AccountSum
 
 if TYPE_CHECKING:
@@ -85,15 +86,15 @@ def csv_text(table: ExportTable) -> str:
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and one line per row. Text that a spreadsheet would run as a formula gets a leading `'`.
+    """Return a header and one line per row. Numbers are not changed.
 
-    Numbers are not changed.
+    Text that a spreadsheet would run as a formula gets a leading `'`. Control characters become escapes: `\\x1b`.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(map(_field, columns))
     writer.writerows([_field(value) for value in row] for row in rows)
-    return out.getvalue()
+    return visible(out.getvalue())
 
 
 def _field(value: object) -> object:

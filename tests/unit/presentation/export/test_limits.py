@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.export.columns import columns_of, csv_text
+from poolproof.presentation.export.columns import columns_of, csv_lines, csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
@@ -39,6 +39,10 @@ def test_no_control_character_of_a_run_is_in_the_markdown(tmp_path: Path) -> Non
     text = markdown_text(table_of(replace(run, record=hostile)))
     assert r"a\x1b" in text
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+def test_no_control_character_is_in_the_csv() -> None:
+    assert csv_lines(["a\x1b[2J"], [["b\u202e"], ["two\nlines"]]) == 'a\\x1b[2J\r\nb\\u202e\r\n"two\nlines"\r\n'
 
 
 def test_a_run_without_disks_alone_has_no_such_columns(tmp_path: Path) -> None:
