@@ -77,7 +77,8 @@ def test_commands_that_need_no_disk_work(line: str) -> None:
 
 def test_a_run_made_by_root_is_refused_with_the_right_command(open_testbed: Testbed) -> None:
     reads = "workloads: {reads: {rw: randread, bs: 4k, size: 32m}}\nmeasure: {trials: 1, time: 500ms}"
-    os.chown(open_testbed.data, 0, 0)  # root does not write into a directory of another user
+    for folder in (open_testbed.data, open_testbed.work):
+        os.chown(folder, 0, 0)  # root does not write into a directory of another user
     made = open_testbed.ask(f"layouts: {{mine: 'dir {open_testbed.data}'}}\n{reads}")
     assert made.code == 0, made.out + made.err
     for command in ("resume", "clean"):

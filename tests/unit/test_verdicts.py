@@ -57,7 +57,7 @@ def test_no_module_decides_by_itself_which_verdicts_count() -> None:
 ALLOWED = {
     "foreign/audit/advice.py",  # estimates only for what bytes contradict
     "foreign/audit/texts.py",  # only a result that nothing contradicts gets a command that would prove it
-    "foreign/audit/sources.py",  # a failed trial of our own has nothing to audit
+    "foreign/audit/saved_trials.py",  # a failed trial of our own has nothing to audit
     "presentation/html_report/page.py",  # refuted cells come first
     "presentation/html_report/cells.py",  # a refuted value is in brackets, a failed one has no value
     "presentation/terminal/limited.py",
