@@ -7,6 +7,11 @@ prior is raised by its own standard error, because too narrow a prior makes inte
 only makes them longer. Bayes' theorem then gives the distribution of each cell's own variance, and intervals and tests
 integrate over it.
 
+A few cells may vary far more than all others, for example if btrfs raid1 reads from a hard disk in one trial and from
+an SSD in the next. Such outliers would make the prior so wide that no difference in the other cells is significant, so
+they are left out of it (compare Phipson et al. 2016, Annals of Applied Statistics 10, 946). A cell whose variance
+significantly exceeds the prior does without it.
+
 This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3), which adds
 the prior's degrees of freedom to those of each cell. A difference of two cells would then count the same prior twice.
 `python -m benchmarks.false_winners` compares the promised and the actual error rates of both methods.
@@ -14,7 +19,7 @@ the prior's degrees of freedom to those of each cell. A difference of two cells 
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.statistics.distributions import (
     digamma,
@@ -32,6 +37,9 @@ LEAST_DEVIATION = 1e-4
 LEAST_SCATTER = math.sqrt(0.05)
 _SIGNIFICANCE = 0.01
 _WIDEST_SCATTER = math.sqrt(trigamma(1.0))  # of the widest prior with which a single value has an interval
+_OUTLIERS = 8  # at most one in 8 groups is an outlier
+_MOST_OUTLIERS = 16
+_CERTAIN_FREEDOM = 1e6  # an F distribution with so many degrees of freedom below is a χ² distribution
 _REACH = 4.5
 _NODES_PER_DEVIATION = 1.25
 _LEAST_NODES = 16
@@ -50,11 +58,13 @@ class VariancePrior:
     """The distribution of the variance between the samples of a group, relative to the square of the group's mean.
 
     `deviation` is the typical relative standard deviation. `scatter` is the standard deviation of the logarithm of the
-    variance: 0.7 means that most variances are within a factor of 4 of the typical one.
+    variance: 0.7 means that most variances are within a factor of 4 of the typical one. `has_outliers` is true if some
+    groups were left out because they vary far more than the others.
     """
 
     deviation: float
     scatter: float
+    has_outliers: bool = False
 
     @property
     def freedom(self) -> float:
@@ -65,6 +75,11 @@ class VariancePrior:
         """True if a relative variance is significantly larger than the typical variance (an F-test at 1 %)."""
         ratio = variance / self.deviation**2
         return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
+
+    def tail(self, variance: float, freedom: float) -> float:
+        """Return the probability that the sample variance of a group is at least `variance`."""
+        points = self.posterior(0.0, 0.0)
+        return sum(weight * f_upper_tail(variance / value, freedom, _CERTAIN_FREEDOM) for value, weight in points)
 
     def posterior(self, variance: float, freedom: float) -> Points:
         """Return the distribution of a group's variance, given its sample variance and degrees of freedom.
@@ -91,7 +106,9 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
     """Return the prior that groups with two or more samples give, or None if there are fewer than eight such groups.
 
     Groups whose samples are all 0 are ignored, and so are samples that are not finite. Relative deviations below
-    `least` are raised to `least`, because samples in the same histogram bin look equal.
+    `least` are raised to `least`, because samples in the same histogram bin look equal. Groups that vary far more than
+    the others are left out: first an eighth of the groups, then each of them is taken in again, in the order of their
+    variances, until one is too large for the prior of those below it (at 1 % divided by the number of groups).
     """
     finite = [[value for value in group if math.isfinite(value)] for group in groups]
     used = [group for group in finite if len(group) > 1 and math.fsum(group) > 0]
@@ -100,6 +117,21 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
     halves = [(len(group) - 1) / 2 for group in used]
     variances = [max(relative_variance(group), least**2) for group in used]
     logs = [math.log(v) - digamma(half) + math.log(half) for v, half in zip(variances, halves, strict=True)]
+    order = sorted(range(len(used)), key=logs.__getitem__)
+    outliers = min(len(used) // _OUTLIERS, len(used) - LEAST_GROUPS, _MOST_OUTLIERS)
+    while True:
+        kept = order[: len(order) - outliers]
+        prior = _fit([logs[at] for at in kept], [halves[at] for at in kept])
+        if not outliers:
+            return prior
+        nearest = order[len(kept)]
+        if prior.tail(variances[nearest], 2 * halves[nearest]) < _SIGNIFICANCE / len(used):
+            return replace(prior, has_outliers=True)
+        outliers -= 1
+
+
+def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
+    """Return the prior for the logarithms of variances, each with half of its degrees of freedom."""
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
@@ -122,8 +154,8 @@ def variance_of(values: Sequence[float]) -> float:
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if `count` values are enough for an interval: at least two, or one if the prior is narrow enough."""
-    return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER)
+    """True if `count` values are enough for an interval: at least two, or one if all groups vary alike."""
+    return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER and not prior.has_outliers)
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,34 @@ def test_groups_with_very_different_variances_say_little_about_each_other() -> N
     assert prior is not None and prior.scatter == pytest.approx(3.0, abs=0.4) and prior.freedom < 4
 
 
+@pytest.mark.parametrize("trials", [3, 6])
+def test_an_outlier_does_not_change_the_prior_of_the_others(trials: int) -> None:
+    """btrfs raid1 reads from a hard disk in one trial and from an SSD in the next; 24 other cells vary by 3 %."""
+    rng = random.Random(7)
+    cells = [
+        [rng.gauss(100, 3 * deviation) for _ in range(trials)]
+        for deviation in (rng.lognormvariate(0, 0.5) for _ in range(24))
+    ]
+    outlier = [100.0 if number % 2 else 1000.0 for number in range(trials)]
+    alone, together = fit_prior(cells), fit_prior([*cells, outlier])
+    assert alone is not None and together is not None
+    assert not alone.has_outliers and together.has_outliers
+    assert (together.deviation, together.scatter) == (alone.deviation, alone.scatter)
+    assert mean_interval([100.0], alone) != Interval(100.0)
+    assert mean_interval([100.0], together) == Interval(100.0), "a second trial might be ten times as fast"
+    own, with_prior = mean_interval(outlier), mean_interval(outlier, together)
+    assert own == with_prior
+
+
+def test_cells_that_vary_by_different_amounts_are_rarely_outliers() -> None:
+    rng, found, runs = random.Random(8), 0, 200
+    for _ in range(runs):
+        deviations = [rng.lognormvariate(0, 0.5) for _ in range(24)]
+        prior = fit_prior([[rng.gauss(100, deviation) for _ in range(3)] for deviation in deviations])
+        found += prior is not None and prior.has_outliers
+    assert found <= 0.05 * runs
+
+
 def test_values_that_are_zero_equal_or_not_finite_give_a_prior_or_none() -> None:
     assert fit_prior([(0.0, 0.0)] * 9) is None
     equal = fit_prior([(5.0, 5.0)] * 9)
