@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from poolproof.hosts.base import Host
 
 _LIMIT_S = 20.0
+_ROW = re.compile("(/.*/[^/:]*|[^:]*):(.*)")  # a path may contain colons: dbus-:1.2-org.example.service
 NONE = "none"
 _V1_KEYS = {
     "blkio.throttle.read_bps_device": "rbps",
@@ -148,7 +149,7 @@ def read_conditions(host: Host, stats: Sequence[str] = ()) -> Conditions:
 
 def parse_conditions(text: str) -> Conditions:
     """Parse what the shell script prints."""
-    rows = [(place, value) for place, _, value in (line.partition(":") for line in text.splitlines())]
+    rows = [(row[1], row[2]) for row in map(_ROW.fullmatch, text.splitlines()) if row]
     limits = dict.fromkeys(limit for place, value in rows for limit in _io_limits(place.rpartition("/")[2], value))
     numbers = dict(value.split(" ", 1) for place, value in rows if place == "number" and value.partition(" ")[2])
     heat = sum(int(value) for place, value in rows if place.endswith("_throttle_count") and value.isdecimal())

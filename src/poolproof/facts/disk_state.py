@@ -65,8 +65,8 @@ def narrow_link(host: Host, device: str) -> str | None:
 
 def cloud_volume(host: Host, device: str) -> str | None:
     """Return the model name of a disk if it is a network volume of a cloud provider, otherwise None."""
-    disk = re.sub(r"(?<=\d)p\d+$", "", device)
-    model = text_of(host, f"/sys/class/block/{disk}/device/model").strip()
+    folder = f"/sys/class/block/{device}"
+    model = text_of(host, f"{folder}/device/model").strip() or text_of(host, f"{folder}/../device/model").strip()
     return model if any(name in model for name in _CLOUD) else None
 
 

@@ -12,6 +12,7 @@ _PRECISION = 1e-15
 _TINY = 1e-300
 _MOST_TERMS = 10_000
 _ASYMPTOTIC_FROM = 8
+_NORMAL_FROM = 1e8  # the incomplete beta function loses digits beyond, and t differs from a normal variable by less
 
 
 def upper_tail(t: float, freedom: float) -> float:
@@ -21,6 +22,8 @@ def upper_tail(t: float, freedom: float) -> float:
     """
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
+    if freedom > _NORMAL_FROM:
+        return 0.5 * math.erfc(t / math.sqrt(2))
     # 0.5 · I(ν / (ν + t²); ν/2, 1/2) stays accurate far out in the tail
     tail = 0.5 * incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
     return tail if t >= 0 else 1 - tail

@@ -216,8 +216,8 @@ def summed(one: Points, other: Points) -> Points:
     if len(one) == 1 or len(other) == 1:
         return tuple((a + b, p * q) for a, p in one for b, q in other)
     both = [(a + b, p * q) for a, p in one for b, q in other]
-    least = max(min(variance for variance, _ in both), 1e-300)
-    step = math.log(max(variance for variance, _ in both) / least) / _MOST_POINTS
+    least = min((variance for variance, _ in both if variance > 0), default=1.0)
+    step = math.log(max(least, *(variance for variance, _ in both)) / least) / _MOST_POINTS
     if step <= 0:
         return ((both[0][0], 1.0),)
     bins: dict[int, list[float]] = {}

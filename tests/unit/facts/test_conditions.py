@@ -51,6 +51,11 @@ def test_limits_of_version_2() -> None:
     assert (found.cpu.processors, found.cpu.periods, found.cpu.seconds) == (0.2, 13, 0.596068)
 
 
+def test_the_name_of_a_control_group_may_contain_a_colon() -> None:
+    found = parse_conditions(_V2.replace("bench.slice", "dbus-:1.2-org.example.service"))
+    assert (found.io_limits, found.cpu) == (parse_conditions(_V2).io_limits, parse_conditions(_V2).cpu)
+
+
 def test_limits_of_version_1() -> None:
     found = parse_conditions(_V1)
     assert found.io_limits == (IoLimit("254:0", "riops", 100), IoLimit("254:0", "wbps", 1048576))

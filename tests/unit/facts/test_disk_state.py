@@ -42,9 +42,15 @@ def test_a_link(speed: str, lanes: str, said: str | None) -> None:
 
 def test_a_cloud_volume() -> None:
     model = "/sys/class/block/nvme1n1/device/model"
-    host = ToldHost({model: "Amazon Elastic Block Store              \n"})
-    assert cloud_volume(host, "nvme1n1p1") == "Amazon Elastic Block Store"
+    assert cloud_volume(ToldHost({model: "Amazon Elastic Block Store \n"}), "nvme1n1") == "Amazon Elastic Block Store"
     assert cloud_volume(ToldHost({model: "Samsung SSD 990 PRO\n"}), "nvme1n1") is None
+
+
+@pytest.mark.parametrize("partition", ["sda1", "nvme1n1p1"])
+def test_a_partition_of_a_cloud_volume(partition: str) -> None:
+    """/sys/class/block/sda1 is a link into the folder of sda."""
+    host = ToldHost({f"/sys/class/block/{partition}/../device/model": "PersistentDisk\n"})
+    assert cloud_volume(host, partition) == "PersistentDisk"
 
 
 @pytest.mark.parametrize(

@@ -54,3 +54,10 @@ def test_the_tail_of_f_matches_the_tables() -> None:
     assert f_upper_tail(4.17, 1, 30) == pytest.approx(0.05, abs=2e-4)
     assert f_upper_tail(5.39, 2, 30) == pytest.approx(0.01, abs=2e-4)
     assert f_upper_tail(0, 2, 30) == 1
+
+
+def test_t_with_any_number_of_degrees_of_freedom_becomes_normal() -> None:
+    normal = 0.5 * math.erfc(2 / math.sqrt(2))
+    for exponent in range(5, 40):
+        assert upper_tail(2.0, 10.0**exponent) == pytest.approx(normal, rel=1e-4)
+        assert upper_tail(-2.0, 10.0**exponent) == pytest.approx(1 - normal, rel=1e-5)

@@ -8,7 +8,7 @@ import pytest
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.distributions import t_half_width
 from poolproof.statistics.intervals import Interval, error_of_mean, mean_interval, standard_error
-from poolproof.statistics.shared_variance import VariancePrior, fit_prior
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior, summed
 
 
 def test_three_values_by_hand() -> None:
@@ -163,3 +163,10 @@ def test_the_half_width_of_a_mean_is_t_times_its_standard_error() -> None:
     interval = mean_interval(values)
     assert interval is not None
     assert t_half_width(standard_error(values), 2, 0.95) == pytest.approx(interval.half_width)
+
+
+def test_a_variance_of_zero_does_not_coarsen_a_sum() -> None:
+    some = tuple((10.0**exponent, 0.04) for exponent in range(-12, 12))
+    with_zero = summed(((0.0, 0.04), *some), ((0.0, 0.04), *some))
+    assert len(with_zero) > 20
+    assert sum(weight for _, weight in with_zero) == pytest.approx(1)

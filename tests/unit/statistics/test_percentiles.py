@@ -79,3 +79,10 @@ def test_too_few_or_empty_sections_have_no_extremes() -> None:
     assert extremes([some] * 4, 99) is None
     assert extremes([some] * 5, 99) == (1000.0, 1000.0)
     assert extremes([some] * 5 + [Counter()] * 5, 99) is None
+
+
+@pytest.mark.parametrize("count", [1_000, 41_000, 82_000])
+def test_the_rank_of_a_percentile_is_exact(count: int) -> None:
+    """41,000 × 99.9 / 100 is a little more than 40,959 in floating point."""
+    beyond = count // 1_000
+    assert percentile({1: count - beyond, 2: beyond}, 99.9) == 1.0
