@@ -105,8 +105,8 @@ def lint(
 ) -> tuple[Diagnostic, ...]:
     """Find mistakes in the text of a job file, a command line or a shell script.
 
-    By default, only the text is read. `targets` looks up the files and devices that the jobs would measure. With `fio`,
-    the installed fio parses the jobs too. The jobs are never run.
+    By default, only the text is read. If `targets` is given, it looks up the files and devices that the jobs would use.
+    If `fio` is given, the installed fio parses the jobs too. The jobs are never run.
 
     Raises:
         UsageError: `job` is neither a str nor a source.

@@ -217,7 +217,7 @@ def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
 
 
 def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
-    """Replace every word or option value that contains braces with the next of the chosen texts, in reading order."""
+    """Replace each word or option value that contains braces with the next chosen string, from left to right."""
     stages = tuple(Stage(tuple(_filled(each, chosen) for each in stage.arguments)) for stage in expression.stages)
     return replace(expression, stages=stages)
 

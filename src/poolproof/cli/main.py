@@ -49,7 +49,7 @@ def _repair_surroundings() -> None:
     """Make the standard streams usable: replace closed ones by /dev/null, and escape what they cannot encode.
 
     Otherwise, the next file that is opened would become a standard stream of the programs that poolproof starts. Also
-    remove a width of the terminal that is not a number.
+    unset COLUMNS and LINES if they are not ASCII.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)

@@ -30,10 +30,9 @@ _WRAP = 1 << 32
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared. Only `in_flight` is the current number of requests.
-
-    `*_ios` are requests. Most drivers count flushes in `write_ios` too. `*_merges` are requests that were merged into
-    others. `flush_ios` is None if the kernel does not report flushes (before Linux 5.5).
+    """Totals since the device appeared, except for `in_flight`, which is the current number of requests. `*_ios` count
+    requests. Most drivers count flushes in `write_ios` too. `*_merges` are requests that were merged into others.
+    `flush_ios` is None if the kernel does not report flushes (before Linux 5.5).
     """
 
     read_ios: int = 0

@@ -285,11 +285,11 @@ class ZfsUse:
 
 @dataclass(frozen=True)
 class Level:
-    """The bytes that passed one level of the stack in the window.
+    """The bytes that passed through one level of the stack during the window.
 
     `layer` is `fio`, a layer's word in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
-    disk that stores a loop file). `depth` is 0 for fio. `write_bytes` had been written when fio ended,
-    `drained_write_bytes` after the final flush. The latter is None if the level was not counted then.
+    disk that stores a loop file). `depth` is 0 for fio. `write_bytes` counts what had been written when fio ended,
+    and `drained_write_bytes` what had been written after the final flush (None if the level was not counted then).
     """
 
     layer: str

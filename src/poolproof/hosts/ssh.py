@@ -180,7 +180,7 @@ class SshHost:
 
     @contextlib.contextmanager
     def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Report errors of the local ssh as errors of the remote command."""
+        """Report errors from the local ssh as if they came from the remote command."""
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):

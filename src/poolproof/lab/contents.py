@@ -53,9 +53,8 @@ def components() -> tuple[str, ...]:
 
 
 def lacking(image: Image) -> tuple[str, ...]:
-    """Return the packages of layers and load generators that the image does not contain.
-
-    The result is empty if the image does not say what it contains: images built before November 2026 do not.
+    """Return the packages that layers and load generators need but the image lacks. The result is empty for images that
+    don't list their contents (those built before November 2026).
     """
     known = _packages_in(image)
     wanted = dict.fromkeys((*layer_packages(), *generator_packages()))

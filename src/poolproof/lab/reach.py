@@ -85,7 +85,7 @@ def reach_own_lab(
 
     The lab is removed when the context ends, unless `keep` is set.
 
-    Raises: CampaignError: a device can't be a disk of a lab. HostError: the image can't be built, the lab can't be
+    Raises: CampaignError: a device can't be used as a lab disk. HostError: the image can't be built, the lab can't be
     started, or it crashed.
     """
     lab = _start(options, name, campaign, keep=keep, tell=tell)

@@ -93,7 +93,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
     Raises:
         HostError: the lab is already running; a program, RAM or disk space is missing; the port is in use; the guest
             crashed or did not become ready. A lab that failed to start is removed.
-        CampaignError: a device can't be a disk of a lab.
+        CampaignError: a device can't be used as a lab disk.
     """
     check_programs(request.name, request.devices)
     folder = _take_folder(request.name)

@@ -174,7 +174,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """True if only root can build the layer."""
 
     daemons: tuple[str, ...] = ()
-    """The programs that the layer starts and that an `UndoDaemon` ends."""
+    """The programs that the layer starts and an `UndoDaemon` stops."""
 
     offers_block: bool = False
     """True if the layer offers a block device, False if it offers a directory."""

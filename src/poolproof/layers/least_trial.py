@@ -112,6 +112,9 @@ def _runtime_s(workload: Workload) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    """Parse a time in fio's usual forms. Any other form is read as 0, so that a valid budget is never rejected."""
+    """Parse a time in fio's usual formats.
+
+    Any other format counts as 0: if a time is underestimated, a valid budget is not rejected.
+    """
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

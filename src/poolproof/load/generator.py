@@ -69,7 +69,7 @@ class LiveReport(Protocol):
         """Read the whole report at once, so that later calls need not ask the host. Use this for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the complete reports from which these statuses were read, joined into one text."""
+        """Return the full reports that these statuses were read from, joined into one string."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
         """Return the outcomes in the reports from which these statuses were read. Damaged reports are skipped."""

@@ -266,7 +266,7 @@ def _check_bins(workload: Workload, campaign: Campaign, generator: LoadGenerator
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Let the generators check all loads, in batches. If a batch fails, its loads are checked one by one."""
+    """Have the generators check all loads in batches. If a batch fails, check its loads one at a time."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:

@@ -71,7 +71,7 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in the run with number `run`. `reason` says why its result cannot be compared, and is empty if it can.
+    """A cell in run number `run`. `reason` says why its result cannot be compared, and is empty if it can.
 
     `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
     `remarks` are sentences about the result's weaknesses: a changing rate, too few events, trials without a usable

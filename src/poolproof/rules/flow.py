@@ -58,7 +58,7 @@ class Flow:
     def expected(self) -> str:
         """The expected bytes as text.
 
-        If fio moved a different number of bytes, the factor is added: `4.00 GiB (2 × 2.00 GiB)`.
+        If fio moved a different number of bytes, the factor is shown too: `4.00 GiB (2 × 2.00 GiB)`.
         """
         if self.of_all_work:
             return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
@@ -128,7 +128,7 @@ def lost_reads(case: Case) -> Flow | None:
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare the writes expected at the leaf devices with what the leaf devices had written after the flush.
+    """Compare the writes expected at the leaf devices with their actual total, counted after the final flush.
 
     The expected bytes are fio's writes × the expected write amplification. Log records are not pool data, so bytes on
     log vdevs are left out. So are the bytes of the intent log on the pool's own disks, if all data was synced when fio

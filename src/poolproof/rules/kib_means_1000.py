@@ -47,7 +47,7 @@ def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the options that come before kb_base=1000. In their sizes, fio takes k to mean 1024."""
+    """Return the options that come before kb_base=1000. fio reads a `k` in the sizes of these options as 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 

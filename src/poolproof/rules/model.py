@@ -20,7 +20,7 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "leaves-unproven": "unproven",
     "notes": None,
 }
-"""The verdict that each effect of a finding leads to, strongest effect first. A note leads to None."""
+"""Maps each effect of a finding to the verdict that it causes, strongest effect first. Notes map to None."""
 EFFECTS = tuple(VERDICTS)
 """The effects, strongest first."""
 

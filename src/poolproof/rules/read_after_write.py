@@ -1,4 +1,4 @@
-"""Buffered reads of data that an earlier command in the same text has just written."""
+"""Buffered reads of data that an earlier command in the same script has just written."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of

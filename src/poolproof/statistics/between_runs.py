@@ -150,7 +150,10 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the variance between runs. `samples` maps each cell to one mean per run. All runs were measured alike."""
+    """Return the variance between runs. `samples` maps each cell to one mean per run.
+
+    All runs must have been measured in the same way.
+    """
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
     freedom = sum(each.freedom for each in found.values())

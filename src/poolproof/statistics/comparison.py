@@ -166,11 +166,10 @@ class Difference:
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio with the 95 % prediction interval of a repeat with as many trials.
-
-        The errors of both measurements add up. The variance between builds and between days is included only as far as
-        the errors of the means include it. If the difference can't be tested, there is no interval: `low` and `high`
-        are None.
+        """Return the ratio, with the 95 % prediction interval for a repeat with the same number of trials. The errors
+        of both measurements are combined. Variance between builds and between days counts only to the extent that the
+        errors of the means already include it. If the difference can't be tested, there is no interval: `low` and
+        `high` are None.
         """
         return self.repeated_at(1 - CONFIDENCE)
 
@@ -317,7 +316,7 @@ class Behind:
 
 
 Scores = Mapping[str, LogMean | None]
-"""Each contender's mean logarithm by its name, or None if the contender has too few samples for a test."""
+"""Maps each contender's name to its mean logarithm, or to None if it has too few samples for a test."""
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:

@@ -177,7 +177,7 @@ def _similar(outcome: Outcome | None) -> str | None:
 
 
 def _block(direction: Direction) -> str:
-    """Return the block size: the power of two that is close to bandwidth / IOPS, or 1 MiB if there is no such power."""
+    """Return the block size: bandwidth / IOPS rounded to a nearby power of two, or 1 MiB if none is close enough."""
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops
         power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0

@@ -72,7 +72,7 @@ def largest_above(statements: Sequence[Statement], line: int) -> Statement | Non
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
-    """Return the statement that a matched sentence makes, or None if its rate cannot be parsed.
+    """Return the claim that a matched sentence makes, or None if its rate cannot be parsed.
 
     A drive is assumed to write no faster than it reads, so a read rate also limits the writes. A write rate says
     nothing about reads.

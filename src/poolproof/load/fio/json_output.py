@@ -359,7 +359,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage as a number, or None if invalid, such as the `0.00` of unused entries in fio 2."""
+    """Return the percentage as a number, or None if it is invalid (fio 2 prints `0.00` for unused entries)."""
     try:
         value = float(name)
     except ValueError:

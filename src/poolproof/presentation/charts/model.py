@@ -187,7 +187,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the Altair chart of the rows. The report passes no rows if its script fills them in."""
+    """Return the Altair chart of the rows. The report passes no rows if its JavaScript adds them in the browser."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)

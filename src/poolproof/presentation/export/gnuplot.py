@@ -48,7 +48,8 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of the plots for one mode, either sync or async. Each plot has a line per layout over the block size.
+    """The rows of the plots for one mode, either sync or async. Each plot shows the results against the block size,
+    with a line per layout.
 
     `rest` distinguishes panels of the same mode, for example `iodepth-4`.
     """

@@ -115,7 +115,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline for a campaign without a goal, which gives each workload an answer of its own."""
+    """Return the headline for a campaign without a goal. Such a campaign has a separate answer for each workload."""
     found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}

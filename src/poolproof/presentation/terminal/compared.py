@@ -151,7 +151,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _untested(cell: ComparedCell) -> str:
-    """Return what keeps the cell from being tested, in A or in B. Empty if the cell is tested."""
+    """Return the reason why the cell can't be tested, whether it is in A or in B. Empty if it can be tested."""
     whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
     if len({why for _, why in whys}) == 1:
         return whys[0][1]

@@ -180,7 +180,7 @@ def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return how many cells have each verdict. The line also explains the marks."""
+    """Return a line that says how many cells have each verdict, and explains the marks."""
     cells = [cell for row in progress.rows.values() for cell in row]
     worst = [progress.worst(cell) for cell in cells if progress.expected(cell)]
     line = Text()

@@ -45,7 +45,7 @@ def emulated_mark(cell: Cell) -> str:
 
 
 def emulated_legend(cells: Iterable[Cell]) -> str:
-    """Return the explanation of `emulated_mark`, or an empty text if no cell has the mark."""
+    """Return the explanation of `emulated_mark`, or an empty string if no cell has the mark."""
     models = sorted({model for cell in cells for model in cell.emulated})
     return f"* {emulation_note(models)}" if models else ""
 

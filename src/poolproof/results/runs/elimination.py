@@ -1,6 +1,6 @@
 """Adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
 
-These are not stored. They are computed from the trials, in the same way as when the trials were scheduled.
+They are not stored but computed from the trials, exactly as when the trials were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Numbers with units, as benchmark programs print them in several languages."""
+"""Parses numbers with units, as benchmark programs print them in several human languages."""
 
 import math
 import re
