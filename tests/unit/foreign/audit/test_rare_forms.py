@@ -196,6 +196,27 @@ def test_dd_waits_for_a_device_that_it_closes(target: str, verdict: str) -> None
     assert found.verdict == verdict
 
 
+@pytest.mark.parametrize("count", ["9" * 5000, "0", "²"])
+def test_a_count_of_dd_that_is_no_number_of_blocks(count: str) -> None:
+    text = (
+        f"$ dd if=/dev/zero of=testfile bs=$((1024*1024)) count={count}\n10+0 records in\n10+0 records out\n"
+        "10485760 bytes transferred in 0.028418 seconds (368981986 bytes/sec)\n"
+    )
+
+    (found,) = audit_text("post", text, Context())
+
+    assert found.figures.directions["write"].io_bytes == 10485760
+
+
+@pytest.mark.parametrize(("block", "expected"), [("65536", 65536), ("1048576", MIB), ("0", 4096), ("9" * 5000, 4096)])
+def test_the_block_of_tiotest_may_be_large(block: str, expected: int) -> None:
+    text = TIOTEST.format(rate="4682.758").replace("tiotest ", f"tiotest -b {block} ", 1)
+
+    found = audit_text("post", text, Context())
+
+    assert found[3].figures.directions["read"].iops == pytest.approx(1.655 * MIB / expected)
+
+
 def test_the_block_of_dd_follows_from_its_count() -> None:
     text = (
         "$ dd if=/dev/zero of=testfile bs=$((1024*1024)) count=10 oflag=dsync\n10+0 records in\n10+0 records out\n"

@@ -27,6 +27,7 @@ _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
+_MOST_DIGITS = 19
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
@@ -150,7 +151,8 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
 def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
     written = command.words.get("bs") or command.words.get("ibs" if is_read else "obs")
     count = command.words.get("count", "")
-    block = _size(written) or (moved // int(count) if written and count.isdecimal() and int(count) else 0) or 512
+    blocks = int(count) if count.isdecimal() and len(count) < _MOST_DIGITS else 0
+    block = _size(written) or (moved // blocks if written and blocks else 0) or 512
     path = command.source if is_read else command.target
     syncs_each = command.has("oflag", "sync", "dsync")
     # dd prints its times after it has closed the output, and closing a block device writes its cache to the disk.

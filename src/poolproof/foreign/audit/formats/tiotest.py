@@ -8,7 +8,7 @@ means MiB.
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import count_of, number
+from poolproof.foreign.audit.formats.amounts import count_of, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
@@ -63,7 +63,7 @@ def _result(
         return None
     command = asked[1] if asked else ""
     options = {found["letter"]: found["value"] for found in _OPTION.finditer(command)}
-    block = count_of(options.get("b"), 0) if options.get("b", "").isdecimal() else _BLOCK_BYTES
+    block = whole(number(options.get("b", ""))) or _BLOCK_BYTES
     is_random, is_write = row["test"].startswith("Random"), row["test"].endswith("Write")
     name = row["test"].lower()
     part = LoadPart(
