@@ -168,8 +168,7 @@ class Difference:
     def repeated(self) -> Interval:
         """Return the ratio, with the 95 % prediction interval for a repeat with the same number of trials. The errors
         of both measurements are combined. Variance between builds and between days counts only to the extent that the
-        errors of the means already include it. If the difference can't be tested, there is no interval: `low` and
-        `high` are None.
+        errors of the means already include it. `low` and `high` are None if the difference can't be tested.
         """
         return self.repeated_at(1 - CONFIDENCE)
 

@@ -15,11 +15,11 @@ def speeds_to_baseline(
 ) -> Mapping[CellKey, Interval]:
     """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
 
-    The baseline is measured in the cell's state or, if there is no such cell, in the healthy state. For latencies, the
-    ratio is inverted, so more is always better. The variance of the other cells is used for the intervals, as in
-    `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be compared with the
-    baseline: one of the two results is refuted, failed, limited, not steady or 0, or is a percentile with too few
-    events. `widened` adds the variance between runs.
+    A cell is compared with the baseline in the same state or, if that was not measured, in the healthy one. For
+    latencies, the ratio is inverted, so more is always better. The variance of the other cells is used for the
+    intervals, as in `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be
+    compared with the baseline: one of the two results is refuted, failed, limited, not steady or 0, or is a percentile
+    with too few events. `widened` adds the variance between runs.
     """
     bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

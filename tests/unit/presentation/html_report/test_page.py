@@ -111,7 +111,7 @@ def test_json_in_a_script_cannot_end_it(text: str) -> None:
 
 @pytest.mark.parametrize("control", ["\x1b]0;x\x07", "\x00", "\x9b31m", "\u202e", "\u2066", "\u2028", "\x7f"])
 def test_no_control_character_of_a_run_is_in_the_page(tmp_path: Path, control: str) -> None:
-    finding = Finding("write-vanished", "refutes", f"lost{control}bytes", f"mend{control}it")
+    finding = Finding("write-vanished", "refutes", f"lost{control}bytes", f"use{control}direct=1")
     trials = [replace(each, findings=(finding,)) for each in all_trials("refuted")]
     run = make_run(tmp_path / "run", trials)
     record = json.loads((run / "run.json").read_text())
