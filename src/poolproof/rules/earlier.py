@@ -74,18 +74,19 @@ def skips_blocks(part: LoadPart) -> bool:
 
 
 def is_skewed(part: LoadPart) -> bool:
-    """True if the offsets are random, but not uniform. fio then keeps no map of the blocks (init.c)."""
+    """True if the offsets are random, but not uniform.
+
+    fio then keeps no map of the blocks (init.c, fixup_options) and ignores random_generator (io_u.c,
+    get_next_rand_offset).
+    """
     distribution = (fio_job(part).text("random_distribution") or "random").partition(":")[0].strip()
-    return part.is_random and distribution != "random" and not _is_lfsr(part)
+    return part.is_random and distribution != "random"
 
 
 def has_no_map(part: LoadPart) -> bool:
     """True if the offsets are random, and norandommap lets a block be written again before the others."""
-    return part.is_random and fio_job(part).flag("norandommap") and not _is_lfsr(part)
-
-
-def _is_lfsr(part: LoadPart) -> bool:
-    return (fio_job(part).text("random_generator") or "").strip() == "lfsr"
+    fio = fio_job(part)
+    return part.is_random and fio.flag("norandommap") and (fio.text("random_generator") or "").strip() != "lfsr"
 
 
 def different_blocks(blocks: float, writes: float) -> float:

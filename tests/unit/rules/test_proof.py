@@ -238,6 +238,13 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
         ("rw=write size=4k fsync=4", 960, 19.7, "refuted"),
         ("rw=randwrite size=32k fsync=8 norandommap=1", 1_448, 15.7, "suspect"),  # btrfs: 66 %
         ("rw=randwrite size=4m fdatasync=32 random_distribution=zipf:1.2", 4_000, 30.4, "suspect"),  # btrfs: 62 %
+        (
+            "rw=randwrite size=4m fdatasync=32 random_distribution=zipf:1.2 random_generator=lfsr",
+            4_000,
+            30.4,
+            "suspect",
+        ),
+        ("rw=randwrite size=32k fsync=8 norandommap=1 random_generator=lfsr", 2_760, 13.4, "sound"),
         ("rw=randwrite size=64k fsync=4 norandommap=1", 1_116, 5.3, "sound"),  # ext4: 91 %
         ("rw=randwrite size=32k fsync=8", 2_760, 13.4, "sound"),  # ext4: a map of the written blocks
         ("rw=randwrite size=64g fdatasync=32 random_distribution=zipf:0.6", 4_000, 30.4, "sound"),
