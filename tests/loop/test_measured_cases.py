@@ -18,8 +18,8 @@ import pytest
 
 from tests.loop.testbed import Cells, Testbed, judged
 
-_L02 = "rw: write, bs: 1m, size: 256m, numjobs: 8, filename: X, end_fsync: 1, ioengine: psync, time_based: 0"
-_L05 = "rw: write, bs: 1m, size: 512m, ioengine: psync, direct: 0, time_based: 0"
+_L02 = "rw: write, bs: 1m, numjobs: 8, filename: X, end_fsync: 1, ioengine: psync, time_based: 0"
+_L05 = "rw: write, bs: 1m, ioengine: psync, direct: 0, time_based: 0"
 _COMPRESSES = "compress-force=zstd:3"
 """Without force, btrfs stops compressing a file at the first piece that does not become smaller.
 
@@ -27,17 +27,17 @@ Writeback on a busy machine may create such a piece.
 """
 _L07 = "rw: randread, bs: 4k, ioengine: psync, direct: 0, invalidate: 0, time_based: 0"
 _ON_EXT4 = f"""
-devices: {{a: {{file: 3G}}}}
+devices: {{a: {{file: 4G}}}}
 layouts: {{ext4: a | ext4}}
 workloads:
-  L02: {{{_L02}, direct: 0}}
-  L03: {{{_L02}, direct: 1}}
+  L02: {{{_L02}, size: 256m, direct: 0}}
+  L03: {{{_L02}, size: 512m, direct: 1}}
   L04: {{rw: read, bs: 1m, size: 512m, numjobs: 4, filename: X, ioengine: psync, direct: 0, time_based: 0}}
-  L05: {{{_L05}}}
-  L06: {{{_L05}, end_fsync: 1}}
+  L05: {{{_L05}, size: 512m}}
+  L06: {{{_L05}, size: 1g, end_fsync: 1}}
   L07: {{{_L07}, size: 64m, loops: 8, randrepeat: 1}}
   L08: {{{_L07}, size: 512m, io_size: 128m, randrepeat: 0}}
-  L16: {{rw: write, bs: 4k, size: 64m, io_size: 16m, ioengine: psync, fdatasync: 1, time_based: 0}}
+  L16: {{rw: write, bs: 4k, size: 64m, ioengine: psync, fdatasync: 1, time_based: 0}}
   L17: {{rw: randread, bs: 4k, size: 256m, rate_iops: 2000, ramp_time: 2s, runtime: 5s}}
   L18: {{rw: read, bs: 1m, size: 64m, runtime: 30s, time_based: 0, ioengine: psync, direct: 0}}
 measure: {{trials: 1, time: 1s}}
