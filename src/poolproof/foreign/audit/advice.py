@@ -1,4 +1,4 @@
-"""What an audit adds to a verdict: bounds on the true rate, and commands to run instead, corrected or with a proof."""
+"""Advice that an audit adds to a verdict: bounds on the true rate, and commands that fix or prove the result."""
 
 import math
 import shlex
@@ -35,9 +35,11 @@ _SECTOR, _NEAR = 512, 0.05
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     """Return bounds on a result's true rate.
 
-    If the disks' counters contradict the result, the bounds come from the counters, otherwise from the findings and the
-    disks' highest rate. Return None if the result is neither suspect nor refuted, if the job both read and wrote or did
-    neither, or if no bound is clearly below the reported rate.
+    If the disks' counters contradict the result, the bounds come from the counters. Otherwise they come from the
+    findings and the disks' highest rate.
+
+    None if the result is neither suspect nor refuted, or if no bound is clearly below the reported rate. Also None if
+    the job both read and wrote, or did neither.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
@@ -69,7 +71,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line that fixes the findings, or None if there are no fio jobs or a job has no name.
+    """Return a fio command line with the findings fixed. None if there are no fio jobs, or if a job has no name.
 
     Options that all jobs share come before the first --name, because fio applies those to every job.
     """
@@ -105,12 +107,10 @@ def _words(options: Mapping[str, str]) -> list[str]:
 
 
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
-    """Return a `poolproof run` command that would prove the result: the same I/O, with the disks' counters.
+    """Return a `poolproof run` command that repeats the I/O and proves the result by the disks' counters.
 
-    Return None if the load has several parts or uses options that a campaign refuses.
-
-    If the load is unknown, the command does the I/O that can be inferred from the values: direction, block size and
-    clones.
+    None if the load has several parts, or uses options that a campaign refuses. If the load is unknown, the command
+    does the I/O that the reported values suggest: their direction, block size and number of clones.
     """
     if not case.jobs:
         return _similar(case.outcome)
@@ -157,10 +157,10 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 
 
 def _similar(outcome: Outcome | None) -> str | None:
-    """Return a command with the direction, block size and clones of a single job's result, or None if it has more jobs.
+    """Return a `poolproof run` command with the direction, block size and number of clones of the outcome's only job.
 
-    The block size is 1 MiB if the values do not show it. If the result has no direction, as in dd's last line, the
-    command reads and writes.
+    None if the outcome has no job or several. The block size is 1 MiB if the values do not show it. If the outcome has
+    no direction, the command runs a read and a write workload. dd's last line, for example, shows no direction.
     """
     parts = [part for part in outcome.parts if part.directions] if outcome else []
     if len({part.name for part in parts}) != 1:
@@ -187,7 +187,7 @@ def _block(direction: Direction) -> str:
 
 
 def _folder(part: LoadPart) -> str:
-    """Return the folder of the job's files, or a placeholder if it is unknown or if the job uses a device."""
+    """Return the folder of the job's files, or a placeholder if the folder is unknown or the job uses a device."""
     job = job_of(part)
     path = job.directory or (job.filename or "").rpartition("/")[0]
     is_plain = path.startswith("/") and not path.startswith("/dev") and not _SPECIAL.intersection(path)

@@ -103,7 +103,8 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, overridden by the user's options, or None if there is neither.
+    """Return the target found on the host, changed by the user's options. None if nothing was found and no option was
+    given.
 
     With `--fs`, the user describes a different target, so what was found on the host is ignored.
     """

@@ -1,7 +1,8 @@
-"""Track what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file still in RAM.
+"""Track which files the jobs in a text write, and how much of each file.
 
-If a job writes a file that no earlier job in the text used, the job is assumed to have created it. Files that fio lays
-out because a job reads them are complete. Devices are not tracked, because their contents are unknown.
+This shows which later jobs read parts of a file that were never written, or a file that is still in RAM. If a job
+writes a file that no earlier job in the text used, we assume that the job created the file. Files that fio lays out
+because a job reads them are complete. Devices are not tracked, because their contents are unknown.
 """
 
 import math
@@ -23,8 +24,8 @@ _COMPLETE = 0.95
 class _File:
     """What is known about a file.
 
-    `unfilled` says which part was never written, and `in_memory` says which job wrote the file through the page cache.
-    Both are empty if nothing is known.
+    `unfilled` says which part was never written. `in_memory` says which job wrote the file through the page cache. Each
+    is empty if nothing is known.
     """
 
     unfilled: str = ""
@@ -34,10 +35,10 @@ class _File:
 def earlier_jobs(
     results: Sequence[FoundResult], laid_out: Collection[int] = (), dropped: Collection[int] = ()
 ) -> Iterator[Quoted]:
-    """Yield what earlier jobs in the text did to the files of each result.
+    """For each result, yield what earlier jobs in the text did to the result's files.
 
-    `laid_out` contains the indexes of the results for which fio laid out files, and `dropped` those of the results
-    before which the caches were dropped.
+    `laid_out`: the indexes of the results whose files fio laid out. `dropped`: the indexes of the results before which
+    the caches were dropped.
     """
     files: dict[str, _File] = {}
     for number, found in enumerate(results):
@@ -89,8 +90,8 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 def _covered(part: LoadPart, result: Outcome) -> float | None:
     """Return the fraction of the file that the job wrote, from 0 to 1, or None if unknown.
 
-    If fio keeps no map of the written blocks, n random writes leave a share of e^(-n/N) of the file's N blocks
-    unwritten.
+    If fio keeps no map of the written blocks, it writes some blocks several times. Then n random writes to a file of N
+    blocks leave a fraction of e^(-n/N) unwritten.
     """
     written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]
     known = [count for count in written if count is not None]

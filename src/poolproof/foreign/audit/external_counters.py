@@ -1,4 +1,4 @@
-"""Use the disk counters that people post with a result as evidence: iostat output and fio's disk statistics.
+"""Evidence from the disk counters that people post with a result: iostat output and fio's disk statistics.
 
 These counters are weaker evidence than poolproof's own: the rates cover an unknown part of the run, and the layout is
 unknown. They can refute a result, and they can show that reads came from the disks. They cannot show that writes
@@ -34,9 +34,9 @@ class ExternalCounters:
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
     """Return the iostat block that belongs to a result, or None if no block fits.
 
-    The block is the first one that begins after the result's command, or after the start of the result if the text
-    shows no command. The block must begin before the next result or command, and less than 60 lines below the result.
-    If blocks of different pools qualify, only blocks whose pool is named in a path of the job are considered.
+    A block fits if it begins after the result's command, before the next result or command, and less than 60 lines
+    below the result. If the text shows no command, the block must begin after the start of the result. The first block
+    that fits is returned. If blocks of several pools fit, only pools that a path of the job names are considered.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -48,9 +48,9 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return evidence of the bytes that the disks moved, which are the block's rates times fio's run time.
+    """Return evidence of how many bytes the disks transferred: the block's rates times fio's run time.
 
-    Return None if fio's bytes or run time are unknown, or if one of the products is not finite.
+    None if fio's bytes or run time are unknown, or if a product is not finite.
     """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
@@ -75,8 +75,8 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Turn a whole run's counters into evidence for one group, with fio's bytes set to 0 in directions that the group
-    did not use.
+    """Turn a whole run's counters into evidence for one group. fio's bytes become 0 in directions that the group did
+    not use.
     """
     account = counters.evidence.account
     if account is None:
@@ -91,11 +91,11 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
-    """Return fio's disk statistics as evidence if they contradict fio's result and the run took at least 1 s.
+    """Return fio's disk statistics as evidence if they contradict fio's result, otherwise None.
 
-    Otherwise, return None. They contradict the result if the disks read or wrote less than half of fio's bytes. The
-    statistics also cover the ramp and the file layout, so they are an upper bound on what the disks did during the
-    measurement. If the statistics have only requests and no bytes, each request is taken as 4 MiB, which is more than
+    They contradict the result if the disks read or wrote less than half of fio's bytes. Runs shorter than 1 s are
+    ignored. The statistics also cover the ramp and the file layout, so they are an upper bound on the disks' I/O during
+    the measurement. If the statistics show requests but no bytes, each request is counted as 4 MiB. That is more than
     Linux sends in one request.
     """
     seconds = lasted_s(result)
@@ -118,15 +118,18 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 def counted_nothing(result: Outcome) -> bool:
     """True if fio's disk statistics are all 0. Such statistics prove nothing.
 
-    Either the disks were idle, or their counters do not work. Two kinds of disk are known to have counters that stay at
-    0: the paths of NVMe disks with native multipath (fio#1890) and zvols of OpenZFS 2.0 (openzfs#12066).
+    Either the disks were idle, or their counters do not work. The counters of two kinds of disk are known to stay at 0:
+    the paths of NVMe disks with native multipath (fio#1890) and zvols of OpenZFS 2.0 (openzfs#12066).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
     return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the total bytes, given each disk's (bytes, requests), or None if a disk has neither."""
+    """Return an upper bound on the disks' total bytes. None if a disk has neither bytes nor requests.
+
+    `counted`: (bytes, requests) of each disk.
+    """
     most = 0
     for counted_bytes, requests in counted:
         if counted_bytes is None and requests is None:

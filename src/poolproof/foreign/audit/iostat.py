@@ -36,9 +36,9 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """The quoted reports of one pool, or of all disks together (then `name` is `disks`). Lines are numbered from 1.
+    """The quoted reports about one pool, or about all disks together. In the second case, `name` is `disks`.
 
-    `reports` does not contain a first report that covers the time since boot.
+    Lines are numbered from 1. A report that covers the time since boot is left out.
     """
 
     line: int
@@ -49,7 +49,9 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """Return the mean read rate of the busy reports, whose read rate is at least half the highest one."""
+        """Return the mean read rate of the busy reports. A report is busy if its read rate is at least half the highest
+        one.
+        """
         return _busy_mean([report.read for report in self.reports])
 
     @property
@@ -67,7 +69,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the quoted blocks of reports in line order, one per pool, without the report since boot."""
+    """Return the quoted series of reports in line order, one per pool. Reports about the time since boot are left out."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):

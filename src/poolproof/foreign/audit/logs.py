@@ -25,7 +25,8 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
 """The order in which the kinds of logs are read.
 
-The rates help to find the unit of the latencies, and the other latencies give the unit of the submission latencies.
+The rates come first, because they help to find the unit of the latencies. The submission latencies come last, because
+the other latencies give their unit.
 """
 _NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so the latencies are ignored"
 _RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
@@ -33,7 +34,7 @@ _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """True if the file name is that of a fio log."""
+    """True if the file has the name of a fio log."""
     return kind_of(path) is not None
 
 
@@ -68,7 +69,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Read one clone's logs. Return its result, and True if the units of all its latencies are known."""
+    """Read one clone's logs. Return the result, and whether the units of all latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):

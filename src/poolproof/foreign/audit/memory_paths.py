@@ -1,7 +1,7 @@
 """Paths and engines without a disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
 If an engine uses a network or bypasses the kernel, its I/O does not appear in the kernel's disk statistics. If fio
-prints disk statistics for such an engine, they are those of the disk that contains the working directory.
+prints disk statistics for such an engine, they belong to the disk that contains the working directory.
 """
 
 import re
@@ -40,7 +40,7 @@ def memory_of(load: Load) -> str | None:
 
 
 def memory_below(result: Outcome) -> str | None:
-    """Return the kind of memory that fio's disk statistics name instead of disks, or None if they name a disk."""
+    """Return the kind of memory that fio's disk statistics show. None if they show a disk, nothing, or several kinds."""
     found = {
         next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
     }
@@ -54,6 +54,6 @@ def named_memory(load: Load) -> str:
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
-    """Return the result, dropping fio's disk statistics if the engines do not use those disks."""
+    """Return the result. fio's disk statistics are removed if the load's engines do not use the disks in them."""
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

@@ -1,6 +1,6 @@
 """Options that a source does not show: the values that the rules assume, and what the audit reports as unknown.
 
-If the source cannot show an option, we assume the value that favours the job, so that no finding is based on a guess.
+If the source cannot show an option, we assume the value that favours the job. Then no finding is based on a guess.
 fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such
 as `stonewall` and `refill_buffers`.
 """
@@ -27,7 +27,7 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs with assumed values for what the source cannot show, or none if they are unknown."""
+    """Return the jobs, with assumed values for options that the source cannot show. Empty if the jobs are unknown."""
     if made is None:
         return ()
     if made.origin == "header":
@@ -39,7 +39,7 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
-    """Return the names of the options that `jobs` (from `jobs_of`) have but the source does not show."""
+    """Return the names of the options that `jobs_of` assumed. `jobs` are the jobs that it returned."""
     shown = made.jobs if made is not None else ()
     return frozenset(
         name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
@@ -65,10 +65,10 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 
 
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
-    """Return the options to assume for a source that contains the options printed by fio.
+    """Return the options to assume if the source contains the options that fio prints.
 
     fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that sets a runtime
-    but not `loops` gets time_based if it moved over 5 % more than its size.
+    but not `loops` gets time_based if it transferred over 5 % more bytes than its size.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}
@@ -82,7 +82,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Yield the jobs. `stonewall` is added to each job except the first and those that overlap with an earlier job."""
+    """Yield the jobs. A job gets `stonewall` unless it is the first job or overlaps with an earlier job."""
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
@@ -152,7 +152,7 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
-    """Yield the unknown facts that options could supply, and also the disks' counters if those are unknown."""
+    """Yield the unknown facts that options could supply. Also yield the disks' counters if they are unknown."""
     target = case.target
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
     if context.file_system is not None or (target and target.file_system):

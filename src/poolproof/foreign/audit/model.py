@@ -42,11 +42,11 @@ class Audited:
     where the command begins.
     `is_assumed`: True if the command probably, but not certainly, produced the result.
     `verdicts`: the metrics whose verdict differs from `verdict`, with their verdicts.
-    `findings`: strongest first.
+    `findings`: the findings, strongest first.
     `known`: the facts taken from the surrounding text and the options, each with its source.
     `missing`: what is not known, and which options could supply it.
     `estimate`: bounds on the true rate.
-    `rerun`: the command after the fixes.
+    `rerun`: the command with all fixes applied.
     `proof`: for an `unproven` result, the `poolproof run` command that would prove it.
     `was`: the verdict recorded in the run directory when the trial was measured.
     """
@@ -71,7 +71,7 @@ class Audited:
 
     @property
     def is_mixed(self) -> bool:
-        """True if the source shows I/O in several directions, or only the total of several."""
+        """True if the source shows several directions, or only a total for several directions."""
         return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
 
     @property

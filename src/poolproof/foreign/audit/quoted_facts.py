@@ -1,11 +1,11 @@
 """Facts in the text around results.
 
-They cover the files that fio laid out, sentences about memory and queue depth, the disks that the text names, and what
-earlier jobs did.
+The facts are: which files fio laid out, what sentences say about memory and queue depth, which disks the text names,
+and what earlier jobs did.
 
-A sentence about memory is applied to a result if it appears between the previous result and the end of this one, or in
-the five lines after it. Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the
-author's own commands count. A sentence with a negation, or about dropping caches, is left out.
+A sentence about memory applies to a result if it is after the previous result and at most five lines below this result.
+Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
+count. A sentence with a negation, or about dropping caches, is left out.
 """
 
 import re
@@ -121,7 +121,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
 
 
 def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
-    """Return the lines between the previous result and a few lines below result number `at`."""
+    """Return the lines from the previous result to a few lines below result number `at`."""
     first = results[at - 1].last_line if at else 0
     last = results[at].last_line + _LINES_BELOW
     if at + 1 < len(results):
@@ -131,7 +131,7 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out (0 if not printed), or None if it laid out none."""
+    """Return the total size of the files that fio laid out, or 0 if fio printed no size. None if fio laid out no files."""
     total = None
     for _, line in lines:
         match = _LAID_OUT.search(line)
@@ -152,7 +152,7 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that sentences claim, each with its sentence. Commands and job files are ignored."""
+    """Return the queue depths that sentences claim, each with the quoted sentence. Commands and job files are ignored."""
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()
@@ -165,7 +165,7 @@ def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
 
 
 def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each match in a line outside the result, with its sentence."""
+    """Yield each match in a line outside the result, and the sentence that contains the match."""
     if result.line < number <= result.last_line or len(line) > 4 * _LONGEST_SENTENCE:
         return
     for match in pattern.finditer(line):
@@ -193,11 +193,11 @@ class _NamedDisks:
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """For each result, yield the nearest line above it that names disks. Yield None if no line does, or if that line
-    mentions flash.
+    """For each result, yield the nearest line above it that names disks. None if no line does, or if that line mentions
+    flash.
 
-    Lines inside results are ignored. The search goes upwards from each result, but only to the previous result: beyond
-    that, the nearest line is the one already found for the previous result.
+    Lines inside results are ignored. Each search ends at the previous result, because the nearest line above that
+    result is already known.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None

@@ -1,4 +1,4 @@
-"""Facts about the machine in the output of other programs in a text: its RAM, and whether the target compresses.
+"""Facts about the machine from the quoted output of other programs: its RAM, and whether the target compresses.
 
 Only the output of `free`, /proc/meminfo, `zfs get` and `mount` is used. Sentences are ignored.
 """
@@ -39,7 +39,7 @@ class QuotedMachine:
 
 
 UNKNOWN = QuotedMachine()
-"""For a text that contains no output from such programs: nothing is known."""
+"""The facts if a text quotes no such output: nothing is known."""
 
 
 def find_machine(text: str) -> QuotedMachine:
@@ -73,9 +73,10 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 
 
 def _bare_unit(total: str) -> str:
-    """Return the unit of `free`'s numbers when it prints none: KiB, or MiB with -m, or GiB with -g.
+    """Return the unit of a number that `free` printed without a unit.
 
-    The number itself decides: at least 1,000,000 means KiB, at least 500 means MiB, and less means GiB.
+    The unit is KiB by default, MiB with -m, and GiB with -g. The number itself decides: at least 1,000,000 means KiB,
+    at least 500 means MiB, and less means GiB.
     """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
@@ -99,7 +100,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target, with quoted facts for what the options leave out, or None if nothing is known."""
+    """Return the target, completed with the quoted facts. The user's options take precedence. None if nothing is known."""
     if machine.ram_bytes is None and machine.compression is None:
         return target
     found = target or Target(file_system="")

@@ -1,8 +1,8 @@
 """Split a fio run's result into the run's groups of jobs.
 
 With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, and each has its
-own rate: 243,000 and 26,100 IOPS are two results, and the mean over the whole run describes neither. If fio's start
-times show that the groups ran at the same time, they stay together, because their sum is what the disks had to deliver.
+own rate. 243,000 and 26,100 IOPS are two results, and the mean over the whole run describes neither. If fio's start
+times show that the groups ran at the same time, they stay together, because the disks had to deliver the sum.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class ReportingGroup:
 def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
     """Yield each group of a run as a separate result, in the order of the groups' numbers.
 
-    Every group keeps the disks' counts for the whole run, which are an upper bound on what the group did.
+    Every group keeps the disks' counts for the whole run. They are an upper bound on the group's own I/O.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):

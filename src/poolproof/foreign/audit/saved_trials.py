@@ -21,8 +21,8 @@ _IMPORTED = "this is the verdict recorded at import; to judge the source again: 
 def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
     """Judge every trial in the run directory by the current rules.
 
-    If a trial lacks some of the data needed for this, it keeps its recorded verdict. A result's line is the trial's
-    line in trials.jsonl.
+    A trial keeps its recorded verdict if it lacks some of the data needed for this. A result's line is the trial's line
+    in trials.jsonl.
 
     Raises:
         RunError: the run cannot be read.

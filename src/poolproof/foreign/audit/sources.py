@@ -46,7 +46,7 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the sources. The source `-` is standard input, which is read by calling `stdin`."""
+    """Audit every result in the sources. The source `-` means standard input, and `stdin` is called to read it."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -71,11 +71,11 @@ def files_below(
 ) -> Iterator[Path]:
     """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped.
 
-    A folder for which `is_source` is true is yielded itself, not the files in it.
+    If `is_source` is true for a folder, the folder itself is yielded instead of its files.
 
     A link to a file is followed only if the file is in the same tree. Other links, folders that cannot be read, and
-    folders more than 50 levels deep are added to `unread`. The tree may come from a stranger, and poolproof may be able
-    to read files that the stranger cannot read.
+    folders more than 50 levels deep are added to `unread`. The reason: the tree may come from a stranger, and poolproof
+    may be able to read files that the stranger cannot read.
     """
     top = os.path.realpath(path)
     waiting = [(path, 0)]
@@ -106,7 +106,7 @@ def read_text(path: Path) -> str | None:
     """Return the text of a file, or None if it is binary.
 
     Raises:
-        OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no JSON of fio.
+        OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no fio JSON.
     """
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)

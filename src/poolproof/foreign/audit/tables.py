@@ -1,8 +1,8 @@
 """Read tables of fio results that scripts print: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
 In such a table, `MB` may mean 1000² or 1024² bytes. poolproof picks the unit for which the bandwidth equals IOPS ×
-block size. If neither unit fits, the bandwidth is left out. If the header does not name a direction, the rows do
-(`randread`), and a cell may contain both values (`IOPS=1600, BW=6401KiB/s`).
+block size. If neither unit fits, the bandwidth is left out. If the header names no direction, the rows name one
+(`randread`). A cell may contain both values (`IOPS=1600, BW=6401KiB/s`).
 """
 
 import re
@@ -150,7 +150,7 @@ def _pair(cell: re.Match[str]) -> Direction:
 
 
 def _named_direction(name: str) -> str:
-    """Return the direction named in the row's other cells, or an empty string if they name none or both."""
+    """Return the direction that a name contains, or an empty string if it contains neither or both."""
     reads, writes = _READS.search(name) is not None, _WRITES.search(name) is not None
     return "" if reads == writes else "read" if reads else "write"
 

@@ -175,7 +175,8 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load behind another program's result or, if it was split into groups, behind the judged group.
+    """Return the load that produced another program's result. If the result has groups, return the load of the judged
+    group.
 
     The output of other programs does not show whether they empty the page cache, so we assume that they do.
     """
@@ -185,7 +186,9 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Leave out the files if only fio's header line is known, because that line does not show them."""
+    """Return the load. Its files are removed if only fio's header line is known, because that line does not show the
+    files.
+    """
     if found.made is None or found.made.origin != "header":
         return load
     return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))

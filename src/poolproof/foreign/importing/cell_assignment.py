@@ -59,10 +59,11 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """Return the start time in ISO 8601: fio's time stamp, written at the end of the run, minus the run time.
+        """Return the start time in ISO 8601. fio's time stamp is the end of the run, so the run time is subtracted from
+        it.
 
-        Empty if there is no time stamp, or if the run would start before 1970 or end after 2248, because such times
-        must be wrong.
+        Empty if there is no time stamp. Also empty if the run would start before 1970 or end after 2248, because such
+        times must be wrong.
         """
         ended_ms = self.result.timestamp_ms
         ran_ms = max((part.longest_ms for part in self.result.parts), default=0)
@@ -111,7 +112,9 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all of the result's jobs share or, if unknown, the name of the first job."""
+    """Return the options that all of the result's jobs share. If the jobs are unknown, return only the first job's
+    name.
+    """
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]

@@ -82,7 +82,9 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Read fio's logs as results only if none of the files contains the result of the same run."""
+    """Return the results in the files. fio's logs are read as results only if no other file has the result of the same
+    run.
+    """
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
@@ -123,13 +125,16 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a job of a result in a folder above requested these logs: `write_bw_log=logs/x` for `…/logs/x`."""
+        """True if a job requested these logs. For example, `write_bw_log=logs/x` requests `…/logs/x`.
+
+        The job's result must be in a folder above the logs.
+        """
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
 
 def _log_names(record: Record) -> Iterator[str]:
-    """Yield the names that the logs of a result may have in the result's folder, up to the kind of log."""
+    """Yield the names that a result's logs may have in the result's folder, such as `x` for `x_bw.1.log`."""
     yield record.stem
     if record.is_bench_fio:
         # Its results are `randread-16-4.json`, its logs `randread-iodepth-16-numjobs-4_bw.1.log`.
@@ -170,7 +175,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 
 def _has_content(judged: Judged) -> bool:
-    """True if the result contains a value or an error. Output in JSON may contain neither if it was cut off early."""
+    """True if the result contains a value or an error. JSON output may contain neither if it was cut off early."""
     return any(part.error or part.directions or part.sync for part in judged.found.result.parts)
 
 

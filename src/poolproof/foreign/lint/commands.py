@@ -24,7 +24,9 @@ _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
-    """Return the fio calls for each combination of loop values. Without loops over known values, there is only one."""
+    """Return the fio calls for each combination of loop values. Without loops over known values, there is one
+    combination.
+    """
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}

@@ -37,8 +37,8 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
     """Yield an error for each job that would overwrite data, and a warning for each that writes to a device with
     unknown contents.
 
-    `text` is the text of the source, whose `for` loops give variables their values. Without `targets`, nothing is known
-    about any device.
+    `text` is the source's text. Its `for` loops give variables their values. Without `targets`, nothing is known about
+    any device.
     """
     if unit.read_only:
         return
@@ -56,7 +56,7 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
 
 
 def _writing_part(job: Job, text: str) -> LoadPart | None:
-    """Return the job as a load part if it writes or trims. Return None if it does neither, or if that is unknown."""
+    """Return the job's load part if the job writes or trims. None if it does neither, or if its direction is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
     for pattern in _values(job.text("rw") or "read", text):
@@ -67,7 +67,7 @@ def _writing_part(job: Job, text: str) -> LoadPart | None:
 
 
 def _paths(job: Job, text: str) -> Iterator[str]:
-    """Yield the paths that the job names itself, leaving out file names that fio generates."""
+    """Yield the paths that the job names. File names that fio generates are left out."""
     directory = job.directory or ""
     names = job.filenames or ((job.name,) if job.filename is None and directory.startswith("/dev") else ())
     for name in names:
@@ -76,7 +76,9 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return the value once for each word that a `for` loop gives its first variable, or unchanged without a loop."""
+    """Return the value once for each word that `for` loops give to its first variable. Without a loop, it stays
+    unchanged.
+    """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
     if found is None or not loops:

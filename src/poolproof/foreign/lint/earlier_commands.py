@@ -16,11 +16,11 @@ _MOST_LOADS = 64
 class Before:
     """What ran before a call. `loads` contains the earlier loads, oldest first.
 
-    `drops_caches`: the caches were dropped after the last write. `drops_only_clean`: they were dropped while the
-    written data was still dirty, so it stayed in RAM. In that case, `drops_caches` is False.
-
-    `empty` and `zeros`: the files and devices that contain no data or only zeros, each with the program that prepared
-    it.
+    `drops_caches`: the caches were dropped after the last write.
+    `drops_only_clean`: the caches were dropped while the written data was still dirty, so the data stayed in RAM. In
+    that case, `drops_caches` is False.
+    `empty`: the files and devices that contain no data, each with the program that emptied it.
+    `zeros`: the files and devices that contain only zeros, each with the program that wrote them.
     """
 
     loads: tuple[Load, ...] = ()

@@ -67,7 +67,9 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Return the source with the finding fixed in all jobs or else in one job, or None if neither helps."""
+    """Try to fix the finding in all jobs at once, then in a single job. Return the new source, or None if neither
+    helps.
+    """
     units = source.units
     if number >= len(units):
         return None

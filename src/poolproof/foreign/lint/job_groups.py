@@ -26,7 +26,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The indexes of the jobs of a fio call that share a target, the target, and evidence about their files."""
+    """The jobs of a fio call that share a target. `jobs` contains their indexes. `evidence` is about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -40,7 +40,9 @@ class Targets(Protocol):
         """Return the target that contains a job's files, or None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known before a run about the files of jobs that share a target, or None if nothing is."""
+        """Return what is known about the jobs' files before a run, or None if nothing is known. The jobs share a
+        target.
+        """
 
     def written(self, path: str) -> WrittenDevice | None:
         """Look up what exists at a path that a job would write to. Return None if unknown."""

@@ -18,7 +18,7 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 def is_job_file(text: str) -> bool:
     """True if the first line that is neither blank nor a comment opens a section (even without `]`) or includes a file.
 
-    The prompt of a shell (`[root@host ~]# fio …`) is not a section.
+    A shell prompt (`[root@host ~]# fio …`) is not a section.
     """
     for line in text.split("\n"):
         if line.strip() and line.lstrip()[0] not in "#;":
@@ -33,7 +33,7 @@ def has_fio_options(text: str) -> bool:
 
 
 def sets_fio_option(text: str) -> bool:
-    """True if a line of the text is a setting of a fio option. An included file may have no section of its own."""
+    """True if a line of the text sets a fio option. No section is needed, because an included file may have none."""
     settings = (_SETTING.match(line) for line in text.split("\n"))
     return any(found is not None and found["name"] in ALL_NAMES for found in settings)
 

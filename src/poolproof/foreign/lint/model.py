@@ -1,4 +1,6 @@
-"""Findings of lint, the fio calls in a text with the position of each option, and the devices that they write to."""
+"""Data types of lint: its findings, the fio calls in a text, the options' positions, and the devices that jobs write
+to.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ SEVERITIES: Mapping[Effect, Severity] = {
     "leaves-unproven": "note",
     "notes": "note",
 }
-"""What each severity means for a job.
+"""The severity of each effect that a finding can have.
 
 `error`: the job fails, or its result is certainly wrong. `warning`: the result is probably misleading. `note`: the
 result is still valid.

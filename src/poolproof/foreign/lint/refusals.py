@@ -58,7 +58,7 @@ class InstalledFio:
         return self._complaints(tuple((job.name, tuple(job.options.items())) for job in to_check))
 
     def _ask(self, jobs: _Jobs) -> tuple[Complaint, ...]:
-        """Run fio on the jobs. Texts often repeat a command, so the answers are cached."""
+        """Have fio check the jobs without running them. Texts often repeat a command, so the answers are cached."""
         to_check = [Job(name, dict(options)) for name, options in jobs]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
@@ -83,7 +83,9 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield what fio refuses, ignores or may refuse in a call of the file with the name `source` and this text."""
+    """Yield what fio refuses, ignores or may refuse in a call. `source` is the name of the file, and `text` its
+    content.
+    """
     may_exist = _may_exist_elsewhere(text, unit, fio)
     for problem in unit.problems:
         yield from _problem(source, unit, problem, fio, may_exist=may_exist)
@@ -124,7 +126,7 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
-    """True if some other fio may have options that the tables do not list.
+    """True if another fio may accept options that the tables do not list.
 
     That is possible if the text names another release, if an argument is unknown, or if an engine has options that are
     not in the tables.

@@ -28,10 +28,11 @@ _MOST_RUNS = 32
 
 
 def known_variables(text: str) -> dict[str, str]:
-    """Return the variables with a known value: those to which the script assigns exactly one literal value, and arrays.
+    """Return the variables with a known value: arrays, and variables to which the script assigns exactly one literal
+    value.
 
-    If the script sets a variable to anything else, or if the variable is a function's argument, `${NAME:-default}` is
-    not replaced with the default.
+    The result also has a key for each other variable that the script sets, and for each argument of a function. For
+    these variables, `${NAME:-default}` is not replaced with the default.
     """
     known: dict[str, str] = {}
     values: dict[str, set[str | None]] = {}
@@ -66,7 +67,7 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements of each array that the script sets exactly once, by the name `ARRAY[@]`.
+    """Return the elements of each array that the script sets exactly once. The key is `ARRAY[@]`.
 
     Elements are separated by blanks. An array is left out if any element contains blanks or unknown variables, or if
     the script sets the array more than once or appends to it.

@@ -58,7 +58,7 @@ class Script:
 
 
 def key_without_default(name: str) -> str:
-    """Return the key that marks a variable as set to an unknown value, so that `${NAME:-default}` stays as written."""
+    """Return the key that marks a variable as set to an unknown value. `${NAME:-default}` then stays as written."""
     return f"{name}:-"
 
 

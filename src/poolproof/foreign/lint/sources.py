@@ -74,7 +74,7 @@ class Source:
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
-        """Return the fio calls for each combination of the values in a script's loops. A job file has only one."""
+        """Return the fio calls for each combination of loop values in a script. A job file has only one combination."""
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
@@ -144,7 +144,7 @@ def _text(path: Path) -> str:
 
 
 def _decoded(file: BinaryIO, name: str) -> str:
-    """Read a file as text, with the line ends of any system."""
+    """Read a text file. Its line ends may be those of any system."""
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)

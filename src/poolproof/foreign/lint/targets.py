@@ -31,9 +31,9 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""A shell script that prints the type and real path of a path or, if the path does not exist, of its directory.
+"""A shell script that prints the type and real path of a path. If nothing exists there, it does so for the directory.
 
-The script prints nothing if neither exists.
+The script prints nothing if the directory does not exist either.
 """
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
@@ -83,7 +83,7 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target that contains the first file (the directory if no files are known), or None if unknown."""
+        """Return the target that contains the first file, or the directory if no files are known. None if unknown."""
         if self._context.file_system is not None:
             return target_from_options(self._context)
         existing = self._existing(_path(place))

@@ -1,1 +1,1 @@
-"""Readers of results that programs other than fio print. Each module with a `READER` reads one format."""
+"""Readers for the output of programs other than fio. Each module with a `READER` reads one format."""

@@ -1,4 +1,4 @@
-"""Parses numbers with units, as benchmark programs print them in several human languages."""
+"""Parse numbers with units from the output of benchmark programs, with decimal points or decimal commas."""
 
 import math
 import re

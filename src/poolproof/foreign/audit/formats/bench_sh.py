@@ -1,6 +1,7 @@
-"""teddysun's bench.sh and its many copies: three runs of dd that write 1 GiB of zeros, and their mean.
+"""teddysun's bench.sh and its many copies: the rates of three dd runs, and their mean.
 
-The script runs `dd if=/dev/zero of=… bs=512k count=2048 conv=fdatasync`, or less on a small disk, and prints dd's rate.
+The script runs `dd if=/dev/zero of=… bs=512k count=2048 conv=fdatasync`, which writes 1 GiB of zeros. On a small disk,
+it writes less.
 """
 
 import re

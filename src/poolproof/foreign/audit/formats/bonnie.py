@@ -1,7 +1,7 @@
-"""bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
+"""bonnie++ 1.03 to 2.00, with and without -f: the table, and the line of comma-separated values.
 
-bonnie++ prints both, so a line that repeats the values of the table above it is not reported as another result. Several
-rows may follow one header, the name of the machine may be missing, and mail programs wrap both the header and the rows.
+bonnie++ prints the same values in both. A line that repeats the table above it is not reported as another result.
+Several rows can follow one header, the machine's name can be missing, and mail programs wrap the header and the rows.
 """
 
 import re
@@ -89,12 +89,14 @@ def _rate(text: str, unit: str) -> float | None:
 
 
 def _size(text: str) -> int | None:
-    """Return the file size in bytes. A size without a unit is in MiB; 0 means that the test was not run."""
+    """Return the file size in bytes, or None for 0, which means that the test was not run. A size without a unit is in
+    MiB.
+    """
     return size_in_bytes(text if text[-1].isalpha() else f"{text}M") or None
 
 
 def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:
-    """Yield the results of a line of comma-separated values, in the format of 1.03 or of 1.9x and 2.00.
+    """Yield the results in a line of comma-separated values. bonnie++ 1.9x and 2.00 use another format than 1.03.
 
     Yields nothing if the line repeats the values of the `table` before it.
     """
@@ -114,7 +116,9 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
-    """Yield the results of a row. The rewrite test reads and writes each chunk, but counts it once in its rate."""
+    """Yield the results in a row. The rewrite test reads and writes each chunk, but its rate counts each chunk only
+    once.
+    """
     for name, kind in _TESTS:
         rate = rates.get(name)
         if not rate:

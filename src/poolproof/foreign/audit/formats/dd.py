@@ -1,6 +1,6 @@
-"""dd's last line, as GNU, busybox, FreeBSD and macOS print it, in several languages, with the command above it.
+"""dd's last line, and the command above it. GNU, busybox, FreeBSD and macOS print this line, in several languages.
 
-If several results follow one command and only dd's own lines are in between, the command ran in a loop.
+If only dd's own lines are between several results below one command, the command ran in a loop.
 """
 
 import re
@@ -56,8 +56,8 @@ class _DdCommand:
 class _Cached:
     """The files that are still in the page cache because a command in the text wrote them.
 
-    drop_caches frees only clean pages, so a command that uses it without a sync leaves a new file in RAM. A sentence
-    about drop_caches does not show whether there was a sync, so we assume that there was.
+    drop_caches frees only clean pages. If there is no sync before it, a new file stays in RAM. A sentence about
+    drop_caches does not show whether there was a sync, so we assume that there was.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ def _command(line_number: int, line: str) -> _DdCommand | None:
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
-    """True if the line was printed by `status=progress`: dd's record counts follow it."""
+    """True if `status=progress` printed the line: dd's record counts are below the line, not above it."""
     below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
     if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
         return False

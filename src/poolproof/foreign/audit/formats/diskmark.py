@@ -1,4 +1,4 @@
-"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency.
+"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s and, in most versions, IOPS and latency.
 
 A line under `[Mix]` has one value for reads and writes together. People also type the values into a Markdown table,
 with one column for reads and one for writes.
@@ -74,10 +74,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield both values of a row in a Markdown table.
-
-    A comma is read as a decimal point, because the values are MB/s.
-    """
+    """Yield both values of a row in a Markdown table. A comma in a value is a decimal comma."""
     for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
         found = _CELL.match(cell)
         rate = decimal(found["rate"]) if found else None
@@ -86,7 +83,7 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the test file's size in bytes, and True if it is filled with zeros. Both are printed below the values."""
+    """Return the test file's size in bytes, and whether it is filled with zeros. Both are printed below the values."""
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:

@@ -1,6 +1,6 @@
-"""DiskSpd: the `total:` rows of its three tables, which are for all I/O, for reads and for writes.
+"""DiskSpd's three tables: all I/O, reads, and writes. Only their `total:` rows are read.
 
-Old releases call a column `MB/s` that newer ones call `MiB/s`. Its values are in MiB/s in both.
+Old releases call the rate column `MB/s`, newer ones `MiB/s`. The values are in MiB/s in both.
 """
 
 import re
@@ -34,7 +34,7 @@ _BLOCK_BYTES = 64 * 1024
 
 @dataclass
 class _Tables:
-    """The `total:` rows of one run by kind of I/O: `total`, `read` or `write`."""
+    """The `total:` rows of one run. The keys of `rows` are kinds of I/O: `total`, `read` and `write`."""
 
     line: int = 0
     last_line: int = 0

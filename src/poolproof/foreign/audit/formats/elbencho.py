@@ -1,5 +1,6 @@
-"""elbencho's table: one row per operation and metric, with the values at the moments when the first and the last thread
-finished.
+"""elbencho's table, with one row for each metric of each operation.
+
+A row has a value for the moment when the first thread finished, and one for the last thread. The second value is used.
 """
 
 import math
@@ -116,11 +117,11 @@ _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "si
 
 
 def _bytes_of_files(command: str, files: int | None) -> int | None:
-    """Return the total size in bytes of a command's files (files × `--size`), or None if the command gives no size.
+    """Return the total size of a command's files in bytes (files × `--size`), or None if the command gives no size.
 
-    `files` is the number of files that the table shows if the paths are directories, or None if it shows none. With
-    `-n` and `-N`, each thread has that many directories with that many files each. Otherwise every path is one file,
-    and the shell expands braces in paths.
+    `files` is the number of files in the table, or None. The table shows this number only if the paths are directories.
+    Without it, `-n` gives the number of directories per thread, and `-N` the number of files per directory. Without
+    these options, every path is one file. The shell expands braces in paths.
     """
     options = _options(command)
     size = _size(options.get("size"))

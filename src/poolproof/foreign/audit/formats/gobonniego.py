@@ -1,8 +1,8 @@
-"""gobonniego, a bonnie in Go: sequential writes and reads in MB/s (1000² bytes), and random I/O per second.
+"""gobonniego, a version of bonnie in Go: sequential writes and reads in MB/s (1000² bytes), and random I/Os per second.
 
 In the random test, nine out of ten operations are reads. As with bonnie++, its rate is treated as a read rate.
-gobonniego empties the page cache before the reads only if it runs as root. With -json it prints the same values as an
-object.
+gobonniego empties the page cache before the reads only if it runs as root. With -json, it prints the same values as a
+JSON object.
 """
 
 import re

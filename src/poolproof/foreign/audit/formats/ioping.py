@@ -1,8 +1,8 @@
-"""ioping: the statistics at the end of its output, and the two tests that nench.sh runs with it.
+"""The statistics at the end of ioping's output, and the two ioping tests of nench.sh.
 
-ioping sends one request at a time. Its rate is the number of requests divided by the time that they took, without the
-pauses between them. In a directory it reads and writes a temporary file of 1 MiB, unless -S sets another size. nench.sh
-runs `ioping -DR` and `ioping -DRL`, and keeps one line of each.
+ioping sends one request at a time. Its rate is the number of requests divided by the time that the requests took,
+without the pauses between them. In a directory, it reads and writes a temporary file of 1 MiB, unless -S sets another
+size. nench.sh runs `ioping -DR` and `ioping -DRL`, and prints one line of each output.
 """
 
 import re
@@ -117,7 +117,7 @@ def _statistics(
 
 
 def _whole_sectors(block: float) -> int:
-    """Round a block size to sectors, because it is the quotient of two rounded rates."""
+    """Round a block size to whole sectors. It was computed from two rounded rates."""
     return max(1, round(block / _SECTOR)) * _SECTOR
 
 

@@ -1,8 +1,8 @@
-"""iozone: the table of its tests, and the totals of its throughput mode (-t).
+"""iozone's table of tests, and the totals of its throughput mode (-t).
 
-Every test reads or writes the same file, so what an earlier test left in RAM serves the next one, unless -I asks for
-O_DIRECT. The lines above the table show the options. A row leaves out tests that were not run, so each value goes to
-the column whose header ends nearest to where the value ends.
+All tests use the same file. Without -I (O_DIRECT), each test is served from what the previous test left in RAM. The
+lines above the table show the options. A row has no value for a test that was not run, so each value is assigned to the
+column whose header ends nearest to the value's end.
 """
 
 import re
@@ -116,7 +116,7 @@ def _row(run: _IozoneRun, line: int, head: str, match: re.Match[str]) -> Iterato
 
 
 def _cells(head: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """Yield each value of a row with its test."""
+    """Yield (test, value) for each value in a row."""
     words = list(_WORD.finditer(match.string))[2:]
     ends = [word.end() for word in _WORD.finditer(head)]
     own = [word.end() for word in _WORD.finditer(match.string)]

@@ -1,4 +1,6 @@
-"""kubestr's summary of fio: `JobName: read_iops`, its options, and `IOPS=… BW(KiB/s)=…` for each direction."""
+"""kubestr's summary of its fio jobs: `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for each
+direction.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
-"""LemonBench and ecs.sh: dd with O_DIRECT in blocks of 4 KiB and 1 MiB, with one row per block size for both the write
-and the read.
+"""LemonBench and ecs.sh: dd with O_DIRECT, in blocks of 4 KiB and 1 MiB. A row has the write and the read of one block
+size.
 
 Both scripts run `dd if=/dev/zero oflag=direct`, empty the page cache, and read the file with `iflag=direct`. They cut
-off the unit of some IOPS (`33.53 IOPS` for 33.53k), so if the printed IOPS differ from the rate divided by the block
-size, the quotient is used.
+off the unit of some IOPS: `33.53 IOPS` means 33.53k. If the printed IOPS differ from the rate divided by the block
+size, the quotient is used instead.
 """
 
 import re

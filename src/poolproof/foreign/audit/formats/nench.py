@@ -1,4 +1,4 @@
-"""nench.sh: three runs of dd, and their mean. `ioping.py` reads its ioping tests.
+"""nench.sh: the rates of three dd runs, and their mean. `ioping.py` reads the script's ioping tests.
 
 The script runs `dd if=/dev/zero of=test_… bs=64k count=16k conv=fdatasync` and prints MiB/s.
 """

@@ -1,7 +1,7 @@
-"""The protocol of readers of other programs' output, the values that they return, and how to find all readers.
+"""Readers for other programs' output: their interface, their results, and functions that find or help them.
 
-A reader looks at the plain lines of a text and yields every result of its format. It never guesses: a value that the
-text does not show is None, and an option that it does not show is listed in `missing`.
+A reader yields every result of its format in the plain lines of a text. It never guesses. A value that the text does
+not show is None. An option that the text does not show is listed in `missing`.
 """
 
 import functools
@@ -23,16 +23,19 @@ MIB = float(1024**2)
 
 @dataclass(frozen=True)
 class ForeignResult:
-    """A result of a program other than fio, or of a script around fio.
+    """A result of a program other than fio, or of a script that runs fio.
 
-    `program`: the program's name as people write it. `line`, `last_line`: the lines with the values, numbered from 1.
-    `outcome`: the values. `parts`: what is known about the load, if anything. The parts have the same names as the
-    parts of the outcome. `command`: the command line, if the text contains it, and `command_line` its line.
-    `size_bytes`: the size of the test files, if the program prints it. `missing`: what the format does not show.
-    `just_written`: a sentence about the earlier command in the text that wrote the file that this one reads.
-    `measures_memory`: why the value is the speed of memory by definition; empty for all other results. `is_on_device`:
-    True if the program reads a block device, not files. `stopped_by`: what ended the run before its time limit; empty
-    if nothing did.
+    `program`: the program's name as people write it.
+    `line`, `last_line`: the lines with the values, numbered from 1.
+    `outcome`: the values.
+    `parts`: what is known about the load, if anything. The parts have the same names as the parts of the outcome.
+    `command`, `command_line`: the command and its line, if the text contains a command.
+    `size_bytes`: the size of the test files, if the program prints it.
+    `missing`: what the format does not show.
+    `just_written`: a sentence about an earlier command in the text that wrote the file that this command reads.
+    `measures_memory`: why the value is the speed of memory by definition. Empty for all other results.
+    `is_on_device`: True if the program reads a block device, not files.
+    `stopped_by`: what ended the run before its time limit. Empty if nothing did.
     """
 
     program: str
@@ -58,10 +61,10 @@ class ForeignResult:
 
 @dataclass(frozen=True)
 class FormatReader:
-    """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order.
+    """Reads one format. `seen` lists public texts that contain the format. `find` yields the results in line order.
 
     `marks` are words in lower case. Every result contains at least one of them, in upper or lower case, so texts
-    without them are not searched. If `marks` is empty, because the format has no such words, every text is searched.
+    without them are not searched. If the format has no such words, `marks` is empty and every text is searched.
     """
 
     program: str
@@ -92,7 +95,7 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
-    """Return an outcome that has one part, given its values by direction (`read`, `write`, `mixed`)."""
+    """Return an outcome with one part. `moved` contains the part's values by direction (`read`, `write`, `mixed`)."""
     part = PartOutcome(name, read=moved.get("read"), write=moved.get("write"), mixed=moved.get("mixed"))
     return Outcome(program, (part,))
 
@@ -116,7 +119,7 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return a program's test files as one extent that all clones use, or nothing if their size is unknown."""
+    """Return a program's test files as one extent that all clones use. Empty if the size of the files is unknown."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 
@@ -126,7 +129,7 @@ def fio_part(name: str, **options: str) -> LoadPart:
 
 
 def dd_of_zeros(name: str, block_bytes: int, *, averages_runs: bool) -> LoadPart:
-    """Return the load for `dd if=/dev/zero conv=fdatasync` with this block size. `name` is that of the result."""
+    """Return the load for `dd if=/dev/zero conv=fdatasync` with this block size. `name` is the result's name."""
     return LoadPart(
         name,
         writes=True,

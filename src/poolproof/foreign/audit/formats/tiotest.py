@@ -103,7 +103,7 @@ def _result(
 
 
 def _files(options: dict[str, str], size: float, clones: int, *, is_random: bool) -> tuple[Extent, ...]:
-    """Return the files of all threads as one extent. The random tests touch only some blocks of them."""
+    """Return the files of all threads as one extent. The random tests use only some of its blocks."""
     each = number(options.get("f", ""))
     total = each * clones if each else None if is_random else size
     if total is None:

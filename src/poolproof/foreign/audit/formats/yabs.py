@@ -1,8 +1,8 @@
-"""The disk table of yabs.sh: random mixed I/O at 4k, 64k, 512k and 1m, two block sizes next to each other.
+"""The disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, with two block sizes side by side.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
 size reveals which of the two calculations a script used. Scripts derived from yabs also print rows for random reads and
-writes; each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all of its
+writes. Each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all of its
 lines.
 """
 
