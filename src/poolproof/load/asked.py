@@ -1,4 +1,4 @@
-"""The part of an outcome that the load asked for, leaving out reads that only verify what was written."""
+"""Reduce an outcome to the I/O that the load asked for, without reads that only verify written data."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The `LoadGenerator` protocol, and how to find a generator: each package in this folder defines one as `GENERATOR`."""
+"""The `LoadGenerator` protocol, and functions that find generators. Each package in this folder has a `GENERATOR`."""
 
 import functools
 import importlib
@@ -118,7 +118,7 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads, which are keyed by workload name."""
+        """Raise CampaignError if the host's generator refuses one of the loads. `loads` maps workload names to loads."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""
@@ -148,7 +148,7 @@ class LoadGenerator(Protocol):
         """Return the load with a runtime of `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for a workload's files. Workloads share files if this name is the same."""
+        """Return the name of the directory for a workload's files. Workloads with the same directory share files."""
 
     def fill_load(self, load: Load) -> Load:
         """Return a load that writes all files of `load` once and completely, with incompressible data."""
@@ -191,8 +191,8 @@ class LoadGenerator(Protocol):
     def run_delays(self, host: Host, scratch: str) -> str:
         """Return how long each of the running program's I/O threads has run and has waited for a CPU.
 
-        The text has a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and the file's
-        text. It is empty if the program has ended or if the times are unknown.
+        The returned string has a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and
+        the content of this file. The string is empty if the program has ended or if the times are unknown.
         """
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:
@@ -217,7 +217,7 @@ def all_generators() -> dict[str, LoadGenerator]:
 
 
 def generator_for(workload: Workload) -> LoadGenerator:
-    """Return the generator that a workload selects, which is fio by default.
+    """Return the generator that a workload selects. The default is fio.
 
     Raises CampaignError if there is no generator with the selected name, or if the workload's jobs select different
     generators.

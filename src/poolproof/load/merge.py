@@ -53,7 +53,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or else as reported, or None if neither is available."""
+    """Return a percentile in nanoseconds, from the histogram or, without one, as reported. None if neither has it."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -146,7 +146,8 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
     """Return the IOPS and bytes per second of reads and writes together, if they did not run at the same time.
 
-    The total is divided by the time during which anything ran. None if the rates of the directions can be added up.
+    The rates are totals divided by the time during which anything ran. None if the rates of the directions can be added
+    up.
     """
     ways = ("read", "write", "mixed")
     groups = _by_group(result.parts)
@@ -206,10 +207,10 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return each group's I/O in one direction, with the totals that fio printed, or None for a group without such I/O.
+    """Return each group's I/O in one direction, with the totals that fio printed. None for a group without such I/O.
 
-    If the jobs of a group started at different times (startdelay, ramp_time), the rates are over the time in which at
-    least one of them ran. fio divides by the longest run time, as if all had run at once.
+    If a group's jobs started at different times (startdelay, ramp_time), the group's rates are computed over the time
+    during which at least one job ran. fio divides by the longest runtime, as if all jobs had run at once.
     """
     return tuple(
         _over(

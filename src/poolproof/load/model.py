@@ -114,7 +114,7 @@ class LoadPart:
         """True if every write is durable before the next one starts: it is synchronous, or a sync call follows it.
 
         A sync call covers only writes that have completed. If a clone has several I/Os in flight, fio issues the call
-        without waiting for them, so it does not make each write durable.
+        without waiting for them, so the call does not make each write durable.
         """
         return self.writes_are_synchronous or (self.sync_every == 1 and self.queue_each == 1)
 
@@ -201,7 +201,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested measurement time in seconds, added up over the phases, or None if a part has no time limit."""
+        """The requested measurement time in seconds, added up over the phases. None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -209,7 +209,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The expected duration of all phases in seconds, including ramps, or None if a part has no time limit."""
+        """The expected duration of all phases in seconds, including ramps. None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)

@@ -13,8 +13,8 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 class Latency:
     """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage, such as 99.9, to a latency.
 
-    `bins_ns` is the histogram, from which distributions can be merged. The histogram maps the latency of each bin to
-    the number of I/Os in the bin, and is empty if the generator did not report one.
+    `bins_ns` is the histogram. It maps the latency of each bin to the number of I/Os in the bin, and is empty if the
+    generator reported no histogram. Only distributions with histograms can be merged completely.
     """
 
     samples: int | None = None
@@ -98,7 +98,7 @@ class PartOutcome:
 def separate(
     read: Direction | None, write: Direction | None, trim: Direction | None, mixed: Direction | None
 ) -> Direction | None:
-    """Return the total of all directions, or None if the source also has the separate directions.
+    """Return the total of all directions. None if the source also has the separate directions.
 
     With `unified_rw_reporting=both`, fio prints both the total and the separate directions, and using both would count
     everything twice.
@@ -143,5 +143,5 @@ class Outcome:
 
 
 def per_second(amount: int | None, ran_ms: int | None) -> float | None:
-    """Return the rate of an amount that took `ran_ms` milliseconds, or None if either is unknown or `ran_ms` is 0."""
+    """Return `amount` per second, given that it took `ran_ms` milliseconds. None if either is unknown or `ran_ms` is 0."""
     return 1000 * amount / ran_ms if amount is not None and ran_ms else None

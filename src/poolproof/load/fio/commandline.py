@@ -75,7 +75,7 @@ class Command:
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Return the fio command in a shell command, which may span several lines, or None if there is no fio command.
+    """Return the fio command in a shell command, or None if there is no fio command. The text may have several lines.
 
     Anything before fio (a prompt, `sudo`, variables) and after fio's arguments (`|`, `>`, `;`) is ignored. A fio
     command in quotes, meant for another shell, is found too. A text with unbalanced quotes is split at whitespace.
@@ -163,7 +163,7 @@ def place_of_fio(words: Sequence[str]) -> int | None:
 
 
 def _takes_next(word: str) -> bool:
-    """True if the word is an option of fio whose value is the next word."""
+    """True if the word is a fio option that takes the next word as its value."""
     if word in ("-", "--") or not word.startswith("-") or "=" in word:
         return False
     name = resolve(word.lstrip("-"), _NAMES)
@@ -173,7 +173,7 @@ def _takes_next(word: str) -> bool:
 def _options(
     arguments: Sequence[str], lines: Sequence[int], files: list[str], problems: list[Problem]
 ) -> Iterator[Given]:
-    """Yield the options in order. Adds job files to `files`, and invalid options to `problems`."""
+    """Yield the options in order. Add job files to `files`, and invalid options to `problems`."""
     at = 0
     while at < len(arguments):
         first, word = at, arguments[at]
@@ -208,8 +208,8 @@ def _options(
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     """Return the short options that fio reads after a single dash, if no long option fits.
 
-    Each letter is either a switch or is followed by its value, which is the rest of the text (getopt_long_only). Return
-    None if a letter is not an option, or if fio would exit without running the job.
+    Each letter is a switch, or an option whose value is the rest of the text (getopt_long_only). None if a letter is
+    not an option, or if fio would exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):
@@ -223,9 +223,9 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def without_windows_path(text: str) -> str:
-    """Replace each `C:\\fio\\fio.exe` with `fio`, and a prompt before it, keeping all positions in the text.
+    """Replace each path such as `C:\\fio\\fio.exe`, and any prompt before it, with `fio`.
 
-    A shell would read the backslashes as escapes.
+    A shell would read the backslashes as escapes. All positions in the text stay the same.
     """
     return _WINDOWS_CALL.sub(lambda match: "fio".rjust(len(match[0])), text) if "fio" in text else text
 

@@ -4,7 +4,7 @@ Each result comes with the nearest command or job file that fits it, or else wit
 are never guessed: if a value is not in the text, it is None.
 
 With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last report
-is used. Separate reports of clones look similar, but clones end at about the same time.
+is used. The separate reports of clones look similar, but all clones end at about the same time.
 """
 
 import re
@@ -33,7 +33,7 @@ _GROWTH = 1.05  # the least growth of the run time from the first report to the 
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. Of a run in several formats, only the most detailed one is returned."""
+    """Return all fio results in line order. If a run appears in several formats, only the most detailed is returned."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -46,7 +46,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result if the text is a single JSON document, as most files are. Return None for any other text."""
+    """Return the result if the text is a single JSON document, like most files. None for any other text."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -60,7 +60,10 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
-    """Return the document's result. If it has groups and each job's name has a line of its own, add the jobs' lines."""
+    """Return the document's result. If it has several groups, the line of each job's name is added.
+
+    No lines are added if two names are on one line, as in JSON without line breaks.
+    """
     if len({part.group for part in found.result.parts}) < 2:
         return found
     lines = [number for number, line in numbered if _JOB_NAME.match(line)]
@@ -68,7 +71,7 @@ def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResul
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a document's result with the jobs whose options the document lists. The clones of a job become one job."""
+    """Return a document's result with the jobs whose options the document contains. The clones of a job become one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -106,8 +109,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
     """Return the lines. If only the start of a JSON document is missing, it is added before the first job.
 
-    A text may also begin within the options of the first job, with the other options or the values of a direction
-    below.
+    The text may also begin inside the first job, at one of its options or at the values of a direction.
     """
     if any('"fio version"' in line for _, line in numbered):
         return numbered
@@ -128,7 +130,7 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the terse results and the remaining lines. Results with nothing but blank lines in between are merged."""
+    """Return the terse results and the remaining lines. Results separated only by blank lines are merged."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -184,7 +186,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return a part's directions for comparison. As in a terse line, JSON's `mixed` total becomes the reads."""
+    """Return a part's directions for comparison. A `mixed` total in JSON counts as reads, as it does in a terse line."""
     return part.read or part.mixed, part.write, part.trim
 
 
@@ -201,7 +203,7 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if, according to fio's timestamps, `before` was printed while the run of `after` was in progress."""
+    """True if fio's timestamps show that `before` was printed while the run of `after` was in progress."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max((part.longest_ms for part in after.parts), default=0)
@@ -234,7 +236,7 @@ def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
 
 
 def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
-    """True if every direction of `before` ran longer in `after` and moved at least as many bytes."""
+    """True if every direction of `before` has run longer in `after` and has transferred at least as many bytes."""
     begun = before.directions
     return bool(begun) and all(
         name in after.directions and _is_later(early, after.directions[name]) for name, early in begun.items()

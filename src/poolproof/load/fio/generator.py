@@ -1,4 +1,4 @@
-"""fio as a load generator: prepares fio's jobs, starts and ends fio on a host, and reads its reports."""
+"""fio as a load generator: prepares fio's jobs, starts and stops fio on a host, and reads its reports."""
 
 from collections.abc import Callable, Mapping
 

@@ -35,8 +35,8 @@ def bin_of(latency: int) -> int:
 def count_bins(latencies: Sequence[int]) -> Counter[int]:
     """Count the latencies in each bin. The keys are the latencies that represent the bins.
 
-    This is several times faster than calling `bin_of` for each latency. The upper half of a 32-bit float holds the
-    exponent and the first seven bits of the mantissa, one more than a bin needs. A float holds integers below 2^24
+    This is several times faster than calling `bin_of` for each latency. The upper half of a 32-bit float contains the
+    exponent and the first seven bits of the mantissa, one more than a bin needs. A float represents integers below 2^24
     exactly. Larger latencies are rare, so they are counted one by one.
     """
     large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]

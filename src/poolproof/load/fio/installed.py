@@ -115,7 +115,7 @@ def job_options(host: Host) -> frozenset[str]:
 def engine_options(host: Host, engine: str) -> frozenset[str]:
     """Return the options that the host's fio accepts only in jobs with this engine.
 
-    A path is never passed on, because fio would load the file: `--enghelp=PATH` runs the code in it.
+    A path is never passed to fio, because `--enghelp=PATH` runs the code in that file.
 
     Raises CommandError if the host does not answer, and FioError if the host's fio does not have the engine.
     """
@@ -135,7 +135,7 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Ask the host's fio in the background for what `prepare` needs. The next caller repeats and reports errors."""
+    """Ask the host's fio in the background for what `prepare` needs. If that fails, the next caller asks again."""
 
     def ask(question: Callable[[Host], object]) -> None:
         with contextlib.suppress(PoolproofError):

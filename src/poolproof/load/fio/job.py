@@ -1,4 +1,4 @@
-"""fio jobs as values, and job files as text. `load.py` interprets the options."""
+"""Data types for fio jobs, and functions that write them as job files. `load.py` interprets the options."""
 
 import re
 from collections.abc import Mapping
@@ -28,10 +28,14 @@ _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 class Job:
     """A fio job, including the global options that apply to it. Option names are canonical.
 
-    If fio would refuse an option's value, the methods treat the option as not set, except for `text`, which returns
-    every value as written. `line` is the line number (1-based) of the section or of `--name` in the source, and `lines`
-    maps each option to its line number. If there is no source text, `line` is None and `lines` is empty. `early_bases`
-    maps the options that fio reads before it reaches the job's kb_base to the kb_base that applies to them.
+    If fio would refuse an option's value, the methods treat the option as not set. Only `text` returns every value as
+    written.
+
+    `line` is the line number (1-based) of the section or of `--name` in the source. `lines` maps each option to its
+    line number. If there is no source text, `line` is None and `lines` is empty.
+
+    fio reads some options before it reaches the job's kb_base. `early_bases` maps these options to the kb_base that
+    applies to them.
     """
 
     name: str
@@ -61,7 +65,7 @@ class Job:
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
     def bytes_in(self, name: str, text: str) -> int | None:
-        """Return the number of bytes that `text` means as a value of this option, or None if the text is invalid."""
+        """Parse `text` as a value of this option. Return the number of bytes, or None if `text` is invalid."""
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
@@ -80,8 +84,9 @@ class Job:
     def may_break_alignment(self, unit_bytes: int) -> bool:
         """True if `bs_unaligned` lets fio use block sizes that are not multiples of `unit_bytes`.
 
-        From a range, fio may then pick any size. From `bssplit`, it uses the sizes as they are, so one of them must be
-        unaligned. If there is only one block size, the option has no effect. Source: fio io_u.c, get_next_buflen.
+        If the job has a range of block sizes, fio may then pick any size in it. With `bssplit`, fio uses only the
+        listed sizes, so one of them must be unaligned. If there is only one block size, the option has no effect.
+        Source: fio io_u.c, get_next_buflen.
         """
         if not self.flag("bs_unaligned"):
             return False
@@ -112,14 +117,14 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The names in `filename`. If `filename` is not set, a job named after a device uses the device, as in fio."""
+        """The names in `filename`. If `filename` is not set, a job named after a device uses that device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, without the backslash that fio needs before a colon, or None if not set."""
+        """The directory of the job's files, or None if not set. The backslash that fio needs before a colon is removed."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -169,7 +174,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the delay in ms before a job measures (`startdelay`, `ramp_time`), or None if fio chooses the delay."""
+    """Return the time in ms before a job starts to measure (`startdelay`, `ramp_time`), or None if fio chooses it."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

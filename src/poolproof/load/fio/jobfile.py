@@ -40,12 +40,12 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a job file or command that fio would refuse, with its line number (1-based).
+    """Something in a job file or command that fio would refuse or misread, with its line number (1-based).
 
     `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
-    have the option. `option` is the name of an unknown option, and `meant` the known option that is most similar.
-    `fix` is the corrected text to type instead, if known. `runs`: fio accepts the text, but the text does not mean what
-    it seems to.
+    have the option. `option` is the name of an unknown option, and `meant` is the most similar known option. `fix` is
+    the corrected text to type instead, if known. `runs` is True if fio accepts the text, but the text does not mean
+    what it seems to mean.
     """
 
     line: int
@@ -91,7 +91,7 @@ class JobDraft:
 
 
 def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
-    """Return the problem for an option whose name is not among the known names."""
+    """Return the problem for an option with an unknown name."""
     near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
     if near is not None:
         return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name, meant=near)
@@ -163,7 +163,9 @@ class _JobFileParser:
                 self._report_cut(line, setting, number)
 
     def _report_cut(self, line: str, setting: str, number: int) -> None:
-        """Report a value that is cut off at `;` or `#`, if the rest looks like part of it and not like a comment."""
+        """Report a value that is cut off at `;` or `#`, if the rest looks like part of the value and not like a
+        comment.
+        """
         name = canonical(setting.partition("=")[0].strip())
         cut = line.strip()[len(setting) :]
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):

@@ -153,7 +153,7 @@ def _check_permitted(option: str, value: str, workload: Workload) -> None:
 
 
 def _leaves(name: str) -> bool:
-    """True if a file of this name is not in the job's directory. fio takes `-` for its standard input and output."""
+    """True if a file with this name would be outside the job's directory. For fio, `-` is its standard input or output."""
     return name.startswith("/") or name == "-" or ".." in name.split("/")
 
 
@@ -176,7 +176,7 @@ def _check_size(job: Job, workload: Workload) -> None:
 
 
 def fill_job(jobs: Jobs) -> Jobs:
-    """Return jobs that write all of the same files, with new data in every block.
+    """Return jobs that write all files of these jobs, with new data in every block.
 
     If a job reads, fio first writes the job's files. With `create_only`, fio then stops (fio's HOWTO).
     """
@@ -204,11 +204,11 @@ def _fill_block(job: Job) -> str:
 
 
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
-    """Return the name of the directory for a workload's files. Workloads share files if this name is the same.
+    """Return the name of the directory for a workload's files. Workloads with the same directory share files.
 
-    A workload that leaves compressible data or holes, or removes its files, gets files of its own. With
-    `writers_apart`, the remaining workloads that write share no files with workloads that only read. This matters for
-    copy-on-write layouts, where the read speed depends on how a file was written.
+    A workload that leaves compressible data or holes, or removes its files, gets separate files. With `writers_apart`,
+    the remaining workloads that write share no files with workloads that only read. This matters for copy-on-write
+    layouts, where the read speed depends on how a file was written.
     """
     owner = ""
     if any(_changes_data(job) or part_of(job).makes_new_files for job in jobs):
@@ -235,12 +235,11 @@ def _changes_data(job: Job) -> bool:
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     """Return the jobs, changed to run on a bare disk of `size_bytes`.
 
-    If it is None, the disk is assumed to be large enough.
+    If `size_bytes` is None, the disk is assumed to be large enough.
 
     As with the files of a layout, each clone has a separate region. The regions are next to each other, from the start
-    of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes
-    that are not multiples of a sector are rounded up to whole pages (4 KiB), which is also what a file system would
-    write.
+    of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors. Block sizes that
+    are not multiples of a sector are therefore rounded up to whole pages (4 KiB), as a file system would do.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
@@ -258,7 +257,9 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length of each job's regions in whole MiB. A region that had to shrink has room for a block."""
+    """Return the length of each job's regions in bytes. It is a multiple of 1 MiB, unless a region shrinks to one
+    block.
+    """
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

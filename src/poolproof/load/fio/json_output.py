@@ -122,7 +122,7 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run. Values accumulate, so the last complete document is the one that counts.
+    """Return the outcome of a run, from the last complete document. Values accumulate from document to document.
 
     Lines outside the documents become notes. Raises FioError if the text has no complete JSON document of fio.
     """
@@ -152,7 +152,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all complete documents of fio and, if asked, the readable parts of documents that were cut off."""
+    """Return all complete fio documents and, with `include_cut_off`, the readable parts of documents that were cut off."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -368,10 +368,9 @@ def _percent(name: str) -> float | None:
 
 
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
-    """Return the number of I/Os by latency in nanoseconds.
+    """Return the number of I/Os for each latency in nanoseconds.
 
-    fio's keys are latencies, except in fio 2's json+, where they are bin indexes mixed with the names of fio's
-    constants.
+    The keys in `raw` are latencies. In fio 2's json+, they are bin indexes, mixed with the names of fio's constants.
     """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:

@@ -34,7 +34,7 @@ def job_of(part: LoadPart) -> Job:
 
 
 def part_of(job: Job) -> LoadPart:
-    """Describe a job as a load part."""
+    """Return the load part that a job describes."""
     reads, writes = _directions(job)
     spans = _block_spans(job, reads=reads, writes=writes)
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
@@ -115,8 +115,8 @@ def _measures_latency(job: Job) -> bool:
 def _random_share(job: Job) -> float:
     """Return the fraction of I/Os that start at a new random offset.
 
-    With `rw=randread:8`, one I/O in eight does (io_u.c, get_next_block; HOWTO, rw). `percentage_random` is the
-    probability that such an I/O really gets a random offset (io_u.c, should_do_random).
+    With `rw=randread:8`, every eighth I/O starts at a new offset (io_u.c, get_next_block; HOWTO, rw).
+    `percentage_random` is the probability that this offset is really random (io_u.c, should_do_random).
     """
     if not job.rw.startswith("rand"):
         return 1.0
@@ -151,7 +151,7 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the total bytes of a clone's files: `size`, or `filesize` for each file, or None if neither is set."""
+    """Return the total size in bytes of a clone's files: `size`, or `filesize` for each file. None if neither is set."""
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 
@@ -206,7 +206,7 @@ def _length(job: Job) -> float:
 def _files(job: Job, clone: int) -> list[str]:
     """Return the paths of a clone's files.
 
-    Without `filename`, a name contains the name of the job. It also contains the number of the clone, unless
+    Without `filename`, a file's name contains the job's name. It also contains the clone's number, unless
     `filename_format` is set without `$jobnum`.
     """
     names = list(job.filenames)

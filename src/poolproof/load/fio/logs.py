@@ -136,13 +136,12 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before. Return None if it cannot be
-    determined.
+    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before. None if it cannot be determined.
 
     A log does not contain fio's version. If the log has priorities, it is from fio 3. Otherwise, the unit is derived
     from the number of I/Os in flight (latency times rate): the wrong unit would change this number by a factor of 1000.
     `requests_per_s` is the rate in the IOPS log of the same run. Without `requests_per_s`, the rate is the number of
-    lines per second in this log, which may be too low because not every I/O needs to have a line.
+    lines per second in this log. This rate may be too low, because not every I/O needs to have a line.
     """
     if log.has_priorities:
         return 1
@@ -186,7 +185,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line covers one I/O, so that lines have block sizes and are not the rates that early fio 2 wrote."""
+    """True if each line covers one I/O. Lines that cover a window have no block size, except in early fio 2."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -211,7 +210,7 @@ def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Dire
 
 
 def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Average the windows, combining those that are shorter than a second."""
+    """Compute the rates from lines that cover a window. Windows shorter than a second are combined."""
     factor = _KIB if kind == "bw" else 1
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
@@ -226,10 +225,9 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 
 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
-    """Return the mean and the spread of rates. `known` contains the rates of spans with lines; the other spans had no
-    I/O.
+    """Return the mean and the spread of rates. `known` contains the rates of the time spans that have lines.
 
-    `samples` is the total number of spans.
+    `samples` is the total number of spans. The spans without lines had no I/O.
     """
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)

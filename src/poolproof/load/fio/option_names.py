@@ -117,9 +117,9 @@ SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     )
     for letter, name in (each.split("=") for each in listed.split())
 }
-"""The letters that fio accepts after one dash, with the option's name and True if the rest of the word is its value.
+"""Maps each letter that fio accepts after one dash to (option name, True if the option takes a value).
 
-Source: l_opts and fio_init_options in init.c of fio 3.33.
+The value is the rest of the word. Source: l_opts and fio_init_options in init.c of fio 3.33.
 """
 
 JOB_SWITCHES = names_in("""

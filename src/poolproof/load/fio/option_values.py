@@ -47,7 +47,7 @@ _SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return why fio refuses or misreads a value, or None if it is accepted or the tables do not list the option.
+    """Return why fio refuses or misreads a value. None if fio accepts it, or if the tables do not list the option.
 
     `name` is the option's canonical name. Replace variables first: `${SIZE}` is not a size.
     """

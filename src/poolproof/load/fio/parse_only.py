@@ -1,4 +1,4 @@
-"""Check jobs with `fio --parse-only` on the host, which opens and creates no files and runs no job.
+"""Check jobs with `fio --parse-only` on the host. fio then opens and creates no files, and runs no job.
 
 fio 3.33 prints `fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, or `Bad option <quantum=1>`
 for an option that it does not have. It prints the accepted words on standard output. fio ignores a number that is out
@@ -64,10 +64,8 @@ def check_values(jobs: Jobs, host: Host) -> None:
 def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
     """Check the jobs of several workloads in a single call, because fio is slow to start.
 
-    The keys of `jobs` are workload names.
-
-    Raises CampaignError under the same conditions as `check_values`. A section name ends at `]`, so `grid[bs=4k]`
-    becomes `grid(bs=4k)`.
+    The keys of `jobs` are workload names. A section name ends at `]`, so `grid[bs=4k]` becomes `grid(bs=4k)`. Raises
+    CampaignError under the same conditions as `check_values`.
     """
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
@@ -80,8 +78,8 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
     """Return what the host's fio complains about in the jobs' options. Replace variables before the call.
 
-    fio stops at the first job that it drops, so it is run again without the refused options. For each refused value, it
-    is run once more to get the accepted words.
+    fio stops at the first job that it drops, so fio is run again without the refused options. For each refused value,
+    fio is run once more to get the accepted words.
 
     Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
     """
@@ -111,7 +109,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file without the refused options and those that depend on the host. Sections are job indexes."""
+    """Return a job file without refused options and options that depend on the host. Section names are job indexes."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")

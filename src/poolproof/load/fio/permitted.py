@@ -1,9 +1,9 @@
-"""Which fio options a campaign may set, and which values: no option may name a file outside the layout.
+"""The fio options and values that a campaign may set. No option may name a file outside the layout.
 
 A campaign is often someone else's file, and it runs as root. Therefore each option must be in one of the lists below.
 Any other option is refused, even if the host's fio has it, because it might open a file. Sources: options.c and
-engines/*.c of fio 3.6 to 3.42, from which `tests/unit/load/fio/captured/option-types.txt` was made; a test checks that
-every option there is in exactly one list, and that each option of type string has a grammar.
+engines/*.c of fio 3.6 to 3.42. `tests/unit/load/fio/captured/option-types.txt` was made from them. A test checks that
+every option in that file is in exactly one list, and that each option of type string has a grammar.
 
 fio starts in the run's scratch directory. A file name without a directory, as in `write_lat_log=x`, is created there.
 """
@@ -111,7 +111,7 @@ _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
-    """If a campaign may not set this option to this value, return the reason and what to do instead, otherwise None.
+    """Return why a campaign may not set this option to this value, and what to do instead. None if the value is fine.
 
     `option` is a canonical name that the host's fio has. `engines` are the paths of the files with I/O engines that the
     command line allows.

@@ -196,7 +196,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return a line's margin. The first test only saves time, by ruling out most lines of prose."""
+    """Return a line's margin, or None. The first test only saves time: it rules out most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None
@@ -225,7 +225,7 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join result lines that were wrapped. Adds the length of each first part to `widths`."""
+    """Join result lines that were wrapped. Add the length of each first part to `widths`."""
     found: list[Line] = []
     at = 0
     while at < len(numbered):

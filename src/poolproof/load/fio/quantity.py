@@ -1,4 +1,4 @@
-"""Sizes, times and block sizes the way fio reads them, which is often not what people expect.
+"""Parse sizes, times and block sizes as fio does. The results are often not what people expect.
 
 fio reads the leading digits and then the suffix after them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx` are
 4096 bytes, but `4KiB` is 4000 bytes. `1.5g` is one byte, and a runtime of `1min` is one microsecond. Tested with `fio
@@ -8,7 +8,7 @@ parse.c.
 A value that starts with a parenthesis is an arithmetic expression, such as `(4k*2)` or `(1g/(3+1))k` (HOWTO "parameter
 types", fio's exp/expression-parse.y). Some builds of fio do not support expressions.
 
-Unless their docstrings say otherwise, functions that parse a text raise ValueError if fio would refuse it.
+A function that parses a text raises ValueError if fio would refuse the text, unless its docstring says otherwise.
 """
 
 import operator
@@ -65,7 +65,7 @@ DEFAULT_BLOCK = SizeRange(4096, 4096)
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """Return what `parse` makes of the text, or None if it raises ValueError."""
+    """Return the parsed text, or None if `parse` raises ValueError."""
     try:
         return parse(text)
     except ValueError:
@@ -84,7 +84,7 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
 
 @_cached
 def parse_percent(text: str) -> int | None:
-    """Return the number in a whole percentage (20 for `20%`), which is all that fio reads, or None."""
+    """Return the number in a percentage (20 for `20%`), or None for other texts. fio reads only whole percentages."""
     return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 
@@ -128,7 +128,9 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse `bssplit=`, such as `4k/60:64k/40`, for all directions or for each. The percentages are ignored."""
+    """Parse the value of `bssplit=`: a list such as `4k/60:64k/40`, or one for each direction. The percentages are
+    ignored.
+    """
 
     def split(part: str) -> SizeRange | None:
         sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]
@@ -175,7 +177,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Arithmetic:
-    """A recursive-descent parser. `tokens` are the numbers and operators not yet read, with their suffixes."""
+    """A recursive-descent parser for arithmetic. `tokens` are the remaining numbers and operators, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor

@@ -42,10 +42,12 @@ _LINE = re.compile(r'^(\d++):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    `begun_at_s` is when fio started, on the clock of the counters. `clock_ahead_s` is how far the wall clock was ahead
-    of that clock when fio started, in seconds. If the wall clock is set while fio runs, the
-    times of later reports are corrected with the help of fio's runtime, which comes from a clock that cannot be set. A
-    step of less than 5 s is not noticed, because reports can be that late.
+    `begun_at_s` is the time at which fio started, on the clock of the counters. `clock_ahead_s` is the number of
+    seconds by which the wall clock was ahead of that clock at this time.
+
+    If the wall clock is set while fio runs, the times of later reports are corrected. The correction uses fio's
+    runtime, which comes from a clock that cannot be set. A step of less than 5 s is not noticed, because reports can be
+    that late.
     """
 
     host: Host
@@ -72,7 +74,7 @@ class FioReport:
         self._add(_statuses(found.stdout.splitlines(), offset))
 
     def _add(self, statuses: Iterable[Status]) -> None:
-        """Add statuses, timestamped by the clock that timestamps the counters."""
+        """Add statuses. Their times are converted to the clock that timestamps the counters."""
         for status in statuses:
             at_s = status.at_s - self.clock_ahead_s + self._correction_s
             if self.statuses:
@@ -99,7 +101,7 @@ class FioReport:
 
 
 def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
-    """Yield the totals of the complete reports in the output of `grep -b`, which searched from `offset` on."""
+    """Yield the totals of each complete report. `lines` is the output of `grep -b`, which searched from `offset` on."""
     start = offset
     totals: dict[str, float] = defaultdict(float)
     of_job: dict[str, float] = defaultdict(float)
@@ -132,7 +134,7 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
 
 
 def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
-    """Add a job's values to the totals, except for its total of all directions (unified_rw_reporting=both)."""
+    """Add a job's values to the totals. The total of all directions is left out if the job has separate directions."""
     is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
     for key, value in of_job.items():
         if not (is_parted and key.startswith("mixed ")):

@@ -92,7 +92,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines, replacing each list of fio arguments with one command on the line of the list's first word."""
+    """Yield the lines. Each list of fio arguments is replaced with one command, on the line of the list's first word."""
     at = 0
     while at < len(numbered):
         number, line = numbered[at]
@@ -150,7 +150,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return the end of the sections that start at `first`, and True if these sections are a fio job file."""
+    """Return the end of the sections that start at `first`, and whether these sections are a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

@@ -50,7 +50,7 @@ class _PrintedJob:
     """A job whose lines are being read.
 
     Latency lines belong to the direction `latest`, which is `_NO_DIRECTION` above the first direction. `kilo` (1000 or
-    1024) is the base of units without an `i`. `head` says which latency the percentiles that follow belong to, and
+    1024) is the base of units without an `i`. `head` is the kind of latency that the next percentiles describe, and
     their unit in nanoseconds.
     """
 
@@ -68,7 +68,7 @@ class _PrintedJob:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return the latest direction's slat, clat or lat, or the sync latency, or None if it has not been read yet."""
+        """Return the sync latency, or the latest direction's slat, clat or lat. None if it has not been read yet."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)

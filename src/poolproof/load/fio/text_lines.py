@@ -204,7 +204,7 @@ def percentiles(line: str) -> dict[float, float]:
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
     """Parse sampled bandwidth.
 
-    If `kilo` is None, `KB` or a space after the unit shows that the line is from fio 2, whose units are powers of 1024.
+    If `kilo` is None, the base is 1024 for fio 2, which prints `KB` or a space after the unit, and otherwise 1000.
     """
     match = _SAMPLED_RATE.match(line)
     if match is None:
@@ -325,7 +325,7 @@ def has_components(line: str) -> bool:
 
 
 def latency_shares(line: str) -> dict[float, float]:
-    """Map upper bounds of latencies, in nanoseconds, to the percentage of I/Os. Empty for other lines."""
+    """Map each bin's upper bound in nanoseconds to the percentage of I/Os in the bin. Empty for other lines."""
     match = _SHARES.match(line)
     if match is None:
         return {}
@@ -342,7 +342,7 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text: it may have lost digits."""
+    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text, as it may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
@@ -386,7 +386,7 @@ def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int 
 
 
 def _in_bytes(text: str) -> str:
-    """Append the `B` that fio omits in the totals over all clients (`679Mi`)."""
+    """Append the `B` that fio omits in the totals of all clients (`679Mi`)."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
