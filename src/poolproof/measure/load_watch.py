@@ -31,7 +31,10 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""A busy disk moves at least one byte within this many seconds, even while it flushes its cache."""
+"""A disk that is writing moves at least one byte within this many seconds, even while it flushes its cache."""
+
+_PROBED_BYTES = 64 * 2**20
+"""Reads of a leaf within STILL_S that other programs can make: blkid reads about 1 MiB of each disk it looks at."""
 
 
 class LoadStuck(FioError):
@@ -40,8 +43,8 @@ class LoadStuck(FioError):
     def __init__(self, waits: Sequence[str], name: str) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
         super().__init__(
-            f"{name} did not end in time and was killed after no disk had moved any data for "
-            f"{format_duration(STILL_S)}; its threads were waiting in {functions}",
+            f"{name} did not end in time and was killed after it had done no I/O for {format_duration(STILL_S)}; "
+            f"its threads were waiting in {functions}",
             f"look for a hung file system in dmesg; if there is none, {name} itself may hang when it ends: try a "
             "newer version",
         )
@@ -52,20 +55,27 @@ class LoadStuck(FioError):
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
-def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
-    """True if no leaf device moved a byte in the last STILL_S seconds and `since_s` is at least that long ago.
+def makes_no_progress(
+    readings: Sequence[CounterReading], leaves: int, statuses: Sequence[Status], since_s: float
+) -> bool:
+    """True if fio has made no progress in the last STILL_S seconds and `since_s` is at least that long ago.
 
-    `since_s` is a time on the samples' clock. Each sample begins with the counters of the leaf devices, whose number is
-    `leaves`. False if there are no leaf devices.
+    fio makes progress if it reports I/Os or syncs, if a leaf device writes, or if a leaf device reads more than other
+    programs do when they look for file systems. `since_s` is a time on the samples' clock. Each sample begins with the
+    counters of the leaf devices. `leaves` is the number of these counters. False if there are no leaf devices.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False
-    last = readings[-1]
-    return _moved(last, leaves) == _moved(reading_at(readings, last.at_s - STILL_S), leaves)
+    from_s = readings[-1].at_s - STILL_S
+    disks = zip(reading_at(readings, from_s).counters[:leaves], readings[-1].counters[:leaves], strict=True)
+    if any(a.write_bytes != b.write_bytes or b.read_bytes - a.read_bytes >= _PROBED_BYTES for a, b in disks):
+        return False
+    earlier = [status for status in statuses if status.at_s <= from_s]
+    return not statuses or (bool(earlier) and _work_done(earlier[-1]) == _work_done(statuses[-1]))
 
 
-def _moved(reading: CounterReading, leaves: int) -> list[tuple[float, float]]:
-    return [(each.read_bytes, each.write_bytes) for each in reading.counters[:leaves]]
+def _work_done(status: Status) -> tuple[int, int]:
+    return status.ios, status.syncs
 
 
 class RatePublisher:
@@ -176,9 +186,12 @@ class LoadWatch:
         return min(pauses, default=_EVERY_S)
 
     def _end_if_stuck(self) -> None:
-        sampler = self._sampler
-        if self.stuck is None and nothing_moved(sampler.readings, len(sampler.leaves), self._over_at_s):
-            with contextlib.suppress(PoolproofError):
+        sampler, report = self._sampler, self.report
+        if self.stuck is not None or not makes_no_progress(sampler.readings, len(sampler.leaves), (), self._over_at_s):
+            return
+        with contextlib.suppress(PoolproofError):
+            report.read_on()
+            if makes_no_progress(sampler.readings, len(sampler.leaves), report.statuses, self._over_at_s):
                 self.stuck = self._generator.kill(self._host, self._scratch)
 
     def _end_if_precise(self) -> None:
