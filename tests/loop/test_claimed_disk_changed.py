@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from poolproof.campaign.model import Device, Disk
-from poolproof.devices.model import DevicePlan
+from poolproof.devices.model import DevicePlan, IdentityCheck
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import BuildError, GuardError
 from poolproof.facts.block import BlockFacts
@@ -85,7 +85,7 @@ def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed:
         path = claimed.volume.path
         mount = Step("mount it", ("mount", "-o", f"device={path}", "/nowhere"))
         with pytest.raises(GuardError, match="refused to mount it"):
-            repeat([mount], HOST, {path: claimed.identity_check})
+            repeat([mount], HOST, [IdentityCheck(path, claimed.identity_check)])
         assert not _bears_ext4(testbed, disk)
 
 
@@ -120,7 +120,13 @@ def _owned(journal: Journal) -> Owned:
 def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
     path = claimed.volume.path
     step = Step("make ext4", ("mkfs.ext4", "-q", path), overwrites=(path,))
-    apply([step], HOST, journal, may_overwrite=frozenset({path}), identity_check={path: claimed.identity_check})
+    apply(
+        [step],
+        HOST,
+        journal,
+        may_overwrite=frozenset({path}),
+        identity_checks=[IdentityCheck(path, claimed.identity_check)],
+    )
 
 
 def _bears_ext4(testbed: Testbed, disk: BlockFacts) -> bool:

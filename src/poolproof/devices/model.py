@@ -1,6 +1,7 @@
 """Volumes (block devices and directories), the leaf devices under them, and the site where a run builds its layouts."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from poolproof.facts.block import Below, counted_device
 from poolproof.steps import Step
@@ -40,6 +41,14 @@ class Volume:
     is_block: bool
     leaves: tuple[Leaf, ...]
     size_bytes: int | None = None
+    host: str = ""
+
+
+class IdentityCheck(NamedTuple):
+    """A command that fails if the disk at `path` on `host` is not the one that the campaign names."""
+
+    path: str
+    argv: tuple[str, ...]
     host: str = ""
 
 

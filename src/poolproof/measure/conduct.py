@@ -237,7 +237,7 @@ class _Conductor:
                     self.host,
                     self.journal,
                     may_overwrite=planned.may_overwrite,
-                    identity_check=planned.identity_check,
+                    identity_checks=planned.identity_checks,
                     tell=self.listener.step,
                 )
                 return planned
@@ -260,7 +260,7 @@ class _Conductor:
             target=describe(tree, host, target_of(host, tree.volume, tree.leaves, self.plan.machine)),
             scratch=self.plan.site.state_dir,
             found=found_directory(planned.node),
-            identity_check=planned.identity_check,
+            identity_checks=planned.identity_checks,
             below=expected_below(tree, host),
         )
 

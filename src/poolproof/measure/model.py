@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Measure, Workload
-from poolproof.devices.model import Leaf
+from poolproof.devices.model import IdentityCheck, Leaf
 from poolproof.errors import PoolproofError
 from poolproof.evidence.account import Idle
 from poolproof.evidence.model import Expected, Target, TestFile
@@ -75,8 +75,7 @@ class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
     `found`: the first existing directory that the layout uses, or None. Its files can be used unchanged.
-    `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
-    campaign names. `below`: the write amplification of the storage below existing directories, by path, as
+    `identity_checks` has one check for each real disk. `below`: the write amplification of the storage below existing directories, by path, as
     `write_factor` needs it.
     """
 
@@ -86,7 +85,7 @@ class BuiltLayout:
     target: Target
     scratch: str
     found: str | None
-    identity_check: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    identity_checks: tuple[IdentityCheck, ...] = ()
     below: Mapping[str, Expected] = field(default_factory=dict)
 
     @property

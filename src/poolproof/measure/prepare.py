@@ -73,7 +73,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
     fill = None
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
-        check_identity(f"fill {layout.top}", layout.identity_check.values(), host)
+        check_identity(f"fill {layout.top}", layout.identity_checks, host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
     return [_Placed(load, (), fill) for load in loads]
@@ -141,7 +141,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     texts = [fill_text(load) if filled else "" for filled, load in zip(has_files, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
-    check_identity(f"fill the test files of {layout.name}", layout.identity_check.values(), host)
+    check_identity(f"fill the test files of {layout.name}", layout.identity_checks, host)
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
@@ -217,7 +217,7 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     become empty.
     """
     repeat(layout.tree.close, host)
-    repeat(layout.tree.open, host, layout.identity_check)
+    repeat(layout.tree.open, host, layout.identity_checks)
     layer = layer_of(layout.target.file_system)
     if layer is not None and layer.has_own_cache:
         _await_empty_caches(host, layout)

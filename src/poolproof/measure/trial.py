@@ -193,7 +193,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
 
 def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _TrialMeasurements:
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
-    check_identity(f"measure {context.layout.name}", context.layout.identity_check.values(), host)
+    check_identity(f"measure {context.layout.name}", context.layout.identity_checks, host)
     seconds = {"settle": _pause(context)}
     context.listener.step("measure")
     places = counting_points(context.layout.tree, host)

@@ -4,9 +4,9 @@ import contextlib
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 
+from poolproof.devices.model import IdentityCheck
 from poolproof.errors import BuildError, CommandError, GuardError
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
@@ -31,14 +31,13 @@ def apply(
     journal: Journal,
     *,
     may_overwrite: frozenset[str],
-    identity_check: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    identity_checks: Sequence[IdentityCheck] = (),
     tell: Callable[[str], None] = lambda _title: None,
 ) -> None:
     """Run the steps in order.
 
-    `may_overwrite` names the devices that steps may write to, as `path_on` returns them. `identity_check` maps the path
-    of each real disk to a command that fails if the disk is not the expected one. The command runs before each step
-    that writes to the disk or has its path among the arguments, such as a mount.
+    `may_overwrite` names the devices that steps may write to, as `path_on` returns them. The identity of a real disk is
+    checked before each step that writes to the disk or that has the disk's path in its arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced; the step was not run.
@@ -49,46 +48,45 @@ def apply(
         host = host_named(run_host, step.host)
         _guard(step, may_overwrite)
         tell(step.title)
-        check_identity(step.title, _named_disks(step, identity_check), host)
+        check_identity(step.title, _named_disks(step, run_host, identity_checks), run_host)
         journal.record(step)
         _run_step(step, host)
 
 
-def repeat(
-    steps: Iterable[Step], run_host: Host, identity_check: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-) -> None:
+def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[IdentityCheck] = ()) -> None:
     """Run the steps that unmount and mount a layout between trials.
 
-    Nothing is written to the journal, which already contains the undos of these steps. `identity_check` is used as in
+    Nothing is written to the journal, which already contains the undos of these steps. `identity_checks` are used as in
     `apply`. Raises a BuildError if a step failed or hung, a HostError if a step names a host that the run does not
     have, and a GuardError if a disk was replaced.
     """
     for step in steps:
         host = host_named(run_host, step.host)
-        check_identity(step.title, _named_disks(step, identity_check), host)
+        check_identity(step.title, _named_disks(step, run_host, identity_checks), run_host)
         _run_step(step, host)
 
 
-def _named_disks(step: Step, identity_check: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
     """Return the checks for the disks that the step writes to or names in its arguments, as in `device=/dev/sdb`."""
-    parts = (*step.overwrites, *step.argv)
-    return [check for path, check in identity_check.items() if any(_names(part, path) for part in parts)]
+    parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
+    own = [check for check in checks if host_named(run_host, check.host) is host]
+    return [check for check in own if any(_names(part, check.path) for part in parts)]
 
 
 def _names(part: str, path: str) -> bool:
     return re.search(rf"{re.escape(path)}(?![\w.-])", part) is not None
 
 
-def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
+def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) -> None:
     """Check that each disk is still the one that the campaign names.
 
-    `checks` contains one command per disk. `title` is the title of the step that would write to the disks.
+    `title` is the title of the step that would write to the disks.
 
     Raises a GuardError if a command failed, in which case the step must not run.
     """
     for check in checks:
         try:
-            host.run(check, timeout_s=_QUERY_LIMIT_S)
+            host_named(run_host, check.host).run(check.argv, timeout_s=_QUERY_LIMIT_S)
         except CommandFailed as error:
             reason = error.completed.stderr.strip() or f"exit code {error.completed.returncode}"
             raise GuardError(f"refused to {title}: {reason}", "poolproof devices") from None

@@ -9,7 +9,7 @@ from itertools import count, islice
 from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.devices.disk import bare_identity
-from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
+from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import CommandError, HostError
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
@@ -79,9 +79,10 @@ class LayoutPlan:
         return volumes | leaves | self.tree.block_paths
 
     @property
-    def identity_check(self) -> Mapping[str, tuple[str, ...]]:
-        """For each real disk, by path, a command that fails if the disk is not the one in the campaign."""
-        return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
+    def identity_checks(self) -> tuple[IdentityCheck, ...]:
+        """One check for each real disk of the layout."""
+        checked = [(device.volume, device.identity_check) for device in self.devices if device.identity_check]
+        return tuple(IdentityCheck(volume.path, argv, volume.host) for volume, argv in checked)
 
 
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:

@@ -7,12 +7,14 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from poolproof import process
+from poolproof.devices.model import IdentityCheck
 from poolproof.errors import BuildError, GuardError, HostError
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
@@ -301,10 +303,21 @@ def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
 
 @pytest.mark.parametrize("named", ["/dev/xa", "device=/dev/xa", "/dev/xa:/dev/xb", "/dev/xb:/dev/xa", "log:/dev/xa,ro"])
 def test_a_disk_that_was_replaced_stops_a_step_that_names_it(named: str) -> None:
-    check = {"/dev/xa": ("sh", "-c", "echo /dev/xa is another disk now >&2; exit 1")}
+    check = [IdentityCheck("/dev/xa", ("sh", "-c", "echo /dev/xa is another disk now >&2; exit 1"))]
     with pytest.raises(GuardError, match="refused to mount: /dev/xa is another disk now"):
         repeat([Step("mount", ("true", named))], HOST, check)
     repeat([Step("mount", ("true", named.replace("xa", "xab")))], HOST, check)
+
+
+@pytest.mark.parametrize("disk_host", ["", "nas2"])
+def test_only_disks_of_the_steps_own_host_are_checked_on_that_host(disk_host: str) -> None:
+    main, other = _NamedHost("nas1"), _NamedHost("nas2")
+    hosts, check = Hosts(main, {"nas2": other}), IdentityCheck("/dev/xa", ("false",), disk_host)
+    for host in ("", "nas2"):
+        step = Step("mount", ("true", "/dev/xa"), host=host)
+        with pytest.raises(GuardError) if host == disk_host else nullcontext():
+            repeat([step], hosts, [check])
+    assert (main.ran, other.ran) == ((["false"], ["true"]) if not disk_host else (["true"], ["false"]))
 
 
 def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
