@@ -1,10 +1,9 @@
 """Follow a run through its files, and report its events to a listener, as the measuring process does."""
 
 import bisect
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -66,7 +65,7 @@ class Follower:
         self._cells_of = Counter(cell.layout for cell in self._cells)
         self._trials = TrialFollower(self.run.path / "trials.jsonl")
         self._done: Counter[CellKey] = Counter()
-        self._done_of_build: Counter[tuple[str, int]] = Counter()
+        self._done_of_build: dict[tuple[str, int], set[TrialKey]] = defaultdict(set)
         self._layout = self._step = ""
         self._build = 0
         self._running: TrialKey | None = None
@@ -83,10 +82,7 @@ class Follower:
     @property
     def begun_s(self) -> float:
         """Return when the run began, in seconds since 1970, or 0 if unknown."""
-        try:
-            return datetime.fromisoformat(self.record.begun_at).timestamp()
-        except ValueError:
-            return 0.0
+        return self.record.begun_s
 
     def why_idle(self, done: int, total: int) -> str:
         """Say why a run that has finished `done` of `total` trials makes no progress."""
@@ -116,7 +112,7 @@ class Follower:
 
     def _count(self, trial: Trial) -> None:
         self._done[trial.cell_key] = max(self._done[trial.cell_key], trial.number)
-        self._done_of_build[trial.layout, trial.build] += 1
+        self._done_of_build[trial.layout, trial.build].add(trial.key)
         self._layout, self._build = trial.layout, trial.build
 
     def _report_trial(self, trial: Trial, listener: Listener) -> None:
@@ -140,7 +136,7 @@ class Follower:
         trials = self.campaign.measure.trials
         if (layout, build) != (self._layout, self._build):
             self._layout, self._build = layout, build
-            done = self._done_of_build[layout, build]
+            done = len(self._done_of_build[layout, build])
             listener.layout_begins(layout, max(0, self._cells_of[layout] * trials - done), build)
         if number > trials * builds_of(self.campaign, layout):
             listener.trial_added(key.cell)

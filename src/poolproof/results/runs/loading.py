@@ -222,21 +222,27 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
 
 
 class TrialFollower:
-    """Reads the new lines of a growing trials.jsonl."""
+    """Reads the new lines of trials.jsonl, to which a run adds lines, and which `resume` may replace."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._offset = 0
+        self._offset, self._inode = 0, 0
+        self._known: set[int] = set()
 
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
         """Return the trials that were added since the last call, and the number of new lines that could not be read."""
         try:
+            found = self.path.lstat()
+            if found.st_ino != self._inode or found.st_size < self._offset:
+                self._offset, self._inode = 0, found.st_ino
             text = read_end(self.path, self._offset)
         except OSError:
             return (), 0
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
-        trials, refused = read_lines(whole.splitlines())
+        lines = [line for line in whole.splitlines() if hash(line) not in self._known]
+        self._known |= set(map(hash, lines))
+        trials, refused = read_lines(lines)
         return trials, sum(map(len, refused.values()))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError
+from poolproof.files.writing import write_output
 from poolproof.results.runs.loading import TrialFollower, load_run
 from poolproof.results.runs.summary import cells_of
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
@@ -34,6 +35,20 @@ def test_a_follower_returns_only_whole_new_lines(tmp_path: Path) -> None:
     path.write_bytes(b"".join(lines[:3]) + b"{}\n")
     trials, damaged = follower.new_trials()
     assert (len(trials), damaged) == (2, 1)
+
+
+def test_a_follower_returns_the_trials_that_were_measured_again(tmp_path: Path) -> None:
+    """Before `resume` measures failed trials again, it replaces trials.jsonl with a file without them."""
+    run = make_run(tmp_path / "run", all_trials())
+    path = run / "trials.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    follower = TrialFollower(path)
+    first, _ = follower.new_trials()
+    write_output(path, b"".join(lines[:-2]))
+    assert follower.new_trials() == ((), 0)
+    with path.open("ab") as file:
+        file.write(lines[-2].replace(b'"number":', b'"number": ') + lines[-1])
+    assert [trial.key for trial in follower.new_trials()[0]] == [first[-2].key]
 
 
 def test_a_trial_without_a_state_is_healthy(tmp_path: Path) -> None:
