@@ -1,10 +1,11 @@
-"""Parse and format sizes, durations and rates.
+"""Parse and format sizes, durations, dates and rates.
 
 Sizes are written as in zpool: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib` after the
 letter. fio reads some of these differently: by default, `4KiB` is 4000 bytes (`load/fio/quantity.py`).
 """
 
 import re
+from datetime import datetime
 
 _SIZE = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?\s*$")
 _LONGEST = 40
@@ -38,6 +39,14 @@ def parse_duration(text: str) -> float:
     if match is None:
         raise ValueError(f"{text!r} is not a duration; write for example 10s, 500ms or 2m")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+
+
+def parse_date(text: str) -> float:
+    """Parse a date and time in ISO 8601. Returns seconds since 1970, or 0 if the text is not a date."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
 
 
 def format_size(size_bytes: float) -> str:

@@ -224,7 +224,7 @@ class Schedule:
         return needed_s
 
     def _took(self) -> Took:
-        return took(sorted(self._trials(), key=lambda trial: trial.begun_at), self._begun_s)
+        return took(sorted(self._trials(), key=lambda trial: trial.begun_s), self._begun_s)
 
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells(self.goal)

@@ -136,7 +136,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
     """Return the runs sorted by date, then by name. `series_of` numbers them in this order."""
-    return tuple(sorted(runs, key=lambda each: (each.run.record.begun_at, each.name)))
+    return tuple(sorted(runs, key=lambda each: (each.run.record.begun_s, each.name)))
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:

@@ -172,7 +172,7 @@ def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
 
     The newer run is not used, because its difference from the older run is what the comparison tests.
     """
-    older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_at)
+    older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_s)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}
     return earlier_runs(older, metrics, apart_from=None if older.path == newer.path else newer)
 

@@ -117,7 +117,7 @@ class EarlierAmong:
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
         near = ((each, other.record) for each, other in self._runs.items() if each.parent == path.parent)
-        found = [self._runs[each] for each in _newest(run.record.begun_at, run.record.seed, machine, path, near)]
+        found = [self._runs[each] for each in _newest(run.record.begun_s, run.record.seed, machine, path, near)]
         return _estimated(run, self._tested(run), ((each, self._tested(each)) for each in found), _own_metrics(run))
 
     def _tested(self, run: LoadedRun) -> Mapping[CellKey, LogMean]:
@@ -141,11 +141,13 @@ class _RunIdentity:
 
 
 @functools.lru_cache(maxsize=16)  # the workloads' own metrics, and those that claims can name
-def _found(of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
+def _found(
+    of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[float, int] | None
+) -> EarlierRuns:
     """Return the result of `earlier_runs`, cached because the ranking of each workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
-    earlier = _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, run.record.facts["machine"])
+    earlier = _earlier(run.path.resolve(), run.record.begun_s, run.record.seed, run.record.facts["machine"])
     used = ((each, _all_tested(each, metrics)) for each in earlier if _identity(each.record) != left_out)
     return _estimated(run, _all_tested(run, metrics), used, metrics)
 
@@ -207,33 +209,33 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def _identity(record: RunRecord) -> tuple[str, int]:
+def _identity(record: RunRecord) -> tuple[float, int]:
     """Return the start time and the seed. Together they identify a run, and a copy of the run has the same ones."""
-    return record.begun_at, record.seed
+    return record.begun_s, record.seed
 
 
 @functools.lru_cache(maxsize=2)
-def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[LoadedRun, ...]:
+def _earlier(path: Path, begun_s: float, seed: int, machine: str) -> tuple[LoadedRun, ...]:
     """Return the newest earlier runs in the same folder as the run at `path`. Damaged runs are left out."""
     records = ((folder, record) for folder in _folders(path) if (record := _record(folder)) is not None)
-    runs = map(_loaded, _newest(begun_at, seed, machine, path, records))
+    runs = map(_loaded, _newest(begun_s, seed, machine, path, records))
     return tuple(run for run in runs if run is not None)
 
 
 def _newest(
-    begun_at: str, seed: int, machine: str, path: Path, candidates: Iterable[tuple[Path, RunRecord]]
+    begun_s: float, seed: int, machine: str, path: Path, candidates: Iterable[tuple[Path, RunRecord]]
 ) -> list[Path]:
     """Return the folders of the newest earlier runs, newest first. A run that was copied is returned once.
 
     The number of runs and the total size of their trials.jsonl files are limited.
     """
-    found = {(begun_at, seed): path}
+    found = {(begun_s, seed): path}
     records = []
     for folder, record in candidates:
-        if record.imported or record.facts.get("machine") != machine or record.begun_at >= begun_at:
+        if record.imported or record.facts.get("machine") != machine or record.begun_s >= begun_s:
             continue
         if found.setdefault(_identity(record), folder) == folder:
-            records.append((record.begun_at, folder))
+            records.append((record.begun_s, folder))
     chosen, left_bytes = [], _MOST_BYTES
     for _, folder in sorted(records, reverse=True)[:MOST_RUNS]:
         left_bytes -= _trials_bytes(folder)

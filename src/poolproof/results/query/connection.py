@@ -269,7 +269,7 @@ def listed_runs(session: QuerySession) -> tuple[ListedRun, ...]:
     for run, verdict, *numbers in session.ask(_CELLS).rows:
         found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2], numbers[3])
     doubts = {run: (unusable, few) for run, unusable, few in session.ask(views.doubts()).rows}
-    runs = sorted(session.runs, key=lambda run: (run.record.begun_at, run.name))
+    runs = sorted(session.runs, key=lambda run: (run.record.begun_s, run.name))
     return tuple(_listed(run, found.get(run.name, {}), doubts.get(run.name, (0, 0))) for run in runs)
 
 

@@ -15,6 +15,7 @@ from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.stopping.model import NotConverged
+from poolproof.units import parse_date
 from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values
 
 SCHEMA = 1
@@ -174,6 +175,11 @@ class Trial:
         metric_of(self.metric)  # an unknown metric raises a ValueError
 
     @property
+    def begun_s(self) -> float:
+        """When the trial began, in seconds since 1970, or 0 if unknown."""
+        return parse_date(self.begun_at)
+
+    @property
     def key(self) -> TrialKey:
         """Return the trial's key within its run."""
         return TrialKey(self.layout, self.workload, self.number, self.state)
@@ -282,3 +288,8 @@ class RunRecord:
     imported: bool = False
     lab: RunLab | None = None
     schema: int = SCHEMA
+
+    @property
+    def begun_s(self) -> float:
+        """When the run began, in seconds since 1970, or 0 if unknown."""
+        return parse_date(self.begun_at)

@@ -3,7 +3,6 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 
 from poolproof.campaign.cell_key import CellKey
@@ -40,7 +39,7 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     gaps = [(a, b, _gap_s(a, b, begun_s)) for a, b in pairwise(known)]
     same = [gap for a, b, gap in gaps if _is_same_build(a, b) and a.seconds and b.seconds and gap >= 0]
     between = statistics.median(same) if same else 0.0
-    builds = [(known[0].layout, begin_s(known[0]) - begun_s)]
+    builds = [(known[0].layout, known[0].begun_s - begun_s)]
     builds += [(b.layout, gap) for a, b, gap in gaps if not _is_same_build(a, b)]
     builds = [(layout, gap) for layout, gap in builds if gap >= 0]
     longest = max(_NIGHT_S, _NIGHT_TIMES * statistics.median(gap for _, gap in builds)) if builds else 0.0
@@ -66,15 +65,10 @@ def paid_s(past: Took, trials: Iterable[Trial]) -> float:
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
     """Return the seconds between two trials: from the end of `a` (or from a later resume) to the start of `b`."""
-    ended_s, next_s = end_s(a), begin_s(b)
+    ended_s, next_s = end_s(a), b.begun_s
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
-
-
-def begin_s(trial: Trial) -> float:
-    """Return when a trial began, in seconds since 1970. The trial must have `begun_at`."""
-    return datetime.fromisoformat(trial.begun_at).timestamp()
 
 
 def end_s(trial: Trial) -> float:
     """Return when the last part of a trial ended, in seconds since 1970."""
-    return begin_s(trial) + sum(trial.seconds.values())
+    return trial.begun_s + sum(trial.seconds.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from poolproof.presentation.history import NamedRun, in_order
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
@@ -103,6 +104,17 @@ def test_other_machines_kernels_schedules_imports_and_later_runs_do_not_count(tm
     assert earlier_runs(newest, {}).count == 0
     make_run(tmp_path / "same", values(1.3), record=record(2))
     assert earlier_runs(run(tmp_path, 10), {}).count >= 1
+
+
+def test_runs_before_and_after_a_change_of_the_clock_are_in_their_real_order(tmp_path: Path) -> None:
+    """On the last Sunday of October, Berlin's clocks go from 3:00 summer time (+02:00) back to 2:00 (+01:00)."""
+    summer = replace(record(1), begun_at="2026-10-25T02:55:00+02:00")
+    winter = replace(record(1), begun_at="2026-10-25T02:05:00+01:00")
+    older = load_run(make_run(tmp_path / "summer", values(1.0), record=summer))
+    newer = load_run(make_run(tmp_path / "winter", values(1.1), record=winter))
+    assert (earlier_runs(older, {}).count, earlier_runs(newer, {}).count) == (0, 1)
+    named = [NamedRun(run.path.name, run) for run in (newer, older)]
+    assert [each.name for each in in_order(named)] == ["summer", "winter"]
 
 
 def test_copies_links_damaged_and_untrusted_runs_do_not_count(tmp_path: Path) -> None:
