@@ -118,7 +118,9 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads. `loads` maps workload names to loads."""
+        """Raise CampaignError if the host's generator refuses one of the loads. `loads` maps workload names to
+        loads.
+        """
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""

@@ -143,5 +143,7 @@ class Outcome:
 
 
 def per_second(amount: int | None, ran_ms: int | None) -> float | None:
-    """Return `amount` per second, given that it took `ran_ms` milliseconds. None if either is unknown or `ran_ms` is 0."""
+    """Return `amount` per second, given that it took `ran_ms` milliseconds. None if either is unknown or `ran_ms`
+    is 0.
+    """
     return 1000 * amount / ran_ms if amount is not None and ran_ms else None

@@ -75,8 +75,8 @@ class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
     `found`: the first existing directory that the layout uses, or None. Its files can be used unchanged.
-    `identity_checks` has one check for each real disk. `below`: the write amplification of the storage below existing directories, by path, as
-    `write_factor` needs it.
+    `identity_checks` has one check for each real disk. `below`: the write amplification of the storage below existing
+    directories, by path, as `write_factor` needs it.
     """
 
     name: str

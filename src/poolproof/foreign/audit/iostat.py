@@ -69,7 +69,9 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the quoted series of reports in line order, one per pool. Reports about the time since boot are left out."""
+    """Return the quoted series of reports in line order, one per pool. Reports about the time since boot are left
+    out.
+    """
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):

@@ -40,7 +40,9 @@ def memory_of(load: Load) -> str | None:
 
 
 def memory_below(result: Outcome) -> str | None:
-    """Return the kind of memory that fio's disk statistics show. None if they show a disk, nothing, or several kinds."""
+    """Return the kind of memory that fio's disk statistics show. None if they show a disk, nothing, or several
+    kinds.
+    """
     found = {
         next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
     }

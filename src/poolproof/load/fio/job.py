@@ -124,7 +124,9 @@ class Job:
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, or None if not set. The backslash that fio needs before a colon is removed."""
+        """The directory of the job's files, or None if not set. The backslash that fio needs before a colon is
+        removed.
+        """
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 

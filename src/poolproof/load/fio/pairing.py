@@ -143,7 +143,9 @@ def _at_same_position(
 def _below(
     result: FoundResult, results: Sequence[FoundResult], commands: Sequence[SourceCommand], *, results_first: bool
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the fitting command between the result and the next result (None if none fits), and whether it is assumed."""
+    """Return the fitting command between the result and the next result (None if none fits), and whether it is
+    assumed.
+    """
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     following = bisect_right(results, result.line, key=_LINE)

@@ -177,7 +177,9 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Arithmetic:
-    """A recursive-descent parser for arithmetic. `tokens` are the remaining numbers and operators, with their suffixes."""
+    """A recursive-descent parser for arithmetic. `tokens` are the remaining numbers and operators, with their
+    suffixes.
+    """
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
