@@ -118,9 +118,7 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads. `loads` maps workload names to
-        loads.
-        """
+        """Raise CampaignError if the host's generator refuses a load. The keys of `loads` are workload names."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""

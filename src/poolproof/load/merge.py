@@ -53,7 +53,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or, without one, as reported. None if neither has it."""
+    """Return a percentile in nanoseconds, from the histogram or, without a histogram, as reported. None if unknown."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -146,8 +146,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
     """Return the IOPS and bytes per second of reads and writes together, if they did not run at the same time.
 
-    The rates are totals divided by the time during which anything ran. None if the rates of the directions can be added
-    up.
+    The rates are totals divided by the time during which anything ran. None if the directions' rates can be added up.
     """
     ways = ("read", "write", "mixed")
     groups = _by_group(result.parts)
@@ -176,7 +175,7 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return the ms during which at least one job of a group ran, or None if all started together or if unknown."""
+    """Return the ms during which at least one of a group's jobs ran. None if all started together, or if unknown."""
     spans: list[tuple[int, int]] = []
     for job in jobs:
         if runtime_ms := _longest_ms([job], ways):

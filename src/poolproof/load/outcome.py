@@ -56,12 +56,15 @@ class PartOutcome:
     all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
     calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
-    `delay_ms` is how long after the start of its group the part was asked to start measuring; None if unknown. Parts
-    with the same `group` ran at the same time, apart from such delays. Groups usually ran one after the other.
+    Parts with the same `group` ran at the same time, apart from their delays. `delay_ms` is the requested time from the
+    start of the group to the start of the part's measurement, or None if unknown. Groups usually ran one after the
+    other.
+
     `options` are the options as the generator printed them. fio omits switches without a value (`time_based`).
 
-    `latency_shares` is the distribution of completion latencies, of all directions together: it maps the upper bound of
-    each bin, in nanoseconds, to the percentage of I/Os in the bin. Empty if the source does not contain it.
+    `latency_shares` is the distribution of the completion latencies of all directions. It maps the upper bound of each
+    bin, in nanoseconds, to the percentage of I/Os in the bin. It is empty if the source does not contain the
+    distribution.
     """
 
     name: str
@@ -143,7 +146,5 @@ class Outcome:
 
 
 def per_second(amount: int | None, ran_ms: int | None) -> float | None:
-    """Return `amount` per second, given that it took `ran_ms` milliseconds. None if either is unknown or `ran_ms`
-    is 0.
-    """
+    """Return `amount` per second if it took `ran_ms` milliseconds. None if either is unknown or `ran_ms` is 0."""
     return 1000 * amount / ran_ms if amount is not None and ran_ms else None

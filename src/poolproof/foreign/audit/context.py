@@ -1,4 +1,4 @@
-"""The target as the user describes it with options. Whatever the options leave out is unknown, and is never guessed."""
+"""The target as described by the user's options. Whatever the options leave out is unknown, and is never guessed."""
 
 import difflib
 import re
@@ -64,7 +64,7 @@ class Devices:
 class Context:
     """The parsed options that describe the target. An option that was not given is None.
 
-    `compression` is "" if compression is off. `cold` is False if the results are supposed to include the effect of RAM.
+    `compression` is "" if compression is off. `cold` is False if the results are meant to include the effect of RAM.
     """
 
     file_system: str | None = None
@@ -136,7 +136,7 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 def parse_devices(texts: Sequence[str]) -> Devices:
     """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
 
-    A disk without a rate gets the rate that no disk of its kind exceeds.
+    For a disk without a rate, the highest rate of any disk of its kind is assumed.
 
     Raises:
         UsageError: a value cannot be parsed.

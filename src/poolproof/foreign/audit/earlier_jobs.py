@@ -62,7 +62,7 @@ def _is_device(part: LoadPart) -> bool:
 
 
 def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
-    """Return what the text tells us about the state of the part's files when the part starts."""
+    """Return what the text says about the part's files before the part starts."""
     known = [files[path] for path in _paths(part) if path in files]
     if not part.reads or is_new or not known:
         return UNQUOTED

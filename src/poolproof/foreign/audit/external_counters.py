@@ -75,9 +75,7 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Turn a whole run's counters into evidence for one group. fio's bytes become 0 in directions that the group did
-    not use.
-    """
+    """Turn a whole run's counters into evidence for one group. fio's bytes are set to 0 in directions without I/O."""
     account = counters.evidence.account
     if account is None:
         return counters

@@ -28,9 +28,9 @@ _PAST_THE_KERNEL = frozenset(
 
 
 def memory_of(load: Load) -> str | None:
-    """Return the kind of memory that holds all of the load's files, such as `tmpfs`.
+    """Return the kind of memory that contains all of the load's files, such as `tmpfs`.
 
-    Return None if any file may be on a disk, or if the files are in different kinds of memory.
+    None if any file may be on a disk, or if the files are in different kinds of memory.
     """
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
         return "fio's null engine, which moves no data and has only buffers"
@@ -40,9 +40,7 @@ def memory_of(load: Load) -> str | None:
 
 
 def memory_below(result: Outcome) -> str | None:
-    """Return the kind of memory that fio's disk statistics show. None if they show a disk, nothing, or several
-    kinds.
-    """
+    """Return the kind of memory in fio's disk statistics. None if they show a disk, nothing, or several kinds."""
     found = {
         next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
     }
@@ -56,6 +54,6 @@ def named_memory(load: Load) -> str:
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
-    """Return the result. fio's disk statistics are removed if the load's engines do not use the disks in them."""
+    """Return the result. fio's disk statistics are removed if the load's engines do not use those disks."""
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

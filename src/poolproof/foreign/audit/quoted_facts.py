@@ -131,9 +131,7 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out, or 0 if fio printed no size. None if fio laid out no
-    files.
-    """
+    """Return the size of the files that fio laid out (0 if fio printed no size). None if fio laid out no files."""
     total = None
     for _, line in lines:
         match = _LAID_OUT.search(line)
@@ -154,9 +152,7 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that sentences claim, each with the quoted sentence. Commands and job files are
-    ignored.
-    """
+    """Return the queue depths that sentences claim, each with a quotation. Commands and job files are ignored."""
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()

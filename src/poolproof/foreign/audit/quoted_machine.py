@@ -39,7 +39,7 @@ class QuotedMachine:
 
 
 UNKNOWN = QuotedMachine()
-"""The facts if a text quotes no such output: nothing is known."""
+"""A machine about which nothing is known."""
 
 
 def find_machine(text: str) -> QuotedMachine:
@@ -100,9 +100,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target, completed with the quoted facts. The user's options take precedence. None if nothing is
-    known.
-    """
+    """Return the target, completed with the quoted facts. The user's options come first. None if nothing is known."""
     if machine.ram_bytes is None and machine.compression is None:
         return target
     found = target or Target(file_system="")

@@ -59,7 +59,7 @@ def _audited_trial(run: RunDirectory, source: str, line: int, trial: Trial, cont
 
 
 def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
-    """Rebuild the case to judge from the data saved with the trial. Return None if some of the data was not saved."""
+    """Rebuild a trial's case from the data saved with the trial. None if some of the data was not saved."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None

@@ -36,7 +36,7 @@ def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...
 
 
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
-    """Return the fio calls in the script that can be checked, and the job files in the script's here-documents."""
+    """Return the script's fio calls that can be checked, and the job files in its here-documents."""
     return _units(text, surroundings, known_variables(text))
 
 

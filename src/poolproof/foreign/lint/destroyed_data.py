@@ -56,9 +56,7 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
 
 
 def _writing_part(job: Job, text: str) -> LoadPart | None:
-    """Return the job's load part if the job writes or trims. None if it does neither, or if its direction is
-    unknown.
-    """
+    """Return the job's load part if the job writes or trims. None if it does neither, or if that is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
     for pattern in _values(job.text("rw") or "read", text):

@@ -75,9 +75,7 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """Return the mildest finding. If the findings differ in message or fix, it gets the rule's general ones, without
-    values.
-    """
+    """Return the mildest finding. If the findings' messages or fixes differ, the rule's general ones are used."""
     finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding

@@ -49,7 +49,7 @@ def known_variables(text: str) -> dict[str, str]:
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value) for each assignment in the script; the value is None if unknown."""
+    """Yield (name, value) for each assignment in the script. The value is None if unknown."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:

@@ -31,9 +31,9 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""A shell script that prints the type and real path of a path. If nothing exists there, it does so for the directory.
+"""A shell script that prints the type and real path of a file or, if the file does not exist, of its directory.
 
-The script prints nothing if the directory does not exist either.
+The script prints nothing if neither exists.
 """
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'

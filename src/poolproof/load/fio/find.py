@@ -71,9 +71,7 @@ def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResul
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a document's result with the jobs whose options the document contains. The clones of a job become one
-    job.
-    """
+    """Return a document's result with the jobs whose options the document contains. A job's clones become one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -188,9 +186,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return a part's directions for comparison. A `mixed` total in JSON counts as reads, as it does in a terse
-    line.
-    """
+    """Return a part's directions for comparison. A `mixed` total in JSON counts as reads, as in a terse line."""
     return part.read or part.mixed, part.write, part.trim
 
 

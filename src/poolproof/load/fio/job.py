@@ -75,8 +75,7 @@ class Job:
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
         """Return the value of a time option in seconds, or None if the option is not set or invalid.
 
-        `bare_us` is the unit, in microseconds, of a number without a unit: a second for most options, a microsecond for
-        thinktime.
+        `bare_us` is the unit, in microseconds, of a number without a unit: 1,000,000 for most options, 1 for thinktime.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6
@@ -124,9 +123,7 @@ class Job:
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, or None if not set. The backslash that fio needs before a colon is
-        removed.
-        """
+        """The directory of the job's files, or None. The backslash that fio needs before a colon is removed."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -176,7 +173,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the time in ms before a job starts to measure (`startdelay`, `ramp_time`), or None if fio chooses it."""
+    """Return the delay in ms before a job starts to measure (`startdelay`, `ramp_time`). None if fio chooses it."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

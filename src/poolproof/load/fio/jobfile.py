@@ -163,9 +163,7 @@ class _JobFileParser:
                 self._report_cut(line, setting, number)
 
     def _report_cut(self, line: str, setting: str, number: int) -> None:
-        """Report a value that is cut off at `;` or `#`, if the rest looks like part of the value and not like a
-        comment.
-        """
+        """Report a value that is cut off at `;` or `#`, if the rest looks like part of the value."""
         name = canonical(setting.partition("=")[0].strip())
         cut = line.strip()[len(setting) :]
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):

@@ -152,9 +152,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all complete fio documents and, with `include_cut_off`, the readable parts of documents that were cut
-    off.
-    """
+    """Return all complete fio documents. With `include_cut_off`, return the readable parts of cut-off documents too."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

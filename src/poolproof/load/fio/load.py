@@ -151,9 +151,7 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the total size in bytes of a clone's files: `size`, or `filesize` for each file. None if neither is
-    set.
-    """
+    """Return the total size of a clone's files in bytes: `size`, or `filesize` per file. None if neither is set."""
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 

@@ -172,7 +172,7 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
 def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
     """Return the rates in a log with only one direction. If the log is too short, all values are None.
 
-    If a second or a window has no line, its rate is taken as 0. Raises FioError if the log spans more than a year.
+    If a second or a window has no line, its rate counts as 0. Raises FioError if the log spans more than a year.
     """
     if not len(log):
         return Direction()

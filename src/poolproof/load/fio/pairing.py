@@ -82,7 +82,7 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest fitting command above the result and whether the match is assumed, or None if none fits."""
+    """Return the nearest fitting command above the result, and whether the match is assumed. None if none fits."""
     result = results[at]
     last = bisect_right(commands, result.line, key=_LINE) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
@@ -143,9 +143,7 @@ def _at_same_position(
 def _below(
     result: FoundResult, results: Sequence[FoundResult], commands: Sequence[SourceCommand], *, results_first: bool
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the fitting command between the result and the next result (None if none fits), and whether it is
-    assumed.
-    """
+    """Return the fitting command between the result and the next result (or None), and whether the match is assumed."""
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     following = bisect_right(results, result.line, key=_LINE)

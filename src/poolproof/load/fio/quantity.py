@@ -128,9 +128,7 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse the value of `bssplit=`: a list such as `4k/60:64k/40`, or one for each direction. The percentages are
-    ignored.
-    """
+    """Parse the value of `bssplit=`: `4k/60:64k/40`, or one list for each direction. The percentages are ignored."""
 
     def split(part: str) -> SizeRange | None:
         sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]
@@ -177,9 +175,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Arithmetic:
-    """A recursive-descent parser for arithmetic. `tokens` are the remaining numbers and operators, with their
-    suffixes.
-    """
+    """A recursive-descent parser. `tokens` are the unread numbers and operators, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor

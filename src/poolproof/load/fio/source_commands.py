@@ -92,9 +92,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines. Each list of fio arguments is replaced with one command, on the line of the list's first
-    word.
-    """
+    """Yield the lines. Each list of fio arguments is replaced with one command, on the line of its first word."""
     at = 0
     while at < len(numbered):
         number, line = numbered[at]

@@ -109,9 +109,7 @@ def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency 
 
 
 def _disks(fields: Sequence[str], at: int) -> tuple[DiskUtilization, ...]:
-    """Parse the disks. Each has nine fields, and the last one is a percentage. An error and a description may
-    follow.
-    """
+    """Parse the disks. Each has nine fields and ends with a percentage. An error and a description may follow."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
         name, *counts = fields[at : at + 5]

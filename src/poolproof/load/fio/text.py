@@ -164,7 +164,7 @@ class _TextParser:
     def _reads(self, line: str) -> bool:
         """Add the line to the current run.
 
-        Return False if fio did not print it: each of fio's lines contains `=`, `:` or `fio`.
+        Return False if fio did not print the line. Each of fio's lines contains `=`, `:` or `fio`.
         """
         if self._run.jobs and not lines.percentiles(line):
             # percentiles follow directly below their heading; `high prio … percentiles` do not cover the whole

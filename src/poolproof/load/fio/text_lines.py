@@ -233,7 +233,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and deviation, multiplied by `factor`, or None if one of them is not a number."""
+    """Return minimum, maximum, mean and deviation, multiplied by `factor`. None if one of them is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -342,7 +342,7 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text, as it may have lost digits."""
+    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text. It may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 

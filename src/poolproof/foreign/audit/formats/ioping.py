@@ -117,7 +117,7 @@ def _statistics(
 
 
 def _whole_sectors(block: float) -> int:
-    """Round a block size to whole sectors. It was computed from two rounded rates."""
+    """Round a block size to whole sectors. The size was computed from two rounded rates."""
     return max(1, round(block / _SECTOR)) * _SECTOR
 
 

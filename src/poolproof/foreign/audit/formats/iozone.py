@@ -1,7 +1,7 @@
 """iozone's table of tests, and the totals of its throughput mode (-t).
 
-All tests use the same file. Without -I (O_DIRECT), each test is served from what the previous test left in RAM. The
-lines above the table show the options. A row has no value for a test that was not run, so each value is assigned to the
+All tests use the same file. Without -I (O_DIRECT), a test can use data that an earlier test left in RAM. The lines
+above the table show the options. A row has no value for a test that was not run, so each value is assigned to the
 column whose header ends nearest to the value's end.
 """
 

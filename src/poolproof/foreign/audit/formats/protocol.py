@@ -1,4 +1,4 @@
-"""Readers for other programs' output: their interface, their results, and functions that find or help them.
+"""Readers for other programs' output: their interface, their results, and functions that they share.
 
 A reader yields every result of its format in the plain lines of a text. It never guesses. A value that the text does
 not show is None. An option that the text does not show is listed in `missing`.
