@@ -34,9 +34,9 @@ _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
     "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""For each kind of disk, the rate in bytes per second that no such disk exceeds.
+"""The highest rate that any disk of a kind can reach, in bytes per second.
 
-`nvme4` is an NVMe disk with four PCIe 4 lanes; its rate is what the link can carry after encoding. A rotational disk
+`nvme4` is an NVMe disk with four PCIe 4 lanes. Its rate is what the link can carry after encoding. A rotational disk
 with two actuators reaches 554 MB/s. `sas` includes both ports of a SAS-4 disk.
 """
 
@@ -50,8 +50,8 @@ class Devices:
 
     `ceiling_bytes_per_s`: the highest rate that all the disks together can reach.
     `rotational`: True if every disk is rotational, or None if any disk's kind is unknown.
-    `shingled`: True if at least one of them is an SMR disk. The kernel cannot recognize drive-managed SMR, so the user
-    has to say so.
+    `shingled`: True if at least one disk is an SMR disk. The kernel cannot recognize drive-managed SMR, so the user has
+    to say so.
     """
 
     disks: int

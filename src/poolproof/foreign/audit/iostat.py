@@ -69,7 +69,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the quoted series of reports, one per pool, in line order. Reports since boot are left out."""
+    """Return the quoted series of reports, one per pool, in line order. Means since boot are left out."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):

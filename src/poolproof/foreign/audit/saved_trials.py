@@ -86,7 +86,7 @@ def _recorded_metrics(trial: Trial) -> AuditedMetrics:
     moved = [name for name, (bandwidth, _) in rates.items() if bandwidth]
     directions = {}
     for name in moved:
-        # the percentiles of all I/Os are those of the only direction; older runs have no others
+        # if there is only one direction, it has the percentiles of all I/Os; older runs have no others
         clat = _recorded_latency(trial, name) or (_recorded_latency(trial, "ios") if len(moved) == 1 else None)
         bandwidth, iops = rates[name]
         directions[name] = Direction(bandwidth_bytes=bandwidth, iops=iops, clat=clat)

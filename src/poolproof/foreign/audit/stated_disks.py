@@ -66,7 +66,7 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement with the highest rate among those above `line`, or None if there are none."""
+    """Return the statement above `line` with the highest rate, or None if no statement is above `line`."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 

@@ -195,7 +195,7 @@ def _named_files(load: Load, found: FoundResult) -> Load:
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Weaken the findings that rest on a sentence to `suspects`, because a sentence never refutes a result."""
+    """Weaken findings that are based on a sentence to `suspects`, because a sentence never refutes a result."""
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each

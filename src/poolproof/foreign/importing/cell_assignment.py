@@ -174,7 +174,7 @@ def _axes(records: Sequence[Record]) -> list[str]:
 
 
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
-    """Return the function that names the layout of a record.
+    """Return a function that returns a record's layout name.
 
     By default, layouts are named after folders. They are named after files instead if the records differ only in their
     file names: all have the same job and folder, and the names are not bench-fio's.

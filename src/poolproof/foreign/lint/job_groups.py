@@ -63,7 +63,7 @@ def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return a job's files, or None if the engine does not use files or a path contains an unknown variable."""
+    """Return a job's files. None if the engine does not use files, or if a path contains an unknown variable."""
     part, directory = part_of(job), job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

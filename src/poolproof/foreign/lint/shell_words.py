@@ -28,8 +28,8 @@ class ShellWord:
     """A word without its quotes, from character `start` to character `end`.
 
     `verbatim`: the position of the content if one pair of quotes surrounds the whole word and there are no escapes in
-    it. `is_split`: True if an unquoted variable expanded to several words, and this is one of them. All of those words
-    have the variable's position.
+    it. `is_split`: True for each of several words to which an unquoted variable expanded. All these words have the
+    variable's position.
     """
 
     text: str

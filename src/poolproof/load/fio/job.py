@@ -97,7 +97,7 @@ class Job:
         return any(each.low != each.high for each in (found.read, found.write, found.trim) if each)
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in an option: 1024 or 1000. Options that fio reads before kb_base ignore it."""
+        """Return what `k` means in an option: 1024 or 1000. Options that fio reads before kb_base ignore kb_base."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
@@ -137,7 +137,7 @@ def split_filenames(text: str) -> tuple[str, ...]:
 
 
 def render(jobs: Jobs) -> str:
-    """Return the text of a job file. Options that all jobs share go to `[global]`, unless their order matters.
+    """Return the jobs as a job file. Options that all jobs share go to `[global]`, unless their order matters.
 
     Raises CampaignError if a job file cannot contain a name or a value, for example because of a line break, `#` or
     `;`.

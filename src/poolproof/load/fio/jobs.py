@@ -24,7 +24,7 @@ ADDED: Mapping[str, tuple[str, str]] = {
     ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""The options that poolproof adds to any job that does not set them, with the value and the reason."""
+"""The options that poolproof adds to any job that does not set them, each with its value and the reason."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
@@ -55,7 +55,7 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     for engine in (value for spec in specs for name, value in spec.options if name == "ioengine"):
-        _check_permitted("ioengine", engine, workload)  # before fio is asked about the engine, which may load it
+        _check_permitted("ioengine", engine, workload)  # before fio is asked about the engine and loads it
     given = check_options(specs, host)
     names = ["job"] if len(given) == 1 else [job.name for job in given]
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))

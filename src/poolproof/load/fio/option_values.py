@@ -63,7 +63,7 @@ def refusal(name: str, value: str) -> str | None:
         # fio ignores an invalid second size (`bs=4k,zebra`), but it is always a mistake.
         accepted, is_valid = "sizes such as 4k", attempt(parse_block_sizes, value) is not None
     elif name in _COUNTS:
-        # Some options accept a negative number, but which ones is known only to fio.
+        # Some options accept a negative number, but only fio knows which.
         number = value.split(",")[0].strip().lstrip("-")
         accepted, is_valid = "a whole number", attempt(parse_bytes, number) is not None
     elif name in _SIZES:

@@ -53,7 +53,7 @@ class SizeRange:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The block sizes for reads, writes and trims; None means fio's default."""
+    """The block sizes for reads, writes and trims. None means fio's default."""
 
     read: SizeRange | None
     write: SizeRange | None

@@ -297,7 +297,7 @@ class _TextParser:
     def _totals(self, line: str) -> bool:
         run, number = self._run, lines.group_head(line)
         if number is not None:
-            # The groups of a run count upwards.
+            # Within a run, the group numbers increase.
             if run.disks or (run.groups and (not run.jobs or number <= run.last_group)):
                 self.finish()
             self._run.groups[number] = {}

@@ -320,7 +320,7 @@ def disk(line: str) -> DiskUtilization | None:
 
 
 def has_components(line: str) -> bool:
-    """True if a disk's statistics include those of the disks below it, which are on the lines that follow."""
+    """True if a disk's statistics include the disks below it. Those disks are on the next lines."""
     return "aggrios=" in line
 
 

@@ -138,7 +138,7 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`. Without braces, it is 1."""
+    """Count the paths to which the shell expands `path{1..8}` or `path{a,b}`. Without braces, there is one."""
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
     return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
 

@@ -108,7 +108,7 @@ def values(
     seconds: float | None = None,
     mean_ns: float | None = None,
 ) -> Direction:
-    """Return the values of one direction."""
+    """Return a `Direction` with these values."""
     return Direction(
         iops=iops,
         bandwidth_bytes=bandwidth_bytes,

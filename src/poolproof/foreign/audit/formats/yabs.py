@@ -74,7 +74,7 @@ def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
 def _values(cell: re.Match[str], block: int) -> Direction:
     iops = number(cell["iops"]) or 0.0
     printed = float(cell["rate"]) * 1000.0 ** _POWERS[cell["unit"]]
-    most = iops + _resolution(cell["iops"])  # yabs cuts the IOPS off after the last digit
+    most = iops + _resolution(cell["iops"])  # yabs truncates the IOPS
     low, high = iops * (1 - _TOLERANCE) * block, most * (1 + _TOLERANCE) * block
     fitting = (rate for rate in (1.024 * printed, printed) if low <= rate <= high)
     return values(iops=iops or None, bandwidth_bytes=next(fitting, None) if iops else printed)
