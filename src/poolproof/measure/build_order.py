@@ -1,7 +1,7 @@
-"""The order in which layouts are built: in rounds, each of which builds every layout once.
+"""The order in which layouts are built. Every layout is built once in each round.
 
-With several builds per layout, the order is balanced: each layout is built as often early in a round as late, so that
-a steady drift of the machine's speed affects all layouts equally. Two layouts A and B are built in the order ABBA.
+With several builds per layout, the order is balanced: each layout is built as often early in a round as late. A steady
+drift of the machine's speed then affects all layouts equally. Two layouts A and B are built in the order ABBA.
 """
 
 import random

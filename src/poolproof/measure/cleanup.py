@@ -59,8 +59,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
     """Clean up every crashed run that has a state directory in the work directory.
 
-    Returns the runs that were cleaned up and, with the reasons, whatever is left behind. If one run fails, the others
-    are still cleaned up. Runs whose state directory is outside the work directory are only reported.
+    Returns the runs that were cleaned up, and the leftovers that remain, each with the reason. If one run fails, the
+    others are still cleaned up. Runs whose state directory is outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -106,11 +106,10 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 
 
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
-    """Undo every change in the run's journal.
+    """Undo every change in the run's journal, and return how many changes were undone.
 
-    Returns how many changes were undone. The caller must have locked the run. Raises a BuildError if a change can't be
-    undone, and a RunError if the run is not trusted or its
-    directories on the host belong to another user.
+    The caller must have locked the run. Raises a BuildError if a change can't be undone. Raises a RunError if the run
+    is not trusted, or if its directories on the host belong to another user.
     """
     owned = run_owned(run)
     check_places(owned, host)
@@ -127,7 +126,9 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
 
 def _check_owner(run: RunDirectory, host: Host) -> None:
-    """Raise a RunError if `run` is a copy of a run that is in progress and whose state directory it names."""
+    """Raise a RunError if `run` is a copy of a run that is in progress. A copy names the state directory of the
+    original.
+    """
     owner = read_owner(run.record().state_dir, host)
     if owner is None or owner.machine != mark_of(LocalHost()):
         return

@@ -53,11 +53,11 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
     continues with the layouts that do not need its devices, and tries the removal again at the end. If the host becomes
-    unreachable, the current trial is `failed` and the run ends; it can be resumed.
+    unreachable, the current trial is `failed` and the run ends. The run can then be resumed.
 
     Raises:
         BuildError: something could not be removed.
-        HostUnreachable: the connection broke; if it cannot be restored, the layout stays on the host.
+        HostUnreachable: the connection broke. If it cannot be restored, the layout stays on the host.
         KeyboardInterrupt: on Ctrl-C, after everything has been removed.
     """
     journal = Journal(run.journal_path)
@@ -93,9 +93,9 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 
 
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
-    """Return the trials that need not be run again, and remove the others from the run.
+    """Return the finished trials, and remove interrupted trials from the run.
 
-    If a trial failed because the connection broke, that says nothing about its layout, so the trial is run again.
+    If the connection broke during a trial, its failure says nothing about the layout. Such a trial is run again.
     """
     trials = run.trials()
     finished = tuple(trial for trial in trials if not trial.interrupted)
@@ -105,7 +105,7 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout. All layouts share one estimate of how much trials of a cell differ."""
+    """Return the trial order of each layout. All layouts share one estimate of how much the trials of a cell differ."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -120,7 +120,7 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
 
 @dataclass(frozen=True)
 class _Conductor:
-    """Builds, measures and removes layouts. `schedule` limits the time of each trial if the campaign has a budget."""
+    """Builds, measures and removes layouts. If the campaign has a budget, `schedule` limits the time of each trial."""
 
     plan: RunPlan
     host: Host
@@ -137,8 +137,8 @@ class _Conductor:
         """Measure one build of each of these layouts, family by family.
 
         Within a family, each layout is converted into the next one in place. With several builds, each layout is built
-        from scratch instead, because a converted layout is not an independent build. With `affordable`, this stops at
-        the first family that the schedule can't afford, and returns False.
+        from scratch instead, because a converted layout is not an independent build. If `affordable` is set, stop at
+        the first family that the schedule can't afford, and return False.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
@@ -148,10 +148,10 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
-        """Measure a family's layouts on their common core, which is built once and changed for each layout.
+        """Measure the layouts of a family. Their common core is built once and then changed for each layout.
 
-        After a failure, the core is built again. A family of a single layout has no core. Whatever cannot be removed
-        now is left for the end of the run.
+        After a failure, the core is built again. A family with a single layout has no core. If something cannot be
+        removed now, its removal is tried again at the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -200,10 +200,10 @@ class _Conductor:
         complain(self._undo_all_but(keep), str(self.run.path))
 
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
-        """Undo all changes except those with these numbers, and warn about any that cannot be undone.
+        """Undo all changes except those with these numbers, and warn about changes that cannot be undone.
 
-        If there are any, the run continues without these layouts' devices. `told`: an error that the user has already
-        seen; it is not repeated as a warning.
+        If there are such changes, the run continues without these layouts' devices. `told`: an error that the user has
+        already seen. It is not repeated as a warning.
         """
         failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
         try:
@@ -222,9 +222,9 @@ class _Conductor:
         )
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
-        """Plan a layout and build it. If another program takes one of the loop devices meanwhile, try again.
+        """Plan a layout and build it. If another program takes one of the loop devices in the meantime, try again.
 
-        `core`: what has been built already.
+        `core`: the part of the layout that is already built.
         """
         ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
         for attempt in range(1, _ATTEMPTS + 1):

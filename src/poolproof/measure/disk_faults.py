@@ -1,5 +1,5 @@
-"""Faults of the measured storage: errors that the kernel logged during a trial, a disk that slowed down, a layer that
-no longer works as built.
+"""Faults of the measured storage: errors in the kernel log, disks that slow down, and layers that no longer work as
+built.
 """
 
 import re
@@ -34,16 +34,16 @@ _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
 def uptime_s(host: Host) -> float:
-    """Return how many seconds ago the host booted, which is the time in its kernel log; infinite if unknown."""
+    """Return the seconds since the host booted, or infinity if unknown. The kernel log uses the same clock."""
     words = text_of(host, "/proc/uptime").split()
     return float(words[0]) if words else float("inf")
 
 
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each disk for which the main host's kernel has logged errors since `since_s`.
+    """Return a finding for each disk with errors in the main host's kernel log since `since_s`.
 
     `since_s` is in seconds since the host booted. If the trial has not `failed`, the layout survived the errors, and
-    the findings are only notes. Empty if the log cannot be read.
+    the findings are only notes. The result is empty if the log cannot be read.
     """
     if since_s == float("inf"):
         return ()
@@ -61,7 +61,10 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield each leaf on the main host, and each disk with loop files: a description and the sysfs `stat` file."""
+    """Yield a description and the sysfs `stat` file of each leaf device, and of each disk that stores loop files.
+
+    Leaf devices of other hosts are left out.
+    """
     for leaf in leaves:
         if not leaf.host:
             yield f"the disk {leaf.name} ({leaf.path})", leaf.counter
@@ -91,9 +94,9 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
 
 
 def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each layer that no longer works as built, such as a suspended pool or a degraded array.
+    """Return a finding for each layer that no longer works as built: for example, a suspended pool or a degraded array.
 
-    `failed` is as for `disk_errors`. Empty if the layers do not answer.
+    `failed` has the same meaning as in `disk_errors`. The result is empty if the layers do not answer.
     """
     effect: Effect = "fails" if failed else "notes"
     faults = _layer_faults(run_host, tree)

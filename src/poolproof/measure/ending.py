@@ -31,7 +31,7 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class BinnedPercentile:
-    """A latency percentile that a trial measures, and how wide the histogram's bins are as a share of the latency."""
+    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of the latency."""
 
     metric: Metric
     bin_width: float
@@ -39,10 +39,10 @@ class BinnedPercentile:
 
 @dataclass(frozen=True)
 class Ending:
-    """When to end a running fio: as soon as `rule` says that its rate, in bytes or I/Os, has converged.
+    """The condition that ends a running fio: `rule` says that its rate, in bytes or I/Os, has converged.
 
     The series has one value per `interval_s` and excludes fio's ramp. `write_backs`: the write-back cycles of the
-    layers and the page cache; a trial lasts at least three of them. `percentile`: None if the metric is a rate.
+    layers and the page cache. A trial lasts at least three of them. `percentile`: None if the metric is a rate.
     """
 
     rule: StoppingRule
@@ -54,7 +54,7 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return the longest a trial can last in seconds, assuming that write-back cycles take their full time."""
+        """Return the maximum length of a trial in seconds, assuming that write-back cycles take their full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
@@ -83,7 +83,10 @@ class Ending:
 def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
-    """Return when to end a trial of this load, or None if its length is fixed or it ends when its work is done."""
+    """Return the condition that ends a trial of this load.
+
+    None if the trial's length is fixed, or if the trial ends when its work is done.
+    """
     generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
     has_own_end = generator.sets_runtime(workload) or len(load.phases) > 1
@@ -101,11 +104,10 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return how many seconds apart fio's reports are.
+    """Return the seconds between two of fio's reports.
 
-    With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s.
-
-    Each report costs fio a few milliseconds. `shortest_s` is infinite if no decision needs samples.
+    With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s. Each report costs fio
+    a few milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
     clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
@@ -115,13 +117,14 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule with `max_s` raised, if necessary, to the time in which a trial gets enough samples."""
+    """Return the rule, with `max_s` raised if a trial would otherwise be too short for enough samples."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and of the page cache, or an empty tuple if no job writes."""
+    """Return the write-back cycles of the layout's layers and of the page cache. The result is empty if no job writes.
+    """
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
@@ -154,7 +157,7 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return a decision that takes the percentile into account, given the decision that the rate has converged.
+    """Return the decision on the percentile, once `decision` says that the rate has converged.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
     histograms, only the rate is considered. Raises a CommandError if the host did not answer.
@@ -181,7 +184,7 @@ def with_percentile(
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
-    """Return the histograms from which a percentile is computed, one per interval."""
+    """Return the histograms from which the percentile is computed, one per interval."""
     if percentile.of == "syncs":
         return [each.sync_bins for each in intervals]
     if percentile.of != "ios" and any(each.read_bins or each.write_bins for each in intervals):
@@ -190,7 +193,9 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that divide the time since the warm-up into equal sections; empty if there are too few."""
+    """Return the reports that divide the time since the warm-up into equal sections. The result is empty if there are
+    too few.
+    """
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []

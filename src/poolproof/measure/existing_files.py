@@ -23,7 +23,7 @@ def found_directory(node: Node) -> str | None:
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """Return the paths that the load's files have in the directory."""
+    """Return the paths of the load's files in the directory."""
     return tuple(_ends(load, directory))
 
 
@@ -75,7 +75,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return how long each file must be: up to the end of the last range that the load uses, in bytes and by path."""
+    """Return the length that each file must have, in bytes, by path. The load uses nothing after that position."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:

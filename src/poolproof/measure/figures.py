@@ -13,7 +13,8 @@ _SAMPLES = 4
 
 
 def figures_of(result: Outcome) -> TrialMetrics:
-    """Return a trial's metrics: rates summed as fio sums them, percentiles from the merged histograms of all parts.
+    """Return a trial's metrics. Rates are summed as fio sums them. Percentiles come from the merged histograms of all
+    parts.
 
     Rates are added only for parts that ran at the same time. Trims count neither as reads nor as writes. If the outcome
     lacks a rate for one of the parts, the total rate is None.
@@ -63,7 +64,7 @@ def _counted_once(result: Outcome) -> Outcome:
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
     """Merge the completion latencies of all reads and writes, or of one direction. Return None if nothing was timed.
 
-    If the generator reports only one histogram for reads and writes together, there is no latency for a direction.
+    Also None for a single direction if the generator reports only one histogram for reads and writes together.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))

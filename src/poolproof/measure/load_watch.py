@@ -106,7 +106,8 @@ class LoadWatch:
 
     `report`: fio's reports so far. `decision`: the decision that ended fio, or None if fio ended on its own. `stuck`:
     what the threads of a hanging fio were waiting for when it was killed, or None if it did not hang. `most_s`: the
-    time after which fio should have ended, in seconds from its start; with None, a hanging fio is not detected.
+    time after which fio should have ended, in seconds from its start. If `most_s` is None, a hanging fio is not
+    detected.
     """
 
     def __init__(
@@ -215,7 +216,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return how many bytes per second all leaf devices together moved in the last second."""
+    """Return the total rate of all leaf devices over the last second, in bytes per second."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

@@ -33,8 +33,8 @@ class LoadRun:
     """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
 
     `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: true if
-    the decision ended fio. `warm_up`: the report at the start of the window; empty if the window starts with the run.
-    `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
+    the decision ended fio. `warm_up`: the report at the start of the window. It is empty if the window starts with the
+    run. `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
     """
 
     job_text: str
@@ -86,7 +86,7 @@ def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
 
 
 def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
-    """Return the first report after the warm-up, or None if there was no warm-up or no later report."""
+    """Return the first report after the warm-up. None if there was no warm-up or no later report."""
     later = [status for status in statuses if status.ran_s >= warmup_s]
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
@@ -127,7 +127,7 @@ def window_of(
 def _extremes(
     fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest values in any tenth of the window, as shares of the window's own value.
+    """Return the lowest and the highest value in any tenth of the window, as shares of the value of the whole window.
 
     None if unknown.
     """
@@ -144,7 +144,8 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the rates per 500 ms, divided by their mean. None with fewer than four rates.
+    """Return the standard deviation of the rates per 500 ms, divided by their mean. None if there are fewer than four
+    rates.
 
     `figures_of` computes the same value from fio's own samples.
     """

@@ -20,7 +20,9 @@ from poolproof.results.runs.model import Trial, TrialKey
 
 @dataclass(frozen=True)
 class LiveRates:
-    """The rates over the last second, in bytes per second: fio's (None if not yet known) and the leaf devices'."""
+    """The rates of fio and of the leaf devices over the last second, in bytes per second. fio's is None if not yet
+    known.
+    """
 
     elapsed_s: float
     fio_bytes_per_s: float | None
@@ -35,7 +37,7 @@ class Listener:
     """
 
     wants_live = False
-    """True if this listener wants calls of `live`. Processes that watch the run get the rates in either case."""
+    """True if `live` should be called for this listener. Processes that watch the run get the rates in either case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         """The run starts; `trials_done` trials were finished before it was resumed."""
@@ -76,7 +78,7 @@ class BuiltLayout:
 
     `found`: the first existing directory that the layout uses, or None. Its files can be used unchanged.
     `identity_checks` has one check for each real disk. `below`: the write amplification of the storage below existing
-    directories, by path, as `write_factor` needs it.
+    directories, by path. `write_factor` uses it.
     """
 
     name: str
@@ -111,7 +113,7 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """How test files were filled: the text of the job that wrote them, and how many seconds it took.
+    """How test files were filled: the job that wrote them, and how many seconds it took.
 
     `stored_share`: the share of the files' bytes that the disks stored, or None if the layout does not compress.
     """
@@ -123,7 +125,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and how much I/O the disks should see.
+    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected at the disks.
 
     Workloads that share files have the same `fill`. If nothing was filled, `fill` is None.
     """
@@ -160,7 +162,7 @@ class TrialContext:
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
-    """Return what caused a failure: the error of the first check that fails or, if none fails, `error` itself."""
+    """Return the cause of a failure: the error of the first check that fails or, if none fails, `error` itself."""
     for check in checks:
         try:
             check()

@@ -14,11 +14,11 @@ class TrialOrder:
     """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
 
     A drift in the machine's speed therefore affects all workloads equally. The same seed gives the same order. A
-    workload that has converged skips later rounds; it catches up if later trials turn out to differ more than assumed.
-    Each trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors`
+    workload that has converged skips later rounds. If later trials turn out to differ more than assumed, it catches up.
+    Every trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors`
     returns how much the trials of a cell typically differ in this run.
 
-    Each build of the layout has its own rounds, and whether a build needs another trial depends only on its own trials.
+    Each build of the layout has its own rounds. Whether a build needs another trial depends only on its own trials.
     """
 
     def __init__(
@@ -81,12 +81,10 @@ class TrialOrder:
     def ahead(self, among: Collection[str] | None = None, build: int = 1) -> Iterator[tuple[Workload, int]]:
         """Yield a build's next trial, with its number, until the build needs no more.
 
-        Each trial must be passed to `add` before the next one is requested.
-
-        The workload with the fewest trials comes next. If several have as few, the order of the round decides.
-
-        `among`: the workloads whose files were prepared. Workloads that had already converged were not prepared. They
-        are left out, even if later trials show that they need another trial.
+        Each trial must be passed to `add` before the next one is requested. The workload with the fewest trials comes
+        next. If several workloads have equally few, the order of the round decides. `among`: the workloads whose files
+        were prepared. Workloads that had already converged were not prepared. They are left out, even if later trials
+        show that they need another trial.
         """
         names = self._workloads if among is None else among
         while True:

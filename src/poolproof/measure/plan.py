@@ -228,7 +228,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs that build the layouts and their devices, whose versions the run records."""
+    """Return the programs that build the layouts and their devices. The run records the versions of these programs."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
@@ -315,7 +315,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     """Return the total size of all test files in bytes.
 
-    Workloads can share files. On a block device, they always share it.
+    Workloads can share files. On a block device, all workloads use the same bytes.
     """
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:

@@ -94,9 +94,9 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 
 
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
-    """Return how many bytes each leaf has written since it appeared, or an empty mapping if a leaf is not counted.
+    """Return how many bytes each leaf device has written since it appeared. Log and cache vdevs are left out.
 
-    Log and cache vdevs are left out.
+    The result is empty if a leaf device is not counted.
     """
     zfs = layout.target.zfs
     left_out = (*zfs.log_devices, *zfs.cache_devices) if zfs else ()
@@ -107,12 +107,12 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 
 
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
-    """Return the share of the files' bytes that the disks store, or None if the layout does not compress.
+    """Return the share of the files' bytes that the disks store. None if the layout does not compress.
 
     The share is computed from the bytes that the disks wrote during the fill, metadata included. Some file systems also
     report how many blocks a file takes up. The smaller of the two shares is then used. With deduplication, only the
-    blocks are used, because a block that equals an earlier one is not written during the fill, although a cold read of
-    it comes from the disks.
+    blocks are used: a block that equals an earlier one is not written during the fill, but a cold read of it still
+    comes from the disks.
     """
     size = sum(file.size_bytes for file in files)
     if not target.compression:
@@ -153,7 +153,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files, or an empty tuple if the load creates its own files in each trial."""
+    """Return the paths of the user's files. The result is empty if the load creates its own files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
@@ -171,7 +171,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create the directories on every branch of a union, all empty, so that the union can choose a branch per file."""
+    """Create the directories, empty, on every branch of a union. The union can then choose a branch for each file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -183,9 +183,8 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 def flush(host: Host, layout: BuiltLayout) -> None:
     """Flush everything that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
 
-    A `dir` layout is only flushed, because others use its disk too, so that it may never be idle.
-
-    Raises a BuildError if the flush takes longer than 10 minutes, or requests remain in flight.
+    A `dir` layout is only flushed: other programs use its disk too, so the disk may never be idle. Raises a BuildError
+    if the flush takes longer than 10 minutes, or if requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -206,12 +205,14 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Drop the test files from RAM. Returns how many bytes of each file remain cached, or None if unknown.
+    """Drop the test files from RAM. Return how many bytes of each file remain cached, or None if unknown.
 
     The layout is remounted, or exported and imported. Files that are still cached, such as the user's existing files,
-    are dropped one by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and once a
-    file has been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With
-    primarycache=metadata, 16k reads then make the disks read four times as much.
+    are dropped one by one.
+
+    Files on ZFS are not in the page cache, and checking them would do harm. fincore maps a file, and once a file has
+    been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With primarycache=metadata,
+    16k reads then make the disks read four times as much.
 
     Raises a BuildError if the layout cannot be remounted, for example because it is in use, or if a cache does not
     become empty.

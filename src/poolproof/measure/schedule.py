@@ -24,20 +24,22 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A safety factor for estimates of time: of a round of adaptive sampling, and of a trial with enough events."""
+"""A safety factor for two estimates: the time for a round of adaptive sampling, and the length of a trial with enough
+events.
+"""
 _MOST_RESERVED = 0.75
 """At most this share of the spare time is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""How many cells of each kind (measured by a rate or by a percentile) get a second trial if one is the minimum.
+"""The number of cells of each kind that get a second trial if the minimum is one trial.
 
-Half of the second trials may fail.
+A cell is measured by a rate or by a percentile. Half of the second trials may fail.
 """
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return a campaign's schedule, or None if the campaign has no budget or no `until`.
+    """Return a campaign's schedule. None if the campaign has no budget or no `until`.
 
-    Caps all orders at the minimum number of trials, except that some cells get a second trial if the minimum is one.
+    All orders are limited to the minimum number of trials. If the minimum is one, some cells get a second trial.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
@@ -55,11 +57,10 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
     """Yield the cells that get a second trial.
 
-    Second trials show how much trials differ, so that even single trials can have an interval.
-
-    The second trials are spread evenly over the cells measured by a rate, and likewise over those measured by a
-    percentile; a kind with too few cells gets none. The goal's cells are included unless the goal covers all workloads:
-    a single trial decides nothing, and a second one is cheaper now than after the layout has been removed.
+    Second trials show how much trials differ, so that even single trials can have an interval. They are spread evenly
+    over the cells measured by a rate, and likewise over the cells measured by a percentile. A kind with too few cells
+    gets none. The goal's cells are included unless the goal covers all workloads: a single trial decides nothing, and a
+    second one is cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from (CellKey(layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
@@ -102,18 +103,19 @@ class Schedule:
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
         """Record how long it took to fill the files that only workloads outside the goal use.
 
-        Adaptive sampling does not fill them again.
+        Adaptive sampling does not fill these files again.
         """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings of the next trial. Its time limit leaves the minimum time for all other certain trials.
+        """Return the settings of the next trial. Its time limit leaves enough time for the minimum of all other certain
+        trials.
 
         `layout`: the layout that is currently built. The time beyond all minimum times is spent in this order: a
         reserve for the first round of adaptive sampling; the time that trials of the goal need if they do not converge;
-        the other workloads. Trials of the same kind get equal shares, but if the goal is a percentile, each of its
+        the other workloads. Trials of the same kind get equal shares. But if the goal is a percentile, each of its
         trials may take until it has enough events.
         """
         measure = self._campaign.measure
@@ -138,7 +140,7 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _events_s(self, layout: str, workload: str) -> float:
-        """Return how long a trial must be so that its percentile has enough events, or 0 for a rate.
+        """Return how many seconds a trial must last until its percentile has enough events. The result is 0 for a rate.
 
         The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
         far. Before the first trial of the workload, a low rate is assumed.
@@ -150,7 +152,7 @@ class Schedule:
         return _MARGIN * max((needed_s for each in own if (needed_s := events_s(each)) is not None), default=unknown_s)
 
     def _shares(self, *, decides: bool) -> float:
-        """Return how many equal shares a trial may take: more than one if trials converged and left time unused."""
+        """Return how many equal shares a trial may take. This is more than one if other trials converged early."""
         converged = [
             trial.settling.settled
             for trial in self._trials()
@@ -233,9 +235,9 @@ class Schedule:
         """Return the minimum time in seconds for trials of these cells, including overhead and the builds they need.
 
         A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. If an
-        earlier trial of the workload (or, if there is none, of any workload) was shorter, that time is used, because
-        this host's cycles are then shorter. If a trial takes longer than its limit, for example because a queue is
-        stuck behind a flush, the excess counts as overhead.
+        earlier trial of the workload was shorter, its time is used, because this host's cycles are then shorter. If the
+        workload has no earlier trial, the shortest trial of any workload counts. If a trial takes longer than its
+        limit, for example because a queue is stuck behind a flush, the excess counts as overhead.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
@@ -254,7 +256,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return how many seconds fio ran in each trial so far, for each workload."""
+        """Return how many seconds fio ran in each trial so far, by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

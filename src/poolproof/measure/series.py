@@ -36,7 +36,7 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate for equal intervals since fio's clock started, in bytes or I/Os per second.
+    """Return the rate in intervals of equal length since fio's clock started, in bytes or I/Os per second.
 
     Each report is a few milliseconds late, so the totals at the ends of the intervals are interpolated linearly.
     """
@@ -91,7 +91,7 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return a finished trial's intervals, or an empty tuple if there are no histograms.
+    """Return a finished trial's intervals. The result is empty if there are no histograms.
 
     `counting`: the trial's reports after the ramp. Raises a CommandError if the host did not answer.
     """
@@ -120,7 +120,8 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
-    """Return the differences between successive reports; empty if a report with samples has no histogram."""
+    """Return the differences between successive reports. The result is empty if a report with samples has no histogram.
+    """
     is_mixed = bool(results) and None not in (latency_of(results[-1], "read"), latency_of(results[-1], "write"))
     found = [_histograms(result, apart=is_mixed) for result in results]
     if None in found:
@@ -134,7 +135,7 @@ def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[Lat
 
 
 class _Totals(NamedTuple):
-    """A report's histograms, in the order in which `LatencyInterval` has its fields."""
+    """A report's histograms, in the order of the fields of `LatencyInterval`."""
 
     bins: Mapping[int, int] = MappingProxyType({})
     sync_bins: Mapping[int, int] = MappingProxyType({})
@@ -143,7 +144,7 @@ class _Totals(NamedTuple):
 
 
 def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
-    """Return a report's histograms, or None if the report has samples without a histogram.
+    """Return a report's histograms. None if the report has samples without a histogram.
 
     `apart`: also return the separate histograms of reads and writes.
     """

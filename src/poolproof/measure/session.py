@@ -50,8 +50,8 @@ Tell = Callable[[str], None]
 class RunRequest:
     """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
 
-    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards. With `share_host`, the run
-    starts even if other runs are in progress on this machine.
+    If `lab` is set, the run starts its own lab. If `keep_lab` is also set, the lab keeps running afterwards. If
+    `share_host` is set, the run starts even if other runs are in progress on this machine.
     """
 
     campaign: Campaign
@@ -256,7 +256,7 @@ def check_measured(run: RunDirectory) -> None:
 def _run_path(request: RunRequest, now: datetime) -> Path:
     """Return the requested path or, by default, runs/NAME-DATE-TIME.
 
-    If that already exists, seconds are appended, and after that a number too, until the path is new.
+    If the default path exists, the seconds are added to it, and then a number if necessary, until the path is new.
     """
     if request.out is not None:
         return request.out

@@ -18,7 +18,7 @@ FREE = 'stat --file-system --format="%a %S" -- "$1"'
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
-"""The space that a run does not use, so that its logs and the host's other programs have room."""
+"""The space that a run leaves free for its logs and for the host's other programs."""
 
 _LEAST_BYTES = 64 * 1024**2
 _LIMIT_S = 20.0
@@ -35,9 +35,10 @@ def free_bytes(host: Host, directory: str) -> int | None:
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
-    """Return how many bytes the layout's images in `state_dir` can take up if there are `data_bytes` of test files.
+    """Return the largest number of bytes that the layout's images in `state_dir` can take up.
 
-    This is the data with its copies and parity, plus the metadata, but at most the total size of the images.
+    There are `data_bytes` of test files. Their copies and parity and the file systems' metadata are added, but the
+    result is at most the total size of the images.
     """
     names = [name for name, plan in zip(devices(planned.node), planned.devices, strict=True) if _is_in(plan, state_dir)]
     sizes = [each.source.size_bytes for each in sources if each.name in names and not isinstance(each.source, Disk)]

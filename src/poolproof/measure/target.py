@@ -84,27 +84,28 @@ def _is_of_the_machine(leaf: Leaf) -> bool:
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices if each is known to be a separate disk of a known kind, otherwise None.
+    """Return the number of leaf devices. None unless each is known to be a separate disk of a known kind.
 
-    An emulated disk is one disk, and its model sets `rotational`. None for the other disks of a guest: their
-    `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. Also None for
-    other loop devices: they take the flag from the disk that stores the file, and the host may cache that file.
+    An emulated disk is one disk, and its model sets `rotational`. The result is None for the other disks of a guest:
+    their `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. It is also
+    None for other loop devices: they take the flag from the disk that stores the file, and the host may cache that
+    file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """Return the total bandwidth of the links to all leaf devices in bytes per second, or None if a link is unknown."""
+    """Return the total bandwidth of the links to all leaf devices in bytes per second. None if a link is unknown."""
     rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """Return the text of a leaf device's sysfs file, such as `queue/rotational`, or None if it is missing or empty.
+    """Return the content of a leaf device's sysfs file, such as `queue/rotational`. None if it is missing or empty.
 
-    A partition does not have the file, so its disk's file is read, which is in the folder above.
+    A partition does not have the file, so the file of its disk is read, which is in the folder above.
     """
     return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
 
@@ -114,18 +115,20 @@ def _of_leaf(host: Host, leaf: Leaf, name: str) -> str | None:
 
 
 def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[str, ...]:
-    """Return the names of the leaf devices for which this sysfs file has this text."""
+    """Return the names of the leaf devices whose sysfs file `name` contains exactly `text`."""
     return tuple(leaf.name for leaf in leaves if _queue(host, leaf, name) == text)
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """True if the sysfs file has this text for every leaf device, or None if a leaf device does not have the file."""
+    """True if the sysfs file `name` contains exactly `wanted` for every leaf device. None if a leaf device lacks the
+    file.
+    """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in texts) if texts and None not in texts else None
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number that this sysfs file has for any leaf device, or None if none has the file.
+    """Return the largest number in the sysfs file `name` of any leaf device. None if no leaf device has the file.
 
     One disk with large sectors is enough to slow down small I/Os.
     """

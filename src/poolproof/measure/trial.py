@@ -48,7 +48,7 @@ from poolproof.rules.work_done import WORK_DONE
 from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
-"""How many seconds pass between two samples of the counters during a trial."""
+"""The time between two samples of the counters during a trial, in seconds."""
 
 _SERIES_FROM_S = 1.0
 _CLOCK_ERROR_S = 0.05
@@ -57,18 +57,19 @@ _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
 
 Resident = tuple[int, ...] | None
-"""How many bytes of each test file are in the page cache, or None if unknown."""
+"""The number of bytes of each test file that are in the page cache, or None if unknown."""
 
 
 @dataclass(frozen=True)
 class _TrialMeasurements:
-    """What a trial measured: fio's run, the counters around the window, the samples in it, seconds per phase.
+    """The measurements of a trial: fio's run, the counters at the ends of the window, the samples in it, seconds per
+    phase.
 
-    `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
+    `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points at which bytes were counted.
     `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. `busy_with` and
-    `vdevs` are futures, which raise an error if reading failed. `host`: memory and processors before fio, after fio,
-    and after the drain. `counters`: the growth of other counters from before fio until after the drain.
-    `clock_ahead_s`: how many seconds the wall clock was ahead of the samples' clock when fio had ended.
+    `vdevs` are futures. They raise an error if reading failed. `host`: memory and processors before fio, after fio, and
+    after the drain. `counters`: the growth of other counters from before fio until after the drain. `clock_ahead_s`:
+    how many seconds the wall clock was ahead of the samples' clock when fio had ended.
     """
 
     fio: LoadRun
@@ -95,9 +96,9 @@ class Surroundings:
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
-    """Run one trial, judge it and save it. After an error the trial is `failed`.
+    """Run one trial, judge it and save it. After an error, the trial is `failed`.
 
-    Raises a HostUnreachable if the connection to the host broke, after the trial was saved as `failed`.
+    Raises a HostUnreachable if the connection to the host broke. The trial has then been saved as `failed`.
     """
     workload = prepared.workload
     key = TrialKey(context.layout.name, workload.name, number)
@@ -276,7 +277,9 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return when to end fio (None if fio ends on its own), and also the load with its maximum time."""
+    """Return the condition that ends fio, and the load with its maximum time. The condition is None if fio ends on its
+    own.
+    """
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load
@@ -341,15 +344,15 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return how many seconds the load did I/O, or None if that is unknown or if its parts start at different times."""
+    """Return how many seconds the load did I/O. None if that is unknown, or if its parts start at different times."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
     """Return the window that fio's results cover, without fio's ramp.
 
-    Its start is the time of fio's last report minus the runtime of the longest job. The counters at its start are
-    interpolated between two samples.
+    The window starts at the time of fio's last report minus the runtime of the longest job. The counters at the start
+    are interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window

@@ -1,23 +1,24 @@
-"""The variance between runs: how much the results of a cell differ from run to run of the same campaign.
+"""The variance between runs: how much a cell's results differ between runs of the same campaign.
 
-The trials of a run usually have the same day, the same build and the same place on a disk, so they can't show how much
-these matter. Each run gives one sample per cell, its mean logarithm. These samples vary by the variance between runs
-plus the error inside each run. The variance of the samples is estimated like the variance between trials: with a prior
-from all cells if there are at least eight cells. The error inside the runs is then subtracted, because intervals and
-tests include it anyway.
+The trials of a run usually share the day, the build and the place on a disk, so they can't show how much these factors
+matter. Each run gives one sample per cell: the mean of the logarithms of the cell's values. These samples vary by the
+variance between runs plus the error inside each run. The variance of the samples is estimated like the variance between
+trials, with a prior from all cells if there are at least eight cells. The error inside the runs is then subtracted,
+because intervals and tests include it anyway.
 
-Fewer cells can't show how much their variances differ. The variance of the other cells together, s0², then counts like
-a sample variance of d0 degrees of freedom, and the cell's own, s² with d degrees, is added to it:
+Fewer cells can't show how much their variances differ. In that case, the variance of all other cells together, s0²,
+counts as a sample variance with d0 degrees of freedom. It is combined with the cell's own variance s², which has d
+degrees of freedom:
 
     variance = (d0 s0² + d s²) / (d0 + d), with d0 + d degrees of freedom
     trigamma(d0 / 2) = trigamma(n / 2) + U²
 
-The left side is the variance of the logarithm of a sample variance with d0 degrees of freedom. It has two causes: the n
-degrees of freedom of the other cells, and the difference between the cells: U is the assumed standard deviation of the
-logarithm of a cell's variance, 0.7. With U = 0, as if all cells varied alike, a cell that varies more than the others
-would be given too narrow an interval. A cell that varies significantly more uses its own variance alone. The result is
-the distribution of the true variance that follows from such a sample variance, so intervals and tests need no further
-rule for few degrees of freedom.
+The left side of the second equation is the variance of the logarithm of a sample variance with d0 degrees of freedom.
+It has two causes: the n degrees of freedom of the other cells, and the difference between the cells. U is the assumed
+standard deviation of the logarithm of a cell's variance, 0.7. With U = 0, all cells would be assumed to vary equally,
+and a cell that varies more than the others would get too narrow an interval. A cell that varies significantly more uses
+its own variance alone. The result is the distribution of the true variance, given such a sample variance. Intervals and
+tests therefore need no further rule for few degrees of freedom.
 """
 
 import math
@@ -41,13 +42,14 @@ LEAST_FREEDOM = 3
 """Without a prior, a variance between runs is used only if it has at least this many degrees of freedom."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U: how much cells differ in their variances. 0.7 means that deviations typically differ by a factor of 1.4 (σ
-0.35)."""
+"""U: the assumed standard deviation of the logarithm of a cell's variance. The logarithm of a cell's standard deviation
+then varies by 0.35, which is a factor of 1.4.
+"""
 
 Key = TypeVar("Key", bound=Hashable)
 
 _NODES, _TAIL = 24, 9.0
-"""The number of nodes of a distribution, and where its tail is cut off.
+"""The number of points that represent a distribution, and where its tails are cut off.
 
 Variances whose weight is less than e^−9 of the largest weight are left out.
 """
@@ -62,9 +64,9 @@ class _Spread:
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Return this spread combined with another, weighted by their degrees of freedom.
+        """Combine this spread with another, each weighted by its degrees of freedom.
 
-        With a `sign` of −1, the other spread is taken out of this one.
+        A `sign` of −1 takes the other spread out of this one instead.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -77,7 +79,7 @@ class _Spread:
     def of_another(self) -> "_Spread":
         """Return this spread as an estimate for another cell.
 
-        It has fewer degrees of freedom, because cells differ in their variance.
+        The estimate has fewer degrees of freedom, because the variance differs from cell to cell.
         """
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
@@ -113,7 +115,7 @@ class BetweenRuns(Generic[Key]):
         return self._prior is not None or self._pooled is not None
 
     def widened(self, key: Key, mean: LogMean) -> LogMean:
-        """Return the mean of one run with the variance between runs added.
+        """Return one run's mean, with the variance between runs added to its error.
 
         The mean is unchanged if its own variance or the variance between runs is unknown.
         """
@@ -122,7 +124,7 @@ class BetweenRuns(Generic[Key]):
         return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
-        """Return the difference between two runs of a cell, with the variance between runs added for each of them.
+        """Return the difference between two runs of a cell. The variance between runs is added once for each run.
 
         The difference is unchanged if its own variance or the variance between runs is unknown.
         """
@@ -172,7 +174,7 @@ def inside_of(mean: LogMean) -> float:
 
 
 def _exceeds(own: _Spread, others: _Spread) -> bool:
-    """True if a cell's variance is significantly larger than that of the other cells (an F-test at 1 %)."""
+    """True if a cell's variance is significantly larger than the variance of the other cells (F-test, 1 % level)."""
     ratio = own.variance / others.variance if others.variance else math.inf
     return f_upper_tail(ratio, own.freedom, others.freedom) < _SIGNIFICANCE
 

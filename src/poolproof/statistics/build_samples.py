@@ -1,8 +1,9 @@
-"""Builds as a second level of variance: the trials of one build share what was decided when it was built.
+"""The samples of layouts that were built several times. Variance within a build and between builds are both included.
 
-If a layout was built several times, a build is one sample: the mean of its trials. The variance between these means
-covers both levels, so intervals and tests of these samples need no model of the two. The trials within the builds add a
-lower bound: means of builds that agree by chance are not more precise than their own trials allow.
+Trials of the same build share everything that was decided when the layout was built, so they are not independent. Each
+build is therefore one sample: the mean of its trials. The variance between these means covers both levels, so intervals
+and tests need no model of the two. The trials within the builds add a lower bound: if the means of the builds agree by
+chance, they are not more precise than their own trials allow.
 """
 
 import math
@@ -14,9 +15,9 @@ from dataclasses import dataclass
 class Samples:
     """The independent samples of a cell: its trials, or the means of its builds.
 
-    `error` is the smallest possible relative standard error of the mean of the samples, from the resolution of the
-    measurement and from the trials within builds, or 0 if it is unknown. `least_count` is the number of samples that
-    were taken in any case. Further ones were taken because the mean was not precise enough (`until`).
+    `error` is a lower bound of the relative standard error of the samples' mean. It follows from the resolution of the
+    measurement and from the trials within builds, and is 0 if it is unknown. `least_count` is the number of samples
+    that were taken in any case. Further samples were taken because the mean was not precise enough (`until`).
     """
 
     values: tuple[float, ...]
@@ -27,8 +28,8 @@ class Samples:
 def build_samples(builds: Sequence[Sequence[float]]) -> Samples:
     """Return the means of the builds as samples. `builds` contains the values of each build's trials.
 
-    Builds without values are left out. The smallest possible error follows from the variance of the trials around the
-    means of their builds; it is 0 if no build has two trials.
+    Builds without values are left out. The lower bound of the error follows from the variance of the trials around the
+    means of their builds. It is 0 if no build has two trials.
     """
     used = [build for build in builds if build]
     means = [math.fsum(build) / len(build) for build in used]

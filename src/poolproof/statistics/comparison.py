@@ -1,9 +1,9 @@
 """Compare means on the logarithmic scale: a test of each difference, and a word for the result.
 
-On a logarithmic scale a ratio becomes a difference, doubling and halving have the same size, and a mix of several
-quantities becomes a weighted mean. The test is Welch's t-test (1947, Biometrika 34, 28-35) if each variance is known
-from the cell's own samples only. If there is a prior for the variances, the test integrates over the variances of both
-cells (`shared_variance`).
+On a logarithmic scale, a ratio becomes a difference, doubling and halving have the same size, and a mix of several
+quantities becomes a weighted mean. If every variance is estimated from the cell's own samples alone, the test is
+Welch's t-test (1947, Biometrika 34, 28-35). If there is a prior for the variances, the test integrates over the
+variances of both cells (`shared_variance`).
 
 The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` means more than x
 slower, and `same` means within x. The first two are tested with a two-sided minimum-effect test, the third with two
@@ -34,7 +34,7 @@ from poolproof.statistics.shared_variance import (
 
 TEST = "a t-test on logarithms"
 CORRECTION = "Holm"
-"""What outputs call the test and the correction for several tests."""
+"""The names of the test and of the correction for multiple tests, as outputs print them."""
 
 LEAST_EFFECT = 0.02
 """The default for the smallest difference that matters, as a share: 0.02 is 2 %."""
@@ -54,10 +54,10 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 
 @dataclass(frozen=True)
 class LogMean:
-    """The mean of logarithms, with the sign chosen so that more is better.
+    """The mean of logarithms. The sign is chosen so that more is better.
 
-    The mean is a sum of means. `parts` lists the variances of those means whose variance was estimated from their own
-    trials, and is None if a variance is unknown. `known` is the distribution of the variance of the others, which is
+    The mean can be the sum of several means. `parts` lists the variances that were estimated from a mean's own trials
+    alone. It is None if a variance is unknown. `known` is the distribution of the remaining variance, which was
     estimated with a prior. If a rate was changing, the true mean may be lower by up to `below` or higher by up to
     `above`. More trials do not reduce `below` and `above`. `logs` are the samples, for tests that need more than the
     mean and its error.
@@ -71,7 +71,10 @@ class LogMean:
     logs: Logs = field(default=(), compare=False, repr=False)
 
     def interval(self, *, lower_is_better: bool, risk: float = 1 - CONFIDENCE) -> Interval:
-        """Return the geometric mean of the values in their unit, with an interval that misses it at this risk."""
+        """Return the geometric mean in the unit of the values, with its interval.
+
+        The probability that the interval misses the true mean is `risk`.
+        """
         turned = difference(self, LogMean(0.0, ())).interval_at(risk)
         if not lower_is_better:
             return turned
@@ -87,11 +90,11 @@ def log_mean(
     resolution: float = 0.0,
     least_count: int | None = None,
 ) -> LogMean | None:
-    """Return the mean logarithm of the values, or None if there are no values or one of them is 0 or less.
+    """Return the mean logarithm of the values. None if there are no values, or if one of them is 0 or less.
 
-    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
-    in bins. If there are more than `least_count` values, measuring stopped when their mean looked precise, so the
-    standard error is increased.
+    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
+    latencies in bins. If there are more than `least_count` values, measuring stopped when their mean looked precise.
+    The standard error is then increased.
     """
     if not values or min(values) <= 0:
         return None
@@ -129,9 +132,9 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 
 def ratio_of(log: float) -> float:
-    """Return the ratio that has this logarithm, limited to what a float can hold.
+    """Return the ratio that has this logarithm, limited to the range of a float.
 
-    Damaged files may contain any value.
+    The logarithm can have any value if a file is damaged.
     """
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
@@ -140,11 +143,11 @@ def ratio_of(log: float) -> float:
 class Difference:
     """The difference between two mean logarithms.
 
-    `error` is the standard error of the part whose variances come from the cells' own samples alone, or None if the
-    difference can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing,
+    `error` is the standard error from the variances that were estimated from the cells' own samples alone. It is None
+    if the difference can't be tested. `known` is the distribution of the remaining variance. If a rate was changing,
     the true difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable
-    extreme. `logs` are the samples of both sides. `decide` and `eliminated` choose the words and the losers from a
-    `Difference` alone, so another test, for example a permutation test, would change only this module.
+    extreme. `logs` are the samples of both sides. `decide` and `eliminated` need nothing but these differences, so
+    another test, for example a permutation test, would change only this module.
     """
 
     log: float
@@ -157,18 +160,19 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio of the means and its 95 % interval, not corrected for several comparisons.
+        """Return the ratio of the means with its 95 % interval, which is not corrected for multiple comparisons.
 
-        A ratio of 2 means twice as fast, even for latencies. If the difference can't be tested, there is no interval:
-        `low` and `high` are None.
+        A ratio of 2 means twice as fast, also for latencies. `low` and `high` are None if the difference can't be
+        tested.
         """
         return self.interval_at(1 - CONFIDENCE)
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio, with the 95 % prediction interval for a repeat with the same number of trials. The errors
-        of both measurements are combined. Variance between builds and between days counts only to the extent that the
-        errors of the means already include it. `low` and `high` are None if the difference can't be tested.
+        """Return the ratio with a 95 % prediction interval for a repeat with the same number of trials.
+
+        The errors of both measurements are combined. Variance between builds and between days counts only to the extent
+        that the errors of the means already include it. `low` and `high` are None if the difference can't be tested.
         """
         return self.repeated_at(1 - CONFIDENCE)
 
@@ -177,7 +181,10 @@ class Difference:
         return self._around(risk, 1.0)
 
     def repeated_at(self, risk: float) -> Interval:
-        """Return the ratio with an interval that a repeat with as many trials misses with probability `risk`."""
+        """Return the ratio of the means with a prediction interval.
+
+        A repeat with the same number of trials misses the interval with probability `risk`.
+        """
         return self._around(risk, math.sqrt(2))
 
     def _around(self, risk: float, factor: float) -> Interval:
@@ -224,8 +231,8 @@ def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances, rounded down. `one` or `other` may be empty.
 
     The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if neither side is empty and
-    one of them has fewer than two degrees of freedom, as is the case for a mean of two samples. For 2 samples against
-    5, the formula alone would give 95 % intervals that cover the truth only 89 times in 100.
+    one of them has fewer than two degrees of freedom. (A mean of two samples has only one.) For 2 samples against 5,
+    the formula alone would give 95 % intervals that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -306,7 +313,7 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 class Behind:
     """The reason why a contender was eliminated: the leader is `times` times as fast.
 
-    `least` is a lower confidence bound of this factor; the probability of error is `risk_of_a_test`.
+    `least` is a lower confidence bound for this factor. It is wrong with a probability of at most `risk_of_a_test`.
     """
 
     leader: str
@@ -348,15 +355,14 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the name of the contender with the best mean, or None if every contender has too few samples."""
+    """Return the name of the contender with the best mean. None if every contender has too few samples."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of a single test:
-
-    1 - confidence, divided by the number of pairs and by the number of checkpoints.
+    """Return the risk of a single test. It is 1 - confidence, divided by the number of pairs and by the number of
+    checkpoints.
 
     The leader is paired with every other contender.
     """

@@ -48,7 +48,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def t_half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of a mean's interval by Student's t, given the mean's standard error."""
+    """Return half the width of a mean's confidence interval by Student's t, given the mean's standard error."""
     return quantile((1 + confidence) / 2, freedom) * error
 
 
@@ -87,7 +87,9 @@ def _nonzero(value: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return ψ(x) for x > 0, by the recurrence up to x = 8 and then the asymptotic series (DLMF 5.11.2)."""
+    """Return ψ(x) for x > 0. The recurrence raises x to at least 8, and the asymptotic series does the rest (DLMF
+    5.11.2).
+    """
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:
         shift, x = shift - 1 / x, x + 1

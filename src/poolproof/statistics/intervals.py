@@ -1,9 +1,9 @@
 """Confidence intervals for the means of few samples.
 
 Two samples say almost nothing about their variance (t is 12.7), but groups of samples that were taken under similar
-conditions have similar variances. With a `VariancePrior` from all groups, the interval follows from the distribution of
-the group's variance, given its own samples and the prior. Even a single sample can then have an interval, unless the
-groups differ too widely.
+conditions have similar variances. A `VariancePrior` describes the variances of all groups. The distribution of a
+group's variance, given its own samples and the prior, determines its interval. Even a single sample can then have an
+interval, unless the groups differ too widely.
 """
 
 import math
@@ -28,7 +28,7 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval around a mean with this half width, cut off at 0, because no metric is negative.
+        """Return the interval of this half width around a mean. It is cut off at 0, because no metric is negative.
 
         If `half` is None, there is no interval.
         """
@@ -41,18 +41,18 @@ class Interval:
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean of at least two independent values, using only the values themselves."""
+    """Return the standard error of the mean of at least two independent values, without a prior."""
     return math.sqrt(variance_of(values) / len(values))
 
 
 def error_of_mean(
     variance: float, count: int, prior: VariancePrior | None, *, within: float = 0.0, least: float = 0.0
 ) -> MeanError:
-    """Return the distribution of the error of a mean of `count` samples with this relative sample variance.
+    """Return the error distribution of a mean. `variance` is the relative sample variance of its `count` samples.
 
-    `within` is the relative standard error of a single sample, if known: samples that agree by chance are not treated
-    as more precise. `least` is the smallest possible relative standard error of the mean, from the resolution of the
-    measurement. A variance that significantly exceeds the prior (an F-test at 1 %) is used alone.
+    `within` is the relative standard error of a single sample, if known. Samples that agree by chance are not treated
+    as more precise than that. `least` is the smallest relative standard error of the mean that the resolution of the
+    measurement allows. If the variance significantly exceeds the prior (F-test, 1 % level), the prior is not used.
     """
     freedom = count - 1
     if prior is None or prior.is_exceeded(variance, freedom):
@@ -72,8 +72,8 @@ def mean_interval(
 
     The probability that the interval misses the true mean is `risk`.
 
-    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
-    in bins.
+    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
+    latencies in bins.
     """
     if not values:
         return None

@@ -83,7 +83,10 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
-    """Return as many equal sections as possible, each with enough samples, or None if fewer than five are possible."""
+    """Divide the histograms into as many equal sections as possible, each with enough samples.
+
+    None if fewer than five sections are possible.
+    """
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)
         if all(sum(section.values()) * (1 - percent / 100) >= LEAST_BEYOND for section in sections):

@@ -1,4 +1,4 @@
-"""The interval of a mean of repeated measurements, each with a standard error of its own.
+"""The interval of the mean of repeated measurements. Each measurement has its own standard error.
 
 The measurements may be added one by one until the interval is narrow enough.
 """
@@ -42,10 +42,10 @@ def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
 
 
 def means_disagree(means: Sequence[float], within: PooledError | None, tolerance: float) -> bool:
-    """True if the means differ by more than the tolerance and by more than the error of each can explain.
+    """True if the means differ by more than the tolerance and by more than their own errors can explain.
 
-    `tolerance` is a share of the overall mean. The second condition is an F-test at 1 %. Means whose own error is
-    unknown never disagree.
+    `tolerance` is a share of the overall mean. The second condition is an F-test at the 1 % level. Means whose own
+    error is unknown never disagree.
     """
     if within is None or max(means) - min(means) <= tolerance * math.fsum(means) / len(means):
         return False
@@ -57,17 +57,18 @@ def means_disagree(means: Sequence[float], within: PooledError | None, tolerance
 def repeated_half_width(
     error: MeanError, count: int, least_count: int, confidence: float, prior: VariancePrior | None
 ) -> float:
-    """Return the half width of the interval of a mean of `count` measurements, as a share of the mean.
+    """Return the half width of the interval of a mean of `count` measurements. The result and `error` are relative to
+    the mean.
 
-    The interval is wider if there are more measurements than the minimum, `least_count`, because every further one is
-    another chance to stop. `error` is relative to the mean.
+    The interval is wider if there are more measurements than the minimum, `least_count`, because each further
+    measurement was another chance to stop.
     """
     half = error.reach((1 - confidence) / 2)
     return half * (1 + stopping_share(error, count, least_count, prior) / 2)
 
 
 def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
-    """Return how far off a standard error may be because measuring stopped when it was small, as a share of it.
+    """Return how much too small a standard error may be because measuring stopped when it was small, as a share of it.
 
     This is the relative standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
     """
@@ -78,10 +79,9 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
 
 
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
-    """Return the smallest half width that any measurements with this resolution can have, as a share of the mean.
+    """Return the smallest half width that is possible with this resolution, as a share of the mean.
 
-    The number of measurements is from `least_count` to `most_count`. The half width is smallest with the best possible
-    prior.
+    There are between `least_count` and `most_count` measurements. The best possible prior is assumed.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

@@ -8,13 +8,13 @@ only makes them longer. Bayes' theorem then gives the distribution of each cell'
 integrate over it.
 
 A few cells may vary far more than all others, for example if btrfs raid1 reads from a hard disk in one trial and from
-an SSD in the next. Such outliers would make the prior so wide that no difference in the other cells is significant, so
-they are left out of it (compare Phipson et al. 2016, Annals of Applied Statistics 10, 946). A cell whose variance
-significantly exceeds the prior does without it.
+an SSD in the next. Such outliers are left out of the prior (compare Phipson et al. 2016, Annals of Applied Statistics
+10, 946). Otherwise, they would make it so wide that no difference in the other cells would be significant. The prior is
+not used for a cell whose variance significantly exceeds it.
 
-This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3), which adds
-the prior's degrees of freedom to those of each cell. A difference of two cells would then count the same prior twice.
-`python -m benchmarks.false_winners` compares the promised and the actual error rates of both methods.
+This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3). The
+moderated t adds the prior's degrees of freedom to each cell's own, so the difference between two cells would count the
+same prior twice. `python -m benchmarks.false_winners` compares the promised and the actual error rates of both methods.
 """
 
 import math
@@ -68,16 +68,18 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance that scatters as much, but at most `MOST_FREEDOM`."""
+        """Return the degrees of freedom of a sample variance that scatters as much as this prior, but at most
+        `MOST_FREEDOM`.
+        """
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
-        """True if a relative variance is significantly larger than the typical variance (an F-test at 1 %)."""
+        """True if a relative variance is significantly larger than the typical variance (F-test, 1 % level)."""
         ratio = variance / self.deviation**2
         return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
 
     def tail(self, variance: float, freedom: float) -> float:
-        """Return the probability that the sample variance of a group is at least `variance`."""
+        """Return the probability that a group's sample variance is at least `variance`."""
         points = self.posterior(0.0, 0.0)
         return sum(weight * f_upper_tail(variance / value, freedom, _CERTAIN_FREEDOM) for value, weight in points)
 
@@ -103,12 +105,13 @@ class VariancePrior:
 
 
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
-    """Return the prior that groups with two or more samples give, or None if there are fewer than eight such groups.
+    """Fit a prior to the groups with two or more samples. None if there are fewer than eight such groups.
 
     Groups whose samples are all 0 are ignored, and so are samples that are not finite. Relative deviations below
     `least` are raised to `least`, because samples in the same histogram bin look equal. Groups that vary far more than
-    the others are left out: first an eighth of the groups, then each of them is taken in again, in the order of their
-    variances, until one is too large for the prior of those below it (at 1 % divided by the number of groups).
+    the others are left out. At first, up to an eighth of the groups are left out, those with the largest variances.
+    They are then added again one by one, smallest variance first, until a variance is too large for the prior of the
+    groups below it. The level of this test is 1 % divided by the number of groups.
     """
     finite = [[value for value in group if math.isfinite(value)] for group in groups]
     used = [group for group in finite if len(group) > 1 and math.fsum(group) > 0]
@@ -131,7 +134,8 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for the logarithms of variances, each with half of its degrees of freedom."""
+    """Return the prior for these logarithms of variances. `halves` contains half of each variance's degrees of freedom.
+    """
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
@@ -154,17 +158,17 @@ def variance_of(values: Sequence[float]) -> float:
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if `count` values are enough for an interval: at least two, or one if all groups vary alike."""
+    """True if `count` values are enough for an interval: at least two, or one if the groups have similar variances."""
     return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER and not prior.has_outliers)
 
 
 @dataclass(frozen=True)
 class MeanError:
-    """The distribution of the error of a mean or of a difference of means, around 0.
+    """The error distribution of a mean or of a difference of means, centred on 0.
 
-    `known` is the distribution of the variance of parts whose variance follows from a prior. The other parts have
-    variances that were estimated from their own samples alone; their sum is `estimated`, with `freedom` degrees of
-    freedom.
+    The error has two kinds of parts. `known` is the distribution of the variance of those parts whose variance follows
+    from a prior. The variances of the other parts were estimated from their own samples alone. `estimated` is their
+    sum, with `freedom` degrees of freedom.
     """
 
     known: Points = CERTAIN

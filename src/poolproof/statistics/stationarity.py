@@ -164,8 +164,8 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 class Bursts:
     """The bursts (`moved` is positive) or stalls (`moved` is negative) in a series.
 
-    `episodes` is the number of bursts or stalls, and `samples` their total length. `moved` is the effect that they have
-    on the mean, as a share of the mean.
+    `episodes` is the number of bursts or stalls, and `samples` their total length. `moved` is their effect on the mean,
+    as a share of the mean.
     """
 
     episodes: int
@@ -174,7 +174,7 @@ class Bursts:
 
 
 def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | None:
-    """Return the bursts or stalls, such as one long stall, a flush of dirty memory, or a disk cache that fills once.
+    """Find bursts or stalls, for example one long stall, a flush of dirty memory, or a disk cache that fills once.
 
     None if they move the mean by half the tolerance or less, or if they make up more than a quarter of the series. A
     sample is part of a burst or stall if its distance from the median exceeds both six robust deviations (1.4826 times
@@ -218,7 +218,8 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels of a series if they are more than twice the tolerance apart, or None if there is only one.
+    """Return the two levels of a series if they are more than twice the tolerance apart. None if there is only one
+    level.
 
     One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. For a
     normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only a distance of four

@@ -28,8 +28,8 @@ def across(
 ) -> AcrossTrials:
     """Return the mean over trials and its interval. `prior` comes from all cells of the campaign.
 
-    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
-    in bins. Raises a ValueError if there are no trials.
+    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
+    latencies in bins. Raises a ValueError if there are no trials.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")
@@ -59,14 +59,14 @@ def across(
 def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
     """Return the smallest tolerance that a percentile can reach, as a share of its value.
 
-    `bin_width` is how wide the bins of the latency histograms are, as a share of the latency.
+    `bin_width` is the width of the bins in the latency histograms, as a share of the latency.
     """
     half = least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
     return max(bin_width / 2, half)
 
 
 def _error_within(trials: Sequence[TrialMean], rule: StoppingRule) -> PooledError | None:
-    """Return the error within trials, or None if no trial has an interval."""
+    """Return the pooled error within trials. None if no trial has an interval."""
     factor = 2 * t_half_width(1.0, TrialMean.freedom, rule.confidence)
     return pooled_error(
         (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)

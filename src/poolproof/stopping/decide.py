@@ -1,6 +1,6 @@
 """The stopping rule for a trial: when to apply it, and how it decides whether the trial has converged.
 
-An interval that is checked all the time and used as soon as it is narrow covers the truth less often than it claims
+If an interval is checked all the time and used as soon as it is narrow, it covers the truth less often than it claims
 (Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to check rarely, at
 growing intervals.
 
@@ -85,7 +85,7 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision, but without its interval if that interval is based on too few reports of the load generator.
+    """Return the decision, but without its interval if the load generator sent too few reports for one.
 
     Values between two reports are interpolated. fio does not report while its queue is stuck, which can take seconds
     behind a ZFS transaction group.
@@ -161,7 +161,9 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
 
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
-    """Return the half width of the mean's interval, from the samples or from the rounds, whichever is wider."""
+    """Return the half width of the mean's interval. The samples and the rounds each give one; the wider one is
+    returned.
+    """
     by_rounds = t_half_width(standard_error(means), len(means) - 1, confidence)
     if len(values) < 4 * _ROUNDS:
         return by_rounds

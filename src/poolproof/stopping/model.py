@@ -9,7 +9,7 @@ from typing import Literal
 
 Steady = Literal["poolproof", "snia"]
 IMPRECISE = frozenset({"noise", "percentile", "few-samples", "periodic"})
-"""Reasons why a trial is not precise enough although its rate did not change.
+"""The reasons why a trial is not precise enough although its rate did not change.
 
 The spread of several trials then shows how far the mean may be off. docs/stopping.md has the measured coverage.
 """
@@ -17,9 +17,9 @@ The spread of several trials then shows how far the mean may be off. docs/stoppi
 
 @dataclass(frozen=True)
 class RateSeries:
-    """A trial's rate in intervals of equal length, from the end of fio's ramp.
+    """A trial's rate in intervals of equal length, starting at the end of fio's ramp.
 
-    `reports_s` lists the times of the reports that the values were computed from, and is empty if each value has its
+    `reports_s` lists the times of the reports from which the values were computed. It is empty if each value has its
     own report.
     """
 
@@ -43,7 +43,7 @@ class StoppingRule:
     `steady` names the criterion for a steady rate. `ignored` lists the names of reasons that are not tested
     (`benchmarks/ablation.py`).
 
-    Raises a ValueError that names the value if a value is out of range.
+    Raises a ValueError if a value is out of range. The message names the value.
     """
 
     until: float = 0.03
@@ -85,7 +85,8 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class NotConverged:
-    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
+    """The reason why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values.
+    """
 
     name: str
     sentence: str
@@ -96,15 +97,18 @@ class StoppingDecision:
     """The decision about a trial, based on the part of its series that has been recorded so far.
 
     `done`: the trial can end, because it has converged or `most_s` has passed. `converged`: the trial is stationary
-    after `warmup_s` and its interval is within the tolerance; if not, `reasons` says why. `mean` is the mean from
-    `warmup_s` to `used_s`, or None without samples. `low` and `high` are the ends of the mean's interval at the rule's
-    confidence. Both are None if there are too few samples, or if the series is not stationary, because no interval
-    would be valid. `next_s` is the next checkpoint, or None when done. `half_share` is the relative half width of the
-    requested percentile's interval, or None if no percentile was requested or there are too few samples. `lowest` and
-    `highest` are the means of the tenths with the lowest and the highest rate, or None with `steady: snia` or if the
-    trial is too short. `error_share` is the relative standard error of the mean or, if one was requested, of the
-    percentile, with `freedom` degrees of freedom. Unlike the interval, it is not widened for repeated checks. None if
-    there is no interval.
+    after `warmup_s`, and its interval is within the tolerance. If not, `reasons` says why. `next_s` is the next
+    checkpoint, or None when done.
+
+    `mean` is the mean from `warmup_s` to `used_s`, or None without samples. `low` and `high` are the ends of the mean's
+    interval at the rule's confidence. Both are None if there are too few samples. They are also None if the series is
+    not stationary, because no interval would be valid. `lowest` and `highest` are the means of the tenths with the
+    lowest and the highest rate. They are None with `steady: snia`, or if the trial is too short.
+
+    `half_share` is the relative half width of the requested percentile's interval. It is None if no percentile was
+    requested, or if there are too few samples. `error_share` is the relative standard error of the percentile or, if
+    none was requested, of the mean, with `freedom` degrees of freedom. Unlike the interval, it is not widened for
+    repeated checks. It is None if there is no interval.
     """
 
     done: bool

@@ -33,11 +33,11 @@ _RANGE_IN_ERRORS = 2.0  # the range serves as the half width of an interval: two
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The mean from `warmup_s` on, the half width of its interval, and why the trial is not stationary or not precise.
+    """The mean after the warm-up, the half width of its interval, and why the trial is not stationary or not precise.
 
-    `error` is the standard error of the mean, without the widening for repeated checks, with `freedom` degrees of
-    freedom. `half` and `error` are None if there are too few samples for an interval. `lowest` and `highest` are the
-    means of the tenths with the lowest and the highest rate.
+    `error` is the standard error of the mean, with `freedom` degrees of freedom. Unlike `half`, it is not widened for
+    repeated checks. Both are None if there are too few samples for an interval. `lowest` and `highest` are the means of
+    the tenths with the lowest and the highest rate.
     """
 
     mean: float
@@ -53,12 +53,11 @@ class WindowEstimate:
 
 @dataclass(frozen=True)
 class _SteadySamples:
-    """The samples that a mean is computed from: `values`.
+    """The samples from which a mean is computed.
 
-    `flat` contains the same samples without their periodic component.
-
-    `periods` is the number of whole periods, or 0 if the rate is not periodic. `head` contains the samples that were
-    cut off as warm-up, and is empty if the rate is periodic.
+    `values` are the samples, and `flat` the same samples without their periodic component. `periods` is the number of
+    whole periods, or 0 if the rate is not periodic. `head` contains the samples that were cut off as warm-up. It is
+    empty if the rate is periodic.
     """
 
     head: Sequence[float]
@@ -124,11 +123,9 @@ def estimate_window(
 def _window(
     values: Sequence[float], start: int, interval_s: float, rule: StoppingRule
 ) -> tuple[_SteadySamples, NotConverged | None]:
-    """Return the samples from `start` on.
+    """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
-    If they contain fewer than 3 whole periods, also return the reason `periodic`.
-
-    Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends. The
+    Periodic samples are always cut to whole periods. Their mean then does not depend on where the window ends. The
     reason is None if the samples are not periodic or contain enough periods.
     """
     rest = values[start:]
@@ -176,7 +173,7 @@ def _changing(found: SeriesChange, seconds: float) -> NotConverged:
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
     """Return the reason `burst`.
 
-    A mean that rests on a few bursts is not precise: the relative error of a count of k events is 1/√k.
+    A mean that depends on a few bursts is not precise: the relative error of a count of k events is 1/√k.
     """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
