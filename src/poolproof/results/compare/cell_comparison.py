@@ -132,12 +132,12 @@ def compare(
 ) -> Comparison:
     """Compare B with A. Each workload is compared by its own metric, or by `metric` if it is given.
 
-    `limit` is the largest slowdown that `--fail-if-slower` allows. If it is given, the result also lists the cells that
-    are slower by more than that, and the cells whose value is lost in B.
+    `limit` is the largest slowdown that `--fail-if-slower` allows. If it is given, the result also lists the cells with
+    a larger slowdown, and the cells whose value is lost in B.
 
-    Raises a UsageError if no trial measured `metric`, and a RunError if A and B have no cell in common, no common cell
-    has usable values or, with `limit`, no slowdown can be tested. If a value is lost and `limit` is given, the result
-    reports the loss and the last two errors are not raised.
+    Raises a UsageError if no trial measured `metric`. Raises a RunError if A and B have no cell in common, if no common
+    cell has usable values or, with `limit`, if no slowdown can be tested. If a value is lost and `limit` is given, the
+    result reports the loss and the last two errors are not raised.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)

@@ -42,7 +42,9 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return a cell's value with the variance between runs added, or unchanged if that variance is unknown."""
+        """Return a cell's value with the variance between runs added. The value is unchanged if that variance is
+        unknown.
+        """
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -69,7 +71,7 @@ def earlier_runs(
 ) -> EarlierRuns:
     """Return the variance between a run and its earlier runs, estimated from all cells of the run.
 
-    `metrics` maps workloads to metrics; workloads that it does not contain are compared by their own metric. Rates and
+    `metrics` maps workloads to metrics. Workloads that are not in `metrics` are compared by their own metric. Rates and
     percentiles have separate variances, because percentiles vary more. `apart_from` is a run that is compared with
     `run`. It is not used as an earlier run, because the difference being tested must not increase the variance between
     runs.
@@ -83,13 +85,13 @@ def earlier_runs(
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The variance between runs for any metric of a run, used for claims and for speeds relative to the baseline."""
+    """The variance between runs for any metric. Claims and speeds relative to the baseline use it."""
 
     run: LoadedRun
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs that the variance was estimated from, or 0 if the variance is unknown."""
+        """Return the number of earlier runs from which the variance was estimated, or 0 if the variance is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -100,7 +102,7 @@ class AcrossRuns:
 
 
 class EarlierAmong:
-    """Finds the earlier runs of each of the given runs, all of which are in memory. The history page uses it.
+    """Finds the earlier runs of a run among runs that are already in memory, for the history page.
 
     Each run's values are computed only once.
     """
@@ -112,7 +114,7 @@ class EarlierAmong:
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Do the same as `earlier_runs` for one of the given runs, but search only among the given runs."""
+        """Return the same as `earlier_runs`, but search only among the given runs. `run` must be one of them."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -128,7 +130,9 @@ class EarlierAmong:
 
 
 class _RunIdentity:
-    """A run as a cache key, compared by identity because comparing all its values would take too long."""
+    """A run as a cache key. Keys are compared by identity, because comparing all values of a run would take too
+    long.
+    """
 
     def __init__(self, run: LoadedRun) -> None:
         self.run = run
@@ -245,7 +249,9 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield up to 200 folders that are next to a run's, newest first. Symbolic links are not followed."""
+    """Yield up to 200 folders in the same folder as the run at `path`, newest first. Symbolic links are not
+    followed.
+    """
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]
@@ -255,7 +261,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> RunRecord | None:
-    """Return a run's record, or None if it cannot be read or if another user could have written it."""
+    """Return a run's record. None if it cannot be read, or if another user could have written it."""
     try:
         return RunDirectory.open(folder).record() if distrust(folder) is None else None
     except PoolproofError:

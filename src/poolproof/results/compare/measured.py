@@ -37,7 +37,7 @@ class Measured:
 
     @property
     def untested(self) -> str:
-        """Return why the cell is not tested. Empty if it is tested, or if it lacks nothing but a second trial."""
+        """Return why the cell is not tested. Empty if it is tested, or if only a second trial is missing."""
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         return "" if self.few is None else self.few.sentence
@@ -54,7 +54,7 @@ class Measured:
 
     @property
     def figure(self) -> Interval:
-        """Return the trials' geometric mean and its interval. What tests compare is the ratio of two such means."""
+        """Return the trials' geometric mean and its interval. Tests compare the ratio of two such means."""
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
@@ -86,10 +86,10 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
 
 
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
-    """Yield a text such as `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
+    """Yield a string such as `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
 
-    Each pair consists of the name of a cell or layout that was left out, and the reason. Long lists of names are cut
-    off and end with a count; so is the list of reasons.
+    Each pair consists of the name of a cell or layout that was left out, and the reason. If there are many names or
+    many reasons, a count replaces the last ones.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

@@ -36,7 +36,9 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads by which layouts are ranked. `weights` maps each one's name to its weight; the weights sum to 1."""
+    """The workloads by which layouts are ranked. `weights` maps each workload's name to its weight. The weights sum to
+    1.
+    """
 
     weights: Mapping[str, float]
 
@@ -64,7 +66,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def has_goal(campaign: Campaign) -> bool:
-    """True if the campaign names a goal, or has just one workload or matrix, which then serves as the goal."""
+    """True if the campaign names a goal, or if it has only one workload or matrix. That one then serves as the goal."""
     return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
 
 
@@ -102,7 +104,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name, or all workloads of the matrix if the name is that of a matrix."""
+    """Return the workload with this name or, if it is the name of a matrix, all workloads of the matrix."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -132,7 +134,7 @@ class Safety:
 
 
 _OF_IMPORTED = Safety(redundancy=None, devices=1, capacity_bytes=None, write_factor=1.0)
-"""The layout of an imported result is a placeholder, about which nothing is known."""
+"""The layout of an imported result is a placeholder. Nothing is known about it."""
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
@@ -179,10 +181,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout and its place: a range from `first` to `last`, which are equal if the layout is not tied with others.
+    """A layout and its place: a range from `first` to `last`. They are equal if the layout is not tied with others.
 
-    `to_leader` compares the layout's speed with that of the leader, the first of the ranked layouts, or None for the
-    leader itself.
+    `to_leader` compares the layout's speed with the leader's, or is None for the leader itself. The leader is the first
+    of the ranked layouts.
     """
 
     entry: Entry
@@ -194,9 +196,9 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of layouts, of which `better` comes first in `Ranking.ranked`.
+    """A pair of layouts. `better` comes before `worse` in `Ranking.ranked`.
 
-    The decision is `faster` if they differ significantly.
+    The decision is `faster` if the two layouts differ significantly.
     """
 
     better: str
@@ -224,8 +226,8 @@ class Ranking:
     """A ranking of a run's layouts. `metrics` maps each workload to its metric.
 
     `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` lists the
-    layouts that were converted in place into others of the ranking; differences between them include a margin.
-    `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
+    layouts that were converted in place into other layouts of the ranking. Differences between such layouts include a
+    margin. `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
     """
 
     run: LoadedRun
@@ -255,7 +257,7 @@ class Ranking:
         return tuple(each for each in self.ranked if each.first == 1)
 
     def repeated(self, each: Ranked) -> Interval | None:
-        """Return the speed that a repeat would show for a layout relative to the leader, with a 95 % interval.
+        """Return a layout's speed relative to the leader, with a 95 % prediction interval for a repeat of the run.
 
         The same trials chose the leader, so the interval is corrected for the number of other layouts (Bonferroni).
         None for the leader, and if the difference can't be tested.
@@ -284,7 +286,7 @@ class Ranking:
 
 
 class NothingRanked(RunError):
-    """The error if no layout of the run has a value for every workload in the goal."""
+    """Raised if no layout of the run has a value for every workload in the goal."""
 
     def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
@@ -361,7 +363,7 @@ def _entries(
 ) -> tuple[list[Entry], list[Excluded]]:
     """Return the layouts that have a value for every workload in the goal, and the layouts that do not.
 
-    The former are ordered by score, best first, with unsteady layouts at the end.
+    The layouts with values are ordered by score, best first. Unsteady layouts are at the end.
     """
     entries, excluded = [], []
     for layout in run.campaign.layouts:

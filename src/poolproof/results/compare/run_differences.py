@@ -1,4 +1,4 @@
-"""Differences between the machines, versions and campaigns of two runs, which may explain different results."""
+"""Differences between the machines, versions and campaigns of two runs. They may explain why the results differ."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machin
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs: what differs, and each run's value, or a dash if the run has no value."""
+    """A difference between two runs: what differs, and each run's value. A dash means that the run has no value."""
 
     what: str
     a: str
@@ -109,7 +109,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. With `in_both`, leave out facts that only one of the runs recorded."""
+    """Yield the facts that differ. If `in_both` is set, leave out facts that only one of the runs recorded."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

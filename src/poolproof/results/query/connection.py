@@ -53,7 +53,7 @@ from cells left join built using (run) group by run, verdict
 class QuerySession:
     """The runs in or below a folder, open for queries.
 
-    Damaged lines that queries come across are added to `left_out`.
+    If a query finds damaged lines, they are added to `left_out`.
     """
 
     def __init__(self, root: Path, scratch: Path) -> None:
@@ -69,8 +69,8 @@ class QuerySession:
     def ask(self, sql: str) -> QueryResult:
         """Return the result of a `select` statement.
 
-        Raises a UsageError for other statements, invalid SQL, columns with a time zone and results that are too large,
-        and a RunError if the query takes too long.
+        Raises a UsageError for other statements, invalid SQL, columns with a time zone, and results that are too large.
+        Raises a RunError if the query takes too long.
         """
         import duckdb
 
@@ -134,9 +134,9 @@ class QuerySession:
     def _uses_known(self, sql: str) -> bool:
         """True if the query may read a column of `KNOWN_CELLS`.
 
-        The text of the query is searched first, and then its plan, which also lists the columns that `*` selects. The
-        plan alone is not enough: for `where settled is null`, it reads nothing as long as all values are null. A query
-        without a plan may read every column.
+        The text of the query is searched first, and then its plan. The plan also lists the columns that `*` selects.
+        But the plan alone is not enough: for `where settled is null`, it reads nothing as long as all values are null.
+        A query without a plan may read every column.
         """
         import duckdb
 
@@ -196,8 +196,8 @@ class QuerySession:
 def open_runs(root: Path) -> Iterator[QuerySession]:
     """Open the runs in or below a folder for queries.
 
-    Raises a HostError if the extra `query` is not installed, a RunError if `find_runs` raises one, and an Interrupted
-    error if a signal stops DuckDB.
+    Raises a HostError if the extra `query` is not installed, and an Interrupted error if a signal stops DuckDB. A
+    RunError from `find_runs` is passed on.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -214,9 +214,10 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
 
 
 def _is_plain(path: Path) -> bool:
-    """True if DuckDB takes the path as it is.
+    """True if the path can be passed to DuckDB unchanged.
 
-    False if it has characters of a pattern, which would also find the files of other runs, or is not UTF-8.
+    False if it is not UTF-8, or if it contains characters of a pattern. A pattern would also match the files of other
+    runs.
     """
     text = str(path)
     return not _PATTERN.intersection(text) and text.isprintable()
@@ -245,11 +246,14 @@ def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
 class ListedRun:
     """A run in the output of `poolproof runs`. `verdicts` maps each verdict to its number of cells.
 
-    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or `cells` if
-    the results are imported, or None if the campaign can't be read. `state` is `imported` if the results are imported,
-    and `going` while a poolproof process is using the run. Otherwise it is `finished`, or `stopped` if trials are
-    missing or the campaign can't be read. `unusable` is the number of cells with a trial that has no usable value of
-    the metric that the cell is compared by, and `too_few` the number of cells whose percentile has too few events.
+    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or None if the
+    campaign can't be read. If the results are imported, it is the same as `cells`.
+
+    `state` is `imported` if the results are imported, and `going` while a poolproof process is using the run. Otherwise
+    it is `finished`, or `stopped` if trials are missing or the campaign can't be read.
+
+    `unusable` counts the cells in which a trial has no usable value of the cell's own metric. `too_few` counts the
+    cells whose percentile has too few events.
     """
 
     run: FoundRun
@@ -307,7 +311,7 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return the number of a campaign's cells, of trials per cell and build, and of builds per layout.
+    """Return three numbers of a campaign: its cells, its trials per cell and build, and its builds per layout.
 
     Return None if the campaign can't be read.
     """

@@ -36,7 +36,7 @@ def read(copy: Path) -> str:
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Copy every complete group of files, and remove copies that no query has used for 30 days.
+    """Copy every complete group of files that has no copy yet, and remove copies that no query has used for 30 days.
 
     Errors are ignored, because queries work without copies.
     """

@@ -87,9 +87,10 @@ def _check_folder(root: Path) -> None:
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
-    """Yield the folders with a run.json, sorted by name, without descending into a run or more than five levels deep.
+    """Yield the folders that contain a run.json, sorted by name. Folders inside a run are not searched.
 
-    Unreadable folders are appended to `closed`, except lost+found, which only root can read and which has no runs.
+    Folders more than five levels below `root` are not searched either. Unreadable folders are appended to `closed`,
+    except lost+found, which only root can read and which has no runs.
     """
 
     def add_closed(error: OSError) -> None:

@@ -1,7 +1,7 @@
 """Run an SQL statement: check that it is read-only, limit its time, and format its rows.
 
-The check uses DuckDB's own syntax tree before names are bound. A leading `select` is not enough: in DuckDB a `with` can
-contain a `copy` or an `insert`, and some functions run SQL from a string. So everything that is not known to be
+The check uses DuckDB's own syntax tree before names are bound. A leading `select` is not enough: in DuckDB, a `with`
+can contain a `copy` or an `insert`, and some functions run SQL from a string. So everything that is not known to be
 harmless is rejected.
 """
 
@@ -183,9 +183,10 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, a line that says how many.
+    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, a line with the number of
+    other rows.
 
-    Numbers are right-aligned, and long text is cut off.
+    Numbers are right-aligned, and long strings are cut off.
     """
     shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
     names = [_text(name) for name in answer.columns]

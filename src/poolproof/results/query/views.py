@@ -24,9 +24,9 @@ _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
 """The name of a table with a row for each cell.
 
-Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval. The intervals and the
-convergence are computed in Python, as for all other outputs. Until a query uses one of these columns, the table has two
-rows that belong to no cell.
+Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval. As for all other outputs,
+Python computes the intervals and the convergence. Until a query uses one of these columns, the table has two rows that
+belong to no cell.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")
@@ -212,7 +212,7 @@ def _trials() -> str:
 def doubts() -> str:
     """Return SQL that counts, for each run, the cells with unusable values and the cells with too few events.
 
-    Both counts refer to the metric that the workload is compared by (`remarks.py`, `few_events.py`).
+    Both counts refer to the metric by which the workload is compared (`remarks.py`, `few_events.py`).
     """
     own = " ".join(f"when {literal(metric.id)} then figures.{metric.field}" for metric in METRICS)
     few = " ".join(

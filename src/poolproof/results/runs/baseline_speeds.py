@@ -17,9 +17,10 @@ def speeds_to_baseline(
 
     A cell is compared with the baseline in the same state or, if that was not measured, in the healthy one. For
     latencies, the ratio is inverted, so more is always better. The variance of the other cells is used for the
-    intervals, as in `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be
-    compared with the baseline: one of the two results is refuted, failed, limited, not steady or 0, or is a percentile
-    with too few events. `widened` adds the variance between runs.
+    intervals, as in `poolproof compare`. `widened` adds the variance between runs.
+
+    The baseline's own cells are left out. A cell is also left out if its result or the baseline's is refuted, failed,
+    limited, not steady or 0, or is a percentile with too few events.
     """
     bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

@@ -1,8 +1,8 @@
-"""The builds of a cell: which of them are used, and what the samples for intervals and comparisons are.
+"""The builds of a cell: which builds are used, and which samples intervals and comparisons use.
 
 If any cell of a run has values from at least two builds, the mean of each build is one sample
-(`statistics/build_samples.py`). A build with a failed trial is left out of a cell if another build of the cell has
-none.
+(`statistics/build_samples.py`). A build with a failed trial is left out of a cell if another build of the cell has no
+failed trial.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from poolproof.verdicts import has_values
 
 
 def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return the trials of each of a cell's builds, in build order."""
+    """Return a cell's trials, as one list per build, in build order."""
     builds: dict[int, list[Trial]] = {}
     for trial in trials:
         builds.setdefault(trial.build, []).append(trial)
@@ -28,7 +28,7 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """Return a cell's trials, leaving out builds that have a failed trial.
 
-    If every build has one, return all trials.
+    If every build has a failed trial, return all trials.
     """
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
@@ -41,9 +41,9 @@ def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
 
 
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
-    """Return a cell's samples of a metric: a value per trial or, with `by_build`, a mean per build.
+    """Return a cell's samples of a metric: one value per trial or, if `by_build` is set, one mean per build.
 
-    Their error is at least the resolution of the metric.
+    The error of the samples is at least the resolution of the metric.
     """
     found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
     samples = samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
@@ -56,7 +56,7 @@ def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Sampl
 
 
 def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
-    """Return a note that names the failed builds that are left out of a cell, or None if no build is left out.
+    """Return a note that names the failed builds that are left out of a cell. None if no build is left out.
 
     `builds` is the number of builds that the campaign asks for.
     """

@@ -53,8 +53,9 @@ class ClaimResult:
     """A claim and its result. `measured` is the value of the claim's left-hand side, or None if that value is missing.
 
     The interval of `measured` is the 95 % interval of this claim alone. `why` says why a value is missing or, if all
-    values are present, why the result is undecided. It also names trials without a usable value, and trials that agree
-    to the last digit. `is_tested` is true if the result follows from intervals, so it may be wrong by chance.
+    values are present, why the result is undecided. It also names trials without a usable value, and says if trials
+    agree to the last digit. `is_tested` is true if the result follows from intervals. Such a result may be wrong by
+    chance.
     """
 
     claim: Claim
@@ -69,10 +70,10 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """A run's cells, how much their trials typically vary, and the variance between runs.
+    """A run's cells, the typical variance between their trials, and the variance between runs.
 
-    `compared` are the cells whose rates and latencies the claim uses. Its intervals miss the truth with probability
-    `risk`.
+    `compared` are the cells whose rates and latencies the claim uses. The claim's intervals miss the truth with
+    probability `risk`.
     """
 
     compared: frozenset[CellKey] = frozenset()
@@ -102,16 +103,15 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return how much a metric typically varies between trials.
-
-        Return None for byte counts, or if there are too few cells.
+        """Return how much a metric typically varies between trials. None for byte counts, or if there are too few
+        cells.
         """
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
-        """Return the mean logarithm with the variance between runs added, or None if a sample is 0 or less."""
+        """Return the mean logarithm with the variance between runs added. None if a sample is 0 or less."""
         found = log_mean(samples.values, self.prior(term), resolution=samples.error, least_count=samples.least_count)
         if found is None or term.name not in COMPARABLE:
             return found
@@ -255,7 +255,7 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     """Return the lowest and highest value of a changing rate, as shares of its mean.
 
     The range is (1, 1) if the rate is steady. If the claim compares layouts that were converted into each other in
-    place, it includes half of the margin for each of them.
+    place, each layout's range includes half of the margin.
     """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE:

@@ -33,7 +33,8 @@ BuildKey = tuple[CellKey, int]
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between the trials of a cell, estimated from all cells of a run. None if there are too few.
+    """The typical variance between the trials of a cell, estimated from all cells of a run. None if there are too few
+    cells.
 
     Rates and percentiles have separate priors, because percentiles vary several times as much as rates, and only in
     steps of a histogram bin.
@@ -51,10 +52,10 @@ class VariancePriors:
 class CellConvergence:
     """The convergence of a cell in a campaign with `until`.
 
-    `done` is true if no further trial is needed or allowed. `converged` is true if the mean of the trials is precise to
-    within the tolerance and every trial converged; if not, `reasons` says why. `across_trials` is None if no trial has
-    a value. `fixed_s` is the time that fio would have needed for the minimum number of trials, each of the maximum
-    length. `least_count` is the minimum number of trials, or None if the samples are builds.
+    `done` is true if no further trial is needed or allowed. `converged` is true if every trial converged and the mean
+    of the trials is precise to within the tolerance. If not, `reasons` says why. `across_trials` is None if no trial
+    has a value. `fixed_s` is the time that fio would have needed for the minimum number of trials if each trial had the
+    maximum length. `least_count` is the minimum number of trials, or None if the samples are builds.
     """
 
     done: bool
@@ -82,7 +83,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
-    """Return the typical variance between trials, or between builds, as computed from these cells of a run."""
+    """Return the typical variance between trials, or between builds, computed from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     measured = [trials for trials in cells if trials]
     for trials in measured:
@@ -119,7 +120,7 @@ def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
 
 
 def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
-    """Sort the trials by build, keeping their order. Trials of builds that are not in `keys` are left out."""
+    """Group the trials by build, in their original order. Trials of builds that are not in `keys` are left out."""
     builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         builds.get((trial.cell_key, trial.build), []).append(trial)
@@ -127,7 +128,7 @@ def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey
 
 
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
-    """Sort the trials by cell, keeping their order. Trials of cells that are not in `keys` are left out."""
+    """Group the trials by cell, in their original order. Trials of cells that are not in `keys` are left out."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         cells.get(trial.cell_key, []).append(trial)
@@ -152,10 +153,10 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, 
 def convergence_of(
     trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None, *, by_build: bool = False
 ) -> CellConvergence | None:
-    """Return the convergence of a cell with these trials, or None if the trials run for a fixed time.
+    """Return the convergence of a cell with these trials. None if the trials run for a fixed time.
 
-    Failed trials are ignored. With `by_build`, the means of the builds are the samples, and `priors` must be those of
-    builds. Without it, the trials must be those of a single build.
+    Failed trials are ignored. If `by_build` is set, the means of the builds are the samples, and `priors` must be the
+    priors of builds. If not, the trials must all be from the same build.
     """
     if measure.until is None:
         return None
@@ -187,7 +188,7 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
     """Return the names of the reasons why the rate changed within trials.
 
-    Such trials may agree and still all be wrong.
+    Trials with a changing rate may agree and still all be wrong.
     """
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
@@ -248,9 +249,9 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
     """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    For a steady trial without extremes, its value is used. Trials have extremes only for the metric that their workload
-    is compared by. None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial without
-    extremes.
+    If a steady trial has no extremes, its value is used. Trials have extremes only for the metric by which their
+    workload is compared. None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial
+    without extremes.
     """
     bounds: list[float] = []
     for trial in trials:
@@ -268,7 +269,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's samples, or None if there are no samples or one of them is 0."""
+    """Return the mean logarithm of a cell's samples. None if there are no samples, or if one of them is 0."""
     return log_mean(
         samples.values,
         prior,
@@ -279,7 +280,7 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm with `below` and `above` set to reach the extremes of the trials.
+    """Return the mean logarithm, with `below` and `above` set so that they reach the extremes of the trials.
 
     None if the extremes are unknown.
     """

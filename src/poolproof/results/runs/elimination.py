@@ -1,6 +1,6 @@
-"""Adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
+"""The state of adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
 
-They are not stored but computed from the trials, exactly as when the trials were scheduled.
+It is not stored but recomputed from the trials, exactly as when the trials were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +30,8 @@ GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 class EliminatedLayout:
     """A layout that gets no further trials.
 
-    After `trials` trials of each workload, the leader was `times` times as fast. `least` is the lower confidence bound
-    of `times`; the probability of error is `Elimination.test_risk`.
+    After `trials` trials of each workload, the leader was `times` times as fast. `least` is a lower confidence bound
+    for `times`. It is wrong with a probability of at most `Elimination.test_risk`.
     """
 
     layout: str
@@ -48,9 +48,10 @@ class Elimination:
     `excluded` layouts have a failed or refuted cell and are not compared. `unsteady` layouts are in `left`, but the
     rate of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking. They
     get no further trials, because more trials would not narrow the extremes. A layout with unknown extremes neither
-    leads nor is eliminated. `risk` is an upper bound for the probability that the truly best layout was eliminated.
-    `test_risk` is the risk of a single test. At each of `checkpoints` checkpoints, up to `pairs` pairs of layouts are
-    tested.
+    leads nor is eliminated.
+
+    `risk` is an upper bound for the probability that the truly best layout was eliminated. `test_risk` is the risk of a
+    single test. At each of the `checkpoints`, up to `pairs` pairs of layouts are tested.
     """
 
     goal: tuple[str, ...]
@@ -122,7 +123,7 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the mean over the goal's workloads, with equal weights, or None if one of them has no mean."""
+    """Return the mean over the goal's workloads, with equal weights. None if one of the workloads has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 

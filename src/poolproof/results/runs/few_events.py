@@ -13,14 +13,14 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The words in which outputs say why a percentile is not ranked, compared or used in a claim."""
+"""The phrase with which outputs explain why a percentile is not ranked, compared or used in a claim."""
 
 
 @dataclass(frozen=True)
 class FewEvents:
     """A percentile with too few events.
 
-    `counted` is the number of I/Os or syncs in the trial with the fewest, and `needed` the number that every trial
+    `counted` is the number of I/Os or syncs in the trial with the fewest. `needed` is the number that every trial
     needs. `needed_s` is how long that trial would have to run to reach `needed` at its rate, or None if the rate is
     unknown.
     """
@@ -32,7 +32,7 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return how many seconds a trial needs for enough events, rounded up, or None if the rate is unknown."""
+        """Return how many seconds a trial needs for enough events, rounded up. None if the rate is unknown."""
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
@@ -45,7 +45,7 @@ class FewEvents:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """If a percentile needs more events, return the event count of the trial with the fewest. Otherwise, return None.
+    """Return the events of the trial with the fewest, if the percentile needs more. Otherwise, return None.
 
     Also None for a rate. Trials without event counts, as in older runs, are not checked.
     """
@@ -66,7 +66,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
 
 def events_s(trial: Trial) -> float | None:
-    """Return how long a trial must be, in seconds, to have enough events for its percentile at the rate of this trial.
+    """Return how many seconds a trial must last until its percentile has enough events, at the rate of this trial.
 
     None for a rate, or if the number of events is unknown.
     """

@@ -1,9 +1,9 @@
 """Comparisons of layouts that were converted into each other in place (log and cache devices, attach and detach).
 
-Such layouts are a family. They share one pool, and they are measured one after the other, so the pool is older under
-the second layout than under the first. The variance between trials does not include this effect. It was measured with
-random reads on a pool with and without a log device, which reads never use: the two layouts differed by −13 % to +16 %,
-with intervals that excluded 0. So each difference within a family gets a margin of 16 %.
+Such layouts are a family. They share one pool and are measured one after the other, so the pool is older under the
+second layout than under the first. The variance between trials does not include this effect. We measured it with random
+reads on a pool with and without a log device. Reads never use a log device, but the two layouts differed by −13 % to
++16 %, with intervals that excluded 0. So each difference within a family gets a margin of 16 %.
 """
 
 import math
@@ -17,7 +17,7 @@ from poolproof.layers.resolve import resolve
 from poolproof.statistics.comparison import Difference
 
 MARGIN = 0.16
-"""The largest difference, as a share, that was measured between layouts of a family that should be equally fast."""
+"""The largest difference, as a share, that we measured between layouts of a family that should be equally fast."""
 
 
 def family_of(campaign: Campaign) -> Mapping[str, int]:
@@ -45,6 +45,6 @@ def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
 
 
 def with_margin(apart: Difference) -> Difference:
-    """Return the difference. For layouts of the same family, its interval is widened by the margin."""
+    """Return the difference between two layouts of a family, with its interval widened by the margin."""
     margin = math.log1p(MARGIN)
     return replace(apart, below=apart.below + margin, above=apart.above + margin)

@@ -90,7 +90,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """For each device that is a layout of its own, return the layout's name."""
+    """Return the layouts that consist of a single device: each device's name, and the layout's name."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}
@@ -202,7 +202,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean size in bytes of the disks' requests, not counting flushes, or None if there were no requests."""
+    """Return the mean size in bytes of the disks' requests, not counting flushes. None if there were no requests."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - (leaf.flush_ios or 0) for leaf in leaves)

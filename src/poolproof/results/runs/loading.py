@@ -30,9 +30,9 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 class LoadedRun:
     """The content of a run directory. `cells` are the cells with a trial, in campaign order.
 
-    `bare` lists the cells of disks that were measured alone, which are not compared. `given` is the campaign as the
-    user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` contains a sentence for each part
-    that could not be read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that
+    `bare` lists the cells of disks that were measured alone. These cells are not compared. `given` is the campaign as
+    the user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` contains a sentence for each part
+    that could not be read. `left_out` is the number of unreadable trials. `unplaced` is the number of cells that
     `without_unknown_cells` removed.
     """
 
@@ -89,7 +89,7 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return how many trials the campaign requires at least, in all its cells together."""
+        """Return the minimum number of trials that the campaign requires, in all its cells together."""
         return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
@@ -100,7 +100,7 @@ class LoadedRun:
 
     @cached_property
     def _wanted_builds(self) -> tuple[BuildKey, ...]:
-        """Return the keys of all builds of cells that the campaign calls for."""
+        """Return the keys of all builds that the campaign's cells need."""
         return tuple(
             (key, build)
             for key in campaign_cells(self.campaign)
@@ -134,10 +134,12 @@ class LoadedRun:
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
-    """Load the run in a directory, finished or not. With `lenient`, what can't be read is listed in `missing`.
+    """Load the run in a directory, finished or not. If `lenient` is set, parts that can't be read are listed in
+    `missing`.
 
-    Raises a RunError if the directory is not a run, or if the run is damaged or has another schema, and a CampaignError
-    if this version can't read the campaign. With `lenient`, raises a RunError only if there is no readable campaign.
+    Raises a RunError if the directory is not a run, or if the run is damaged or has another schema. Raises a
+    CampaignError if this version can't read the campaign. With `lenient`, the only error is a RunError if there is no
+    readable campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)
@@ -191,8 +193,8 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
 def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
     """Return the metrics that at least one cell measured, in the order of the table of metrics.
 
-    A metric of reads or writes alone is left out if it only repeats the metric of both: no workload is compared by it,
-    and in every cell the two have the same values.
+    A metric of reads or writes alone is left out if it only repeats the metric of both directions. This is the case if
+    no workload is compared by it, and if the two metrics have the same values in every cell.
     """
     all_cells = tuple(cells)
     own = {cell.metric for cell in all_cells}
@@ -204,7 +206,7 @@ def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
-    """Return the run without the cells that its campaign does not have. The removed cells are named in `missing`.
+    """Return the run without the cells that its campaign does not have. `missing` names the removed cells.
 
     A run has such cells if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
     """
@@ -249,7 +251,7 @@ class TrialFollower:
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
     """Decode lines of trials.jsonl.
 
-    Return the trials and, for each error message with its hint, the number of lines that could not be read.
+    Return the trials, and the numbers of the lines that could not be read, by error message and hint.
     """
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}

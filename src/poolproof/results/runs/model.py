@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for every metric that lacks one, so that a new metric needs only a row in `METRICS`."""
+    """Add a field for every metric that has no field yet. A new metric then needs only a row in `METRICS`."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -36,10 +36,10 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 class TrialMetrics:
     """The results of a trial over all jobs and directions. A value that fio did not measure is None.
 
-    Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
+    Latencies are completion latencies of reads and writes. `sync_*` are latencies of fsync and fdatasync calls. `swing`
     is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
     direction, and the largest value is used. `requests`, `reads`, `writes` and `syncs` are the numbers of latencies
-    behind the percentiles, or None in older runs.
+    from which the percentiles were computed, or None in older runs.
     """
 
     iops: float | None
@@ -60,7 +60,7 @@ class TrialMetrics:
     writes: int | None = None
 
     def events(self, metric: MetricId) -> int | None:
-        """Return how many latencies a percentile is based on, or how many I/Os a rate is based on. None if unknown."""
+        """Return the number of latencies behind a percentile, or the number of I/Os behind a rate. None if unknown."""
         field = metric_of(metric).events_field
         counted: int | None = None if field is None else getattr(self, field)
         return counted
@@ -95,7 +95,7 @@ class MetricResult:
     """The result of a trial for one metric.
 
     `value` is None if the trial failed or the load generator did not measure the metric. `precision` is the half width
-    of the interval as a share of the value, or None if the series of this trial alone gives no interval.
+    of the interval as a share of the value. It is None if the series of this trial alone gives no interval.
     """
 
     value: float | None
@@ -112,14 +112,15 @@ class MetricResult:
 class Convergence:
     """How a trial with `until` ended.
 
-    `settled` is true if this trial alone gives the result to within the tolerance at the requested confidence; if not,
+    `settled` is true if this trial alone gives the result to within the tolerance at the requested confidence. If not,
     `reasons` says why. The results cover the time from `warmup_s` to `ran_s`. `most_s` is the maximum length of the
-    trial. `low_share` and `high_share` are the ends of the rate's interval, as shares of the mean rate. `whole` is the
-    metric as fio reports it for the whole trial, warm-up included. If the metric is a percentile, `half_share` is the
-    half width of its interval, as a share of the metric. `least_share` and `most_share` are the metric in the lowest
-    and the highest tenth of the covered time, as shares of the metric over all of that time. `error_share` is the
-    relative standard error of the metric with `freedom` degrees of freedom, or None without an interval and in older
-    runs.
+    trial. `whole` is the metric as fio reports it for the whole trial, warm-up included.
+
+    `low_share` and `high_share` are the ends of the rate's interval, as shares of the mean rate. If the metric is a
+    percentile, `half_share` is the half width of its interval, as a share of the metric. `least_share` and `most_share`
+    are the metric in the lowest and the highest tenth of the covered time, as shares of the metric over all of that
+    time. `error_share` is the relative standard error of the metric with `freedom` degrees of freedom. It is None if
+    there is no interval, and in older runs.
     """
 
     settled: bool
@@ -141,12 +142,14 @@ class Convergence:
 class Trial:
     """A finished trial: one line of trials.jsonl. `number` counts from 1 within the cell, over all of its builds.
 
-    `figures` is None if fio reported no results. `seconds` maps each part of the trial (cool, settle, fio, drain) to
-    its duration. `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line)
-    and `columns` (the names of the file and its folders, and the job's options). `verdicts` maps metrics to their
-    verdicts if these differ from `verdict`. `interrupted` is true if the trial failed because the connection to the
-    host broke. `build` is the build of the layout, counted from 1, and always 1 in older runs. `bin_width` is the width
-    of a bin of the latency histograms, as a share of the bin's latency; in older runs, it is the width of fio's bins.
+    `figures` is None if fio reported no results. `verdicts` maps metrics to their verdicts if these differ from
+    `verdict`. `seconds` maps each part of the trial (cool, settle, fio, drain) to its duration. `settling` is None if
+    the trial ran for a fixed time. `interrupted` is true if the trial failed because the connection to the host broke.
+    `build` is the build of the layout, counted from 1. In older runs, it is always 1. `bin_width` is the width of a bin
+    of the latency histograms, as a share of the bin's latency. In older runs, it is the width of fio's bins.
+
+    Only imported results have `source` (path:line) and `columns` (the names of the file and its folders, and the job's
+    options).
     """
 
     layout: str
@@ -200,9 +203,9 @@ class Trial:
         return MetricResult(self.value(metric), self.verdict_on(metric), precision)
 
     def value(self, metric: MetricId) -> float | None:
-        """Return the value of a metric, or None if the trial failed or the load generator did not measure the metric.
+        """Return the value of a metric. None if the trial failed or the load generator did not measure the metric.
 
-        A value that no machine measures (negative or not finite) is None too; `remarks.py` names such trials.
+        A value that no machine measures (negative or not finite) is also None. `remarks.py` names such trials.
         """
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
         return value if value is not None and 0 <= value < math.inf else None
@@ -224,8 +227,7 @@ class Trial:
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own metric. Notes are always included.
 
-        A finding on other metrics is left out: one that names only other metrics, or whose effect is worse than this
-        metric's verdict.
+        A finding is left out if it names only other metrics, or if its effect is worse than this metric's verdict.
         """
         metric = metric or self.metric
         least = WORST_FIRST.index(self.verdict_on(metric))
@@ -241,8 +243,8 @@ class Trial:
 class TrialEvidence(Evidence):
     """The content of evidence.json: the evidence, the storage under the test files, and what was requested.
 
-    With this, the job and fio's report, the trial can be judged again. Runs made before 0.1.0 have only the
-    evidence, and the other fields are None.
+    Together with the job and fio's report, this is enough to judge the trial again. Runs made before 0.1.0 have only
+    the evidence, and the other fields are None.
     """
 
     target: Target | None = None

@@ -68,15 +68,15 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 def remarks_on(
     trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
 ) -> tuple[str, ...]:
-    """Return sentences, without full stops, about a cell's values of a metric, if there is anything to say.
+    """Return sentences, without full stops, about a cell's values of a metric. Empty if there is nothing to report.
 
-    `samples` are the values that intervals and tests use: those of the trials, or the means of the builds.
+    `samples` are the values that intervals and tests use: the trials' values, or the means of the builds.
     """
     return (*without_value(trials, metric), *_equal(trials, samples, metric, "build" if by_build else "trial"))
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
-    """Return sentences that say which trials did not fail but have no usable value of a metric, and why.
+    """Return sentences about trials that did not fail but have no usable value of a metric: which trials, and why.
 
     Empty for a metric that none of the trials measured, unless it is the metric of their workload.
     """

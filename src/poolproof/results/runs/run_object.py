@@ -154,7 +154,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Convert a ratio of speeds to a ratio of values. For latencies, one is the inverse of the other."""
+    """Convert a ratio of speeds to a ratio of values. For latencies, this is the inverse."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))
@@ -167,7 +167,7 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that all outputs show: that of the trials or, with several builds, of the builds' means."""
+    """Return the mean that all outputs show. With several builds, it is the mean of the builds' means."""
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 

@@ -12,8 +12,8 @@ from poolproof.verdicts import has_values
 class LeafShare:
     """A disk's shares of a cell's reads, writes and stored data, in bytes, and the disk's mean utilisation.
 
-    All of these are between 0 and 1. A share is None if there are no such bytes. `latency_s` is the mean latency per
-    request at the disk, including the queue, or None if the disk had no requests.
+    These four values are between 0 and 1. A share is None if there are no such bytes. `latency_s` is the mean latency
+    per request at the disk, including the queue. It is None if the disk had no requests.
     """
 
     device: str

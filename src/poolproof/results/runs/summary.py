@@ -35,7 +35,7 @@ from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the variance between runs to the mean of a cell's metric, if earlier runs have revealed that variance."""
+"""Adds the variance between runs to the mean of a cell's metric, if that variance is known from earlier runs."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class CellResult:
 
 @dataclass(frozen=True)
 class OtherVerdict:
-    """The metrics of a cell whose verdict differs from that of the workload's own metric.
+    """Metrics of a cell whose verdict differs from the verdict of the workload's own metric.
 
-    All of them have the same verdict, and the same findings caused it.
+    All of these metrics have the same verdict, and the same findings caused it.
     """
 
     metrics: tuple[MetricId, ...]
@@ -74,9 +74,11 @@ class Cell:
     `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings`
     lists the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for
     a fixed time. `emulated` lists the models of the emulated disks below the layout. `claimed` lists the metrics that
-    claims of the campaign name for this cell. With `by_build`, the means of its builds are the samples of intervals and
-    comparisons. `left_out` says which builds failed; their trials are not in `trials`. `family` is the number of the
-    layout's family (`in_place.family_of`).
+    the campaign's claims name for this cell.
+
+    If `by_build` is set, intervals and comparisons use the mean of each build as a sample. `left_out` says which builds
+    failed. The trials of these builds are not in `trials`. `family` is the number of the layout's family
+    (`in_place.family_of`).
     """
 
     layout: str
@@ -114,7 +116,7 @@ class Cell:
 
     @property
     def disagrees(self) -> bool:
-        """True if the trials differ by more than the variation within each of them explains.
+        """True if the trials differ by more than the variation within each trial explains.
 
         The mean may still be precise.
         """
@@ -137,7 +139,7 @@ class Cell:
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of any trial in seconds, or None if the trials ran for a fixed time."""
+        """Return the longest warm-up of any trial in seconds. None if the trials ran for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -171,10 +173,10 @@ class Cell:
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean and the interval that every output shows for a metric, or None if there is no value.
+        """Return the mean and the interval that every output shows for a metric. None if there is no value.
 
-        A metric with the same values as the workload's own metric, such as `read_iops` of a workload that only reads,
-        also has the same interval.
+        A metric with the same values as the workload's own metric also has the same interval. An example is `read_iops`
+        of a workload that only reads.
         """
         result = self.result(metric)
         return self.figure if result.values == self.values() else result.interval
@@ -189,12 +191,18 @@ class Cell:
         return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return why a percentile has too few events for comparisons, or None (also for a rate) if it has enough."""
+        """Return the number of events that a percentile has and needs, if it has too few for comparisons. Otherwise,
+        None.
+
+        Also None for a rate.
+        """
         return few_events(self.trials, metric or self.metric)
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events to be precise, and for each what is missing."""
+        """Return the measured percentiles that have too few events to be precise, each with the number of events it
+        needs.
+        """
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
@@ -203,7 +211,7 @@ class Cell:
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return what all trials found about a metric: each rule once, strongest first."""
+        """Return the findings of all trials on a metric: each rule once, strongest first."""
         found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
         return _strongest([*found, *([self.left_out] if self.left_out else [])])
 
@@ -223,12 +231,12 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return the part of `other_verdicts` that claims ask about."""
+        """Return `other_verdicts`, but only for metrics that claims name."""
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
     def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` without metrics of one direction that only repeat those of both directions."""
+        """Return `other_verdicts` without metrics of one direction that only repeat the metric of both directions."""
         return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
 
     def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
@@ -240,7 +248,9 @@ class Cell:
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this metric covers only one direction, and has the same values and verdict as the metric of both."""
+        """True if this metric covers only one direction, and has the same values and verdict as the metric of both
+        directions.
+        """
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
@@ -322,10 +332,10 @@ def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance between trials or builds, computed from all cells with at least two of them.
+    """Return the typical variance of a metric between trials or builds. None if too few cells have at least two
+    samples.
 
-    None if there are too few such cells. Cells whose rate changes are included, because their extremes cover the error
-    that all their trials share.
+    Cells whose rate changes are included, because their extremes cover the error that all their trials share.
     """
     every = tuple(cells)
     trials = (trial for cell in every for trial in cell.trials)

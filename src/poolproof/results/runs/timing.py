@@ -28,10 +28,11 @@ class Took:
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """Return the durations of a run. `trials` are in the order in which they ended.
 
-    `begun_s`, in seconds since 1970, is when the first build began; if it is between two trials, it is when the run was
-    resumed. The gap between two trials of the same build is the time for saving the result. The gap between trials of
-    two builds is the time for the second build, unless it is so long that the run was probably stopped and resumed. If
-    a layout could not be built, its build is taken to last until its trials fail.
+    `begun_s` is the time, in seconds since 1970, when the first build began. If the run was resumed, it is the time of
+    the resume, which is between two trials. The gap between two trials of the same build is the time for saving the
+    result. The gap between trials of two builds is the time for the second build, unless the gap is so long that the
+    run was probably stopped and resumed. If a layout could not be built, its build is taken to last until its trials
+    fail.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):

@@ -23,7 +23,7 @@ _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""Once `_AS_ZEROS` has replaced the digits, every number that may be too large contains one of these."""
+"""After `_AS_ZEROS` has replaced the digits, every number that may be too large contains one of these strings."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
@@ -47,7 +47,7 @@ class _Stamp(msgspec.Struct):
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     """Decode JSON with this schema.
 
-    Raises a RunError that suggests a fix if the text is damaged or has another schema.
+    Raises a RunError if the JSON is damaged or has another schema. The error suggests a fix.
     """
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema

@@ -1,4 +1,4 @@
-"""Check, before the journal of a run directory is acted on, that nobody else could have written the directory.
+"""Check that nobody else could have written a run directory, before its journal is used.
 
 `clean` and `resume` undo the changes in the journal, usually as root. So the directory and its files must belong to
 root or to the caller, and nobody else may be able to replace them.
@@ -14,7 +14,7 @@ _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 
 
 def check_trusted(path: Path) -> None:
-    """Check the run directory, the files on which `clean` and `resume` act, and all parent directories.
+    """Check the run directory, the files that `clean` and `resume` use, and all parent directories.
 
     Access control lists are not read. Raises a RunError with the reason if another user could have written the run.
     """

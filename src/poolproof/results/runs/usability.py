@@ -46,12 +46,12 @@ class Usability:
 
     @property
     def rejected(self) -> str:
-        """Return the verdict and its rule, such as `refuted (arc-hits)`, or an empty text if the result is valid."""
+        """Return the verdict and its rule, such as `refuted (arc-hits)`, or an empty string if the result is valid."""
         if self.counts:
             return ""
         return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict
 
     @property
     def too_few(self) -> str:
-        """Say that a percentile has too few events, and how many it needs. Empty if it has enough."""
+        """Return a sentence that says how many events the percentile has and needs. Empty if it has enough."""
         return "" if self.few is None else f"{TOO_FEW}: {self.few.sentence}"
