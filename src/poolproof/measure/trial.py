@@ -240,7 +240,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         end, host_end = read_now(host, leaves, more), read_host(host)
         others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
         conditions, ended_ahead_s = read_conditions(host, stats), ahead_now_s()
-    # on a slow host, reading all this takes seconds, in which the sampler continues
+    # on a slow host, reading all this takes seconds, while the sampler continues
     samples = (*(each for each in sampler.readings if each.at_s < end.at_s), end) if sampler.readings else ()
     if watch.stuck is not None:
         raise LoadStuck(watch.stuck, generator.name)

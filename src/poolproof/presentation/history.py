@@ -98,7 +98,7 @@ class CellHistory:
 
 
 _Key = tuple[str, str, CellKey]
-"""What identifies a cell's history: campaign, machine and cell."""
+"""The key of a cell's history: campaign, machine and cell."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
@@ -184,7 +184,7 @@ def _changes(
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """For each run, say how it differs from the previous run of the same campaign on the same machine."""
+    """Yield, for each run, how it differs from the previous run of the same campaign on the same machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         earlier = before.get(named.campaign)
@@ -194,7 +194,7 @@ def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
 
 
 def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
-    """Return the chart of a cell, with dates on the x axis and the metric on the y axis, which starts at 0.
+    """Return the chart of a cell: dates on the x axis, and the metric on the y axis. The y axis starts at 0.
 
     Intervals are bars, changes are triangles, and unreliable results are hollow. A point has `begun_at`, `run`,
     `versions`, the fields of `RESULT`, and `change`: empty, `slower` or `faster`.

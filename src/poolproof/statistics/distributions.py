@@ -12,7 +12,7 @@ _PRECISION = 1e-15
 _TINY = 1e-300
 _MOST_TERMS = 10_000
 _ASYMPTOTIC_FROM = 8
-_NORMAL_FROM = 1e8  # the incomplete beta function loses digits beyond, and t differs from a normal variable by less
+_NORMAL_FROM = 1e8  # beyond this, the incomplete beta function loses more digits than t differs from a normal variable
 
 
 def upper_tail(t: float, freedom: float) -> float:

@@ -26,17 +26,18 @@ RESULT = (
 )
 """The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
 
-`low` and `high` are None for a result without an interval, such as that of a single trial, for a result that did not
-converge, and for a percentile with too few events (`few`).
+`low` and `high` are None if the result has no interval (for example, because there is a single trial), if it did not
+converge, or if it is a percentile with too few events (`few`).
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
-"""A Vega expression that is true for valid results that converged and have enough events. Only these get lines and
-filled points.
+"""A Vega expression that is true for valid results that converged and have enough events.
+
+Only these results get lines and filled points.
 """
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
-    """Return the cell's values for the columns in `RESULT`, or None if the metric was not measured."""
+    """Return the cell's values for the columns in `RESULT`. None if the metric was not measured."""
     result = cell.result(metric)
     if result.interval is None:
         return None
@@ -86,7 +87,7 @@ def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: boo
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
     """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
 
-    The intervals of workloads that are compared by this metric have the requested confidence. All others have 95 %
+    If a workload is compared by this metric, its intervals have the requested confidence. All others have 95 %
     (Student's t). If a run has both kinds of workloads, the text contains both values.
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"

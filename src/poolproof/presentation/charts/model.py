@@ -30,7 +30,10 @@ _MOST_POINTS = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. The table behind the chart has its `heading` and `unit`, but no column without a heading."""
+    """A field of the rows. In the table behind the chart, it is a column with this `heading` and `unit`.
+
+    A field without a heading is not in the table.
+    """
 
     field: str
     heading: str = ""
@@ -58,8 +61,8 @@ class Chart:
 
     `draw` takes the data and the run, and returns the Altair chart. The data's `values` are the rows as mappings. The
     run provides what all cells share, such as the layout names. For a `MetricChart`, `draw` also takes the metric and
-    the scale. The report draws a `RunChart` with its rows. It draws all other charts without rows, which the report's
-    script fills in.
+    the scale. The report draws a `RunChart` with its rows. It draws all other charts without rows, and its script adds
+    the rows in the browser.
     """
 
     name: str
@@ -79,7 +82,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of a run, exported as one picture, or as one per workload if its rows have a column `workload`."""
+    """A chart of a run. It is exported as one picture, or as one per workload if its rows have a column `workload`."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 

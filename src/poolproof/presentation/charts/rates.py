@@ -42,7 +42,10 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _load(trial: TrialData) -> Lines | None:
-    """Return the load's rate over time, its mean rate if nothing was reported meanwhile, or None if that is 0."""
+    """Return the load's rate over time. If the load reported nothing while it ran, return its mean rate.
+
+    None if the mean rate is 0.
+    """
     if trial.reports:
         return load_line(trial.reports, trial.start_s, trial.most_points, trial.generator)
     mean = _megabytes_per_s(_load_bytes(trial), trial.account.window_s)
@@ -70,7 +73,7 @@ def load_line(reports: Sequence[Report], start_s: float, most_points: int, gener
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three significant digits, or None if the duration is 0."""
+    """Return a rate in MB/s, rounded to three significant digits. None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 

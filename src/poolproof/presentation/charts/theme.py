@@ -26,7 +26,7 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""For each colour that a dark page replaces, the colour that it uses instead."""
+"""The colours that are replaced on a dark page, each with its replacement."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
 """The colours of results, from a workload's best result down to a hundredth of it or less, in equal logarithmic
@@ -70,7 +70,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return tooltips that show these fields as they are, unformatted."""
+    """Return tooltips that show these fields without formatting."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 
@@ -117,7 +117,7 @@ def bare(chart: Any) -> dict[str, Any]:
 
     The rows are in `data.values`, where the page's script replaces them.
     """
-    # validation would take half of the time that a page takes; the tests validate instead
+    # validation would take half of the time for a page; the tests validate instead
     made: dict[str, Any] = chart.to_dict(validate=False)
     made.pop("config", None)
     if sets := made.pop("datasets", {}):

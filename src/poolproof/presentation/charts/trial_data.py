@@ -94,7 +94,7 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """The load generator's reports. Empty if it reported nothing while it ran."""
+        """The load generator's reports. Empty if the generator reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
@@ -109,12 +109,12 @@ class TrialData:
 
     @property
     def steps(self) -> Iterator[tuple[Sample, Sample]]:
-        """Pairs of samples that follow each other."""
+        """Pairs of consecutive samples."""
         return itertools.pairwise(self.samples)
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks went on writing after the load had ended, for more than 0.5 % of the window's length."""
+        """True if the disks continued to write after the load had ended, for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
@@ -128,7 +128,7 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
-    """Read a trial's data, or return None if its disks were not counted or fewer than two samples can be read."""
+    """Read a trial's data. None if its disks were not counted, or if fewer than two samples can be read."""
     opened = RunDirectory(run)
     directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
@@ -150,8 +150,8 @@ def has_samples(run: Path, trial: Trial) -> bool:
 def median_first(cell: Cell) -> list[Trial]:
     """Return the trials of a cell, the most typical first: the median, then the trials ranked next to it.
 
-    Trials are ranked by the workload's own metric. Of an even number of trials, the lower of the two in the middle is
-    the median. Trials without a value come last.
+    Trials are ranked by the workload's own metric. If the number of trials is even, the median is the lower of the two
+    in the middle. Trials without a value come last.
     """
     values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
     ranked = sorted(values, key=lambda number: (values[number], number))
@@ -161,13 +161,13 @@ def median_first(cell: Cell) -> list[Trial]:
 
 
 def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
-    """Return the data of the first trial in `median_first` that has any, or None if no trial has."""
+    """Return the data of the first trial in `median_first` that has data. None if no trial has data."""
     found = (trial_data(run, trial, most_points, cell.generator) for trial in median_first(cell))
     return next((each for each in found if each is not None), None)
 
 
 def which_trial(cell: Cell, trial: Trial) -> str:
-    """Return a text that says which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
+    """Say which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
     if len(cell.trials) == 1:
         return "its only trial"
     is_median = median_first(cell)[0] == trial and trial.value(cell.metric) is not None
@@ -186,7 +186,7 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
-    """Return the lines of a file up to the first damaged one, or nothing if the file cannot be read."""
+    """Return the lines of a file up to the first damaged one. Empty if the file cannot be read."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     try:

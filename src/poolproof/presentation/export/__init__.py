@@ -1,1 +1,1 @@
-"""Export of a run to the formats of other programs, described in docs/export.md. All formats use the same rows."""
+"""Export of a run to the formats of other programs. All formats use the same rows. docs/export.md describes them."""

@@ -48,10 +48,10 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of the plots for one mode, either sync or async. Each plot shows the results against the block size,
-    with a line per layout.
+    """The rows of the plots for one mode, either sync or async.
 
-    `rest` distinguishes panels of the same mode, for example `iodepth-4`.
+    Each plot shows the results against the block size, with one line per layout. `rest` distinguishes panels of the
+    same mode, for example `iodepth-4`.
     """
 
     sync: str
@@ -114,7 +114,7 @@ def _block_size(row: ExportRow) -> str:
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the text of every file by its path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
+    """Return the content of every file, by path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -126,8 +126,8 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    If a result was rejected, did not converge, is from emulated disks, or has a different verdict from the row, a
-    comment line above its row says so.
+    If a result was rejected, did not converge, is from emulated disks, or has a verdict that differs from its row's, a
+    comment line above the row says so.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -201,7 +201,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the title as in the cache-and-log benchmark, plus how many points are omitted and how many are hollow."""
+    """Return the title as in the cache-and-log benchmark, plus the numbers of omitted points and of hollow points."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     not_converged = sum(map(_is_hollow, panel.rows))

@@ -50,13 +50,13 @@ def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
 
 
 def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str]:
-    """Return a field that names the percentiles in these results that have too few events, if there are any."""
+    """Return a field that lists the percentiles with too few events among these results. Empty if there are none."""
     columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
     return {"too_few": _string(" ".join(columns))} if columns else {}
 
 
 def _other_verdicts(row: ExportRow, intervals: Mapping[str, Interval], verdict: str) -> dict[str, str]:
-    """Return a field with the verdicts of these results that differ from the tag `verdict`, if there are any."""
+    """Return a field with the verdicts of these results that differ from the tag `verdict`. Empty if there are none."""
     found = {name: row.other_verdicts.get(name, row.own.verdict) for name in intervals}
     others = [f"{name}={each}" for name, each in found.items() if each != verdict]
     return {"other_verdicts": _string(" ".join(others))} if others else {}

@@ -90,7 +90,9 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield a picture per panel and value of the other options, or per workload if there are no panels."""
+    """Yield a picture for each panel and each value of the other options. Without panels, yield one for each
+    workload.
+    """
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
@@ -111,7 +113,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield a picture per workload if the rows have a column `workload`, otherwise a single one."""
+    """Yield a picture for each workload if the rows have a column `workload`. Otherwise, yield a single picture."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:

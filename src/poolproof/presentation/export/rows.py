@@ -1,4 +1,4 @@
-"""A run's cells as flat rows, which all export formats are made from."""
+"""A run's cells as flat rows. All export formats are made from these rows."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class ExportRow:
     """A cell as a row.
 
     `settings` contains the values that the layout and workload matrices chose for the cell, by column. `options` are
-    the options of the workload's first job. `limit` is the best result that the layout's disks allow, or None if
+    the options of the workload's first job. `limit` is the best result that the layout's disks allow. It is None if
     unknown.
     """
 
@@ -69,13 +69,13 @@ class ExportRow:
 
     @property
     def figure(self) -> Interval | None:
-        """Return the result for the workload's metric, even if it was rejected, or None if there is no result."""
+        """Return the result for the workload's metric, even if it was rejected. None if there is no result."""
         column = metric_of(self.cell.metric).column
         return self.figures.get(column) or self.rejected.get(column)
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a fraction of its limit, or None if the result was rejected or has no limit."""
+        """Return the result as a fraction of its limit. None if the result was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
@@ -93,12 +93,14 @@ class ExportRow:
 
     @property
     def settled(self) -> bool | None:
-        """True if the result for the workload's metric is as precise as `until` requires, or None without `until`."""
+        """True if the result for the workload's metric is as precise as `until` requires. None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return why the result is less precise than `until` requires. Empty if it is not, or without `until`."""
+        """Return why the result is less precise than `until` requires. Empty if it is precise enough, or without
+        `until`.
+        """
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -137,7 +139,9 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics that workloads are compared by, such as `99 %`. Others have 95 %."""
+        """Return the confidence for the metrics by which workloads are compared, such as `99 %`. Other metrics have 95
+        %.
+        """
         return confidence_text(self.campaign.measure)
 
     @property
@@ -176,7 +180,9 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Take the settings from the campaign or, if it does not define them, from the names of layout and workload."""
+    """Return a cell's row. If the campaign does not define the settings, they come from the layout's and workload's
+    names.
+    """
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
     varies = {
@@ -198,7 +204,9 @@ def _in_name(name: str) -> Iterable[tuple[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """Turn the text into the name of a column, label or tag, which may contain only ASCII letters, digits and `_`."""
+    """Turn text into the name of a column, label or tag. Other characters than ASCII letters, digits and `_` become
+    `_`.
+    """
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 
 

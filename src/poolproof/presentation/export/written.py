@@ -35,7 +35,7 @@ def default_place(name: str, table: ExportTable) -> Path:
     """Return the default path of an export: the run's name with the format's extension, in the current directory.
 
     Raises:
-        UsageError: the path already exists, even if it is a link that leads nowhere.
+        UsageError: the path already exists. A broken link counts too.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if os.path.lexists(path):

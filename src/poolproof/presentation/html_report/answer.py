@@ -27,12 +27,11 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer in one `sentence`.
+    """The answer to the campaign's question, in one `sentence`.
 
-    `rest` contains sentences about the runner-up, the layouts left out, and the cost of the trials.
-
-    Without a goal, `workloads` pairs each workload with its best layout. `tone` says whether the question is answered:
-    `known`, `open` or `nothing`.
+    `rest` contains sentences about the runner-up, the layouts left out, and the cost of the trials. Without a goal,
+    `workloads` pairs each workload with its best layout. `tone` says whether the question is answered: `known`, `open`
+    or `nothing`.
     """
 
     sentence: str
@@ -145,7 +144,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return how many layouts are compared if others have too few events, otherwise an empty text."""
+    """Say how many layouts are compared if others have too few events. Otherwise, return an empty string."""
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -153,7 +152,7 @@ def _among(ranking: Ranking) -> str:
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
-    """Return the headline for the case that no layout has a valid result for every workload in the goal."""
+    """Return the headline if no layout has a valid result for every workload in the goal."""
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
@@ -204,7 +203,7 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why the tied layouts can't be tested, in parentheses, or an empty text if they can."""
+    """Return why the tied layouts can't be tested, in parentheses. Empty if they can be tested."""
     imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
@@ -223,7 +222,9 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about what the two best layouts would probably show if they were measured again."""
+    """Yield a sentence about the difference between the two best layouts that a repeat of the run would probably
+    show.
+    """
     for each in ranking.ranked[1:2]:
         if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
@@ -262,7 +263,9 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield why layouts are not ranked. For a large mix, the reason is the number of unusable results."""
+    """Yield a sentence that says why layouts are not ranked. For a large mix, it counts each layout's unusable
+    results.
+    """
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -320,7 +323,9 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about how long the load ran and, with `until`, how long a fixed schedule would have taken."""
+    """Yield a sentence about how long the load ran. With `until`, it also says how long a fixed schedule would have
+    taken.
+    """
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:

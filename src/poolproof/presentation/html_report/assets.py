@@ -28,7 +28,7 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def rendered(
     template: str, scripts: Sequence[str], values: Mapping[str, Any], data: Mapping[str, Any], *, draws: bool
 ) -> str:
-    """Return a page made from its template.
+    """Fill a template, and return the page.
 
     Text from the run is escaped, and its control characters are made visible. A name in the template that is missing
     from `values` raises an error. The page's scripts read `data`. Vega is included only if the page `draws` charts.
@@ -57,7 +57,7 @@ def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = 
     """Write a page to `out`. A new file gets at most the permissions of the file `no_wider_than`.
 
     Raises:
-        RunError: the file cannot be written; `hint` says how to choose another one.
+        RunError: the file cannot be written. `hint` says how to choose another one.
     """
     try:
         write_output(out, text.encode(errors="replace"), no_wider_than=no_wider_than)
@@ -73,7 +73,7 @@ def asset(name: str) -> str:
 def script_json(value: Any) -> str:
     """Return compact JSON that is safe inside a script element: no name in a run can close the element.
 
-    Control characters in texts are made visible.
+    Control characters in strings are made visible.
     """
     texts = visible_texts(value)
     return json.dumps(texts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
@@ -90,7 +90,7 @@ def _source(script: str) -> str:
 
 
 def vega_script() -> str:
-    """Return JavaScript that defines `vegaEmbed`, about 900 kB, safe inside a script element.
+    """Return JavaScript (about 900 kB) that defines `vegaEmbed`. It is safe inside a script element.
 
     vl-convert includes Vega, Vega-Lite and Vega-Embed, but takes seconds to bundle them, so the script is cached per
     user. The name of the cached file contains a digest of the script.

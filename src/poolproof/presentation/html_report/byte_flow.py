@@ -22,7 +22,9 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk. `late_bytes` were written after fio had ended. `below` says how much the disk below it moved, if any."""
+    """A disk. `late_bytes` were written after fio had ended. `below` says how much the disk below moved, if there is
+    one.
+    """
 
     device: str
     moved_bytes: int
@@ -118,7 +120,9 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes were lost, according to the strongest finding that explains the loss, or else `otherwise`."""
+    """Return why bytes were lost. The strongest finding that explains the loss decides; if there is none,
+    `otherwise`.
+    """
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
 

@@ -32,7 +32,7 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together. They take about 1 MB of the page."""
 _OVER = 1.3
-"""All charts together may exceed their declared number of values by up to this factor before trials are left out."""
+"""The factor by which all charts together may exceed their declared number of values before trials are left out."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
@@ -161,9 +161,9 @@ class _SavedLevels(msgspec.Struct):
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
     """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any.
 
-    The result is the trial's number, and a list with the kind, the name, the bytes read and the bytes written of each
-    layer. The written bytes include those of the drain if the layer was still counted then. The result is empty if no
-    layer was counted.
+    The result is the trial's number and a list of layers. A layer is a list of its kind, its name, the bytes read and
+    the bytes written. The written bytes include the drain if the layer was still counted then. The result is empty if
+    no layer was counted.
     """
     for trial in cell.trials:
         try:
@@ -201,9 +201,9 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    If any cell of a workload converged, the workload's cells are compared with the best cell that did, and no other
-    cell is coloured as the best. If none converged, as in a grid of short trials, they are compared with the best of
-    all.
+    If any cell of a workload converged, all cells of the workload are compared with the best cell that converged, and
+    no other cell is coloured as the best. If none converged, as in a grid of short trials, they are compared with the
+    best of all cells.
     """
     settled = _best(cell for cell in cells if not cell.did_not_converge)
     best = _best(cells) | settled
@@ -246,7 +246,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better, or None if it was rejected, is 0 or has too few events."""
+    """Return the result, inverted if lower is better. None if it was rejected, is 0 or has too few events."""
     if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
@@ -295,7 +295,10 @@ def _values_per_point(disks: int) -> int:
 
 
 def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
-    """Return the trial nearest to the median that has samples, else the median, or nothing without trials."""
+    """Return the trial nearest to the median among those with samples. If none has samples, return the median.
+
+    Empty if there are no trials.
+    """
     measured = [trial for trial in median_first(cell) if trial.leaves]
     with_samples = (trial for trial in measured if has_samples(run.path, trial))
     return [next(with_samples, measured[0])] if measured else []

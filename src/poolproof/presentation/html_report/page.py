@@ -99,7 +99,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return what the report's script needs to draw a chart and its table, or None if the report leaves it out."""
+    """Return what the report's script needs to draw a chart and its table. None if the report leaves the chart out."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -123,7 +123,7 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the number of the cell, refuted ones first, with the largest share of lost or extra bytes."""
+    """Return the number of the cell with the largest share of lost or extra bytes. Refuted cells have priority."""
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account

@@ -37,7 +37,7 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return a sentence that says what the claims apply to, or an empty text if there are no claims."""
+    """Return a sentence that says what the claims apply to, or an empty string if there are no claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 
@@ -45,7 +45,7 @@ def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Return the findings of each rule, most serious first. The cells must be in the order of the report.
 
     `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name. `asked` is false for
-    findings that do not affect any metric that the campaign asks for; those come last.
+    findings that do not affect any metric that the campaign asks for. These findings come last.
     """
     by_rule: dict[tuple[bool, str], list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
@@ -86,10 +86,11 @@ class LimitSection:
 
     `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk that is
     a layout of its own to the name of that layout. A row of `bare` consists of a disk, a workload, the result, the
-    verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of
-    `rows` consists of a layout, a workload, the result, the limit, the result's share of the limit, and how the limit
-    is computed. `over` contains a sentence for each cell above 100 %. `without` says which cells have no limit, and
-    why.
+    verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not sound.
+
+    A row of `rows` consists of a layout, a workload, the result, the limit, the result's share of the limit, and how
+    the limit is computed. `over` contains a sentence for each cell above 100 %. `without` says which cells have no
+    limit, and why.
     """
 
     calibrates: bool
@@ -155,7 +156,7 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
     """Return the data for the section on repeating the run: from run.json, the campaign and the job files.
 
-    `facts` and `disks` are lists of names and values, and `jobs` is a list of workloads and the texts of their job
+    `facts` and `disks` are lists of names and values. `jobs` is a list of workloads with the content of their job
     files. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and
     `missing_files` names these files.
     """

@@ -40,7 +40,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name, which includes the port because all ports of a host share cookies."""
+        """Return the cookie's name. It includes the port, because all ports of a host share cookies."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -60,7 +60,10 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return the rules for an address. Loopback needs no token; others get one, and this machine's names as hosts."""
+    """Return the rules for an address. Loopback needs no token.
+
+    Any other address gets a token, and accepts this machine's names as hosts.
+    """
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
@@ -103,5 +106,5 @@ class Guarded:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """True if both strings are equal. The comparison takes equally long no matter where they differ."""
+    """True if both strings are equal. The comparison always takes the same time, no matter where they differ."""
     return hmac.compare_digest(given.encode(), secret.encode())

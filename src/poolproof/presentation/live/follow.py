@@ -158,7 +158,7 @@ class Follower:
         return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the current step, and return when the step began, in seconds since 1970, or None if unknown.
+        """Report the current step. Return when it began, in seconds since 1970, or None if unknown.
 
         The step is read from the newest file, which is either a trial's directory or the journal.
         """
@@ -187,8 +187,8 @@ class Follower:
     def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
         """Return when the running trial began and its key, or (0, None) if no trial is running.
 
-        The running trial has a directory, but no line in trials.jsonl yet. After a crash there may be several such
-        directories; the newest one is the running trial's.
+        The running trial has a directory, but no line in trials.jsonl yet. After a crash, there may be several such
+        directories. The newest one is the running trial's.
         """
         found: list[tuple[float, TrialKey]] = []
         for cell in self._cells:
@@ -207,7 +207,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the step in the journal's last complete line, or an empty text if that line cannot be read."""
+    """Return the step in the journal's last complete line, or an empty string if that line cannot be read."""
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
@@ -230,7 +230,7 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return the mean rate in bytes/s over the second before `at_s`, or None if the counters do not cover it."""
+    """Return the mean rate in bytes/s over the second before `at_s`. None if the counters do not cover that second."""
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

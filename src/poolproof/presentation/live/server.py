@@ -51,7 +51,7 @@ class ListeningSocket:
 
 
 def listen(bind: str, port: int) -> ListeningSocket:
-    """Listen on an address; port 0 picks a free port.
+    """Listen on an address. Port 0 picks a free port.
 
     Raises:
         UsageError: `bind` is neither an address nor a name that resolves to one.
@@ -96,7 +96,9 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
 
 
 class _Feed:
-    """The latest status, shared by all browsers. No matter how many are connected, a single task reads the run."""
+    """The latest status, shared by all browsers. A single task reads the run, no matter how many browsers are
+    connected.
+    """
 
     def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
         self._watched, self._closing, self._on_end = watched, closing, on_end

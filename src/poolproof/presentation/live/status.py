@@ -38,7 +38,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read what is new and return the status. An increase of `page` tells the browser to reload the report."""
+        """Read new events and return the status. If its `page` has increased, the browser reloads the report."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)
@@ -88,7 +88,7 @@ class WatchedRun:
         }
 
     def _rates(self) -> dict[str, Any] | None:
-        """Return the latest rates of fio and the disks in bytes per second, or None if there are none."""
+        """Return the latest rates of fio and the disks in bytes per second. None if there are none."""
         progress = self._progress
         if progress.rates_of is None or not progress.rates:
             return None

@@ -27,7 +27,7 @@ _EFFECTS = {
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:
     """Yield the lines for one result, wrapped at `width`. Commands are not wrapped, so that they can be copied.
 
-    Control characters are escapes, so the lines can be written to a terminal as they are.
+    Control characters become escapes, so the lines can be written to a terminal unchanged.
     """
     place, *facts = map(visible_line, (f"{audited.source}:{audited.line}", *_facts(audited, width)))
     mark = f"{MARKS[audited.verdict]} {audited.verdict}"

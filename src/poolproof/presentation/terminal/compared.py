@@ -33,7 +33,7 @@ _MOST_PLACES = 6
 
 
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
-    """Return text that says what an answer based on these runs applies to.
+    """Return sentences that say what an answer based on these runs applies to.
 
     `earlier` is the number of earlier runs that were used to estimate the variance between runs.
     """
@@ -59,7 +59,7 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 
 def units_of(*runs: LoadedRun) -> str:
-    """Return what comparisons of these runs use as samples: trials or builds."""
+    """Return what the samples are when these runs are compared: `trials` or `builds`."""
     return "builds" if all(run.by_build for run in runs) else "trials"
 
 
@@ -186,7 +186,9 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield a sentence about what a repeat would show, and a sentence about what the answer applies to."""
+    """Yield a sentence about the differences that a repeat would show, and a sentence about what the answer applies
+    to.
+    """
     tested = [cell for cell in cells if cell.difference.error is not None]
     ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")

@@ -45,7 +45,10 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return the rule, message and fix that keep a bare disk's result from being sound. Empty if it is sound."""
+    """Return the rule, message and fix of the finding because of which a bare disk's result is not sound.
+
+    Empty if the result is sound.
+    """
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
@@ -93,7 +96,9 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit by reason. A layout is named once if all its cells share the reason."""
+    """Return the cells without a limit, grouped by reason. If all cells of a layout share the reason, the layout is
+    named.
+    """
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
         reasons.setdefault(cell.layout_in_state, []).append(limit)

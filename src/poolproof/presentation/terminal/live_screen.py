@@ -149,7 +149,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line per layout with a mark per workload: if not all fit, the ones near the running layout."""
+    """Yield a line per layout, with a mark per workload. If not all lines fit, yield those near the running layout."""
     layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:

@@ -31,10 +31,10 @@ class News:
 
 
 class RunProgress(Listener):
-    """Tracks a run through its events, whether live or reconstructed from its files. Prints nothing.
+    """Tracks a run through its events. The events are live, or reconstructed from the run's files. Prints nothing.
 
-    `rows` maps each layout in each state to its cells, one per workload; the bare disks come first. `done` contains the
-    trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
+    `rows` maps each layout in each state to its cells, one per workload. The bare disks come first. `done` contains the
+    trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970. None means now.
     """
 
     wants_live = True
@@ -110,15 +110,15 @@ class RunProgress(Listener):
         self.news.append(News(message))
 
     def set_start(self, at_s: float) -> None:
-        """Record when the current trial or build began, as seconds since 1970."""
+        """Record when the current trial or build began, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
     def worst(self, cell: CellKey) -> Verdict | None:
-        """Return the worst verdict among a cell's finished trials, or None if no trial has finished."""
+        """Return the worst verdict among a cell's finished trials. None if no trial has finished."""
         return min(self._verdicts[cell], key=WORST_FIRST.index, default=None)
 
     def expected(self, cell: CellKey) -> int:
-        """Return how many trials the cell will have in the end, as far as known, or 0 if it is not measured."""
+        """Return how many trials the cell is expected to have in the end, or 0 if it is not measured."""
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
@@ -128,7 +128,7 @@ class RunProgress(Listener):
 
     @property
     def total(self) -> int:
-        """Return how many trials the run will have in the end, as far as known."""
+        """Return how many trials the run is expected to have in the end."""
         return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property
@@ -145,8 +145,8 @@ class RunProgress(Listener):
         """Estimate how many seconds are left. Return None before the first trial has ended.
 
         Without a budget, the estimate is the mean time of a finished trial, including building, times the number of
-        trials left. With a budget, it is the rest of the budget, plus the time for the remaining trials on single
-        disks, which the budget does not cover. The time since the current trial or build began is subtracted.
+        trials left. With a budget, it is the rest of the budget plus the time for the remaining trials on single disks.
+        The budget does not cover these. The time since the current trial or build began is subtracted.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)

@@ -1,5 +1,6 @@
 """A ranking as text: places with ties, speed relative to the leader, and each layout's redundancy, capacity and write
-amplification."""
+amplification.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -105,7 +106,9 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with its half-width, capped: two very different trials would have a huge one."""
+    """Return a value with its half width. The half width is capped, because two very different trials would have a huge
+    one.
+    """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
@@ -167,7 +170,7 @@ def failures_text(safety: Safety) -> str:
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a sentence about the results, relative to the leader, that a repeat would show for the layouts."""
+    """Yield a sentence about the speeds, relative to the leader, that a repeat would show for the other layouts."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, ranking.repeated(each)) for each in ranking.ranked if not each.entry.untested]
     known = [(name, repeated) for name, repeated in tested if repeated is not None]
@@ -179,7 +182,9 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield how the speed of a mix is computed, and for each layout the ratios that it is computed from."""
+    """Yield a heading that says how the speed of a mix is computed, then the ratios that each layout's speed consists
+    of.
+    """
     first = ranking.ranked[0].entry
     text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
     yield Text(text, style="bold")

@@ -54,7 +54,7 @@ def scope_text(earlier: int, what: str) -> str:
 
 
 def measured_text(claim: ClaimResult) -> str:
-    """Return the measured value, such as `48.0% (47.0% … 49.0%)`, or why there is none."""
+    """Return the measured value, such as `48.0% (47.0% … 49.0%)`. If there is none, return the reason."""
     interval = claim.measured
     if interval is None:
         return claim.why
@@ -82,7 +82,7 @@ def elimination_block(found: Elimination) -> RenderableType:
 
 
 def elimination_lines(found: Elimination) -> Iterator[str]:
-    """Yield a heading, and below it one sentence per line."""
+    """Yield a heading, then one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
         leader = f"{found.leader} leads"
@@ -114,9 +114,9 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes. Without `all_of_them`, only layouts on several disks are included.
+    """Print each disk's share of the bytes. `hint` is the command that prints the complete list.
 
-    A long list is cut off unless `all_of_them` is set. `hint` is the command that prints the complete list.
+    Unless `all_of_them` is set, only layouts on several disks are included, and a long list is cut off.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
     rows = [row for cell in shown for row in _share_rows(cell)]

@@ -44,7 +44,7 @@ _COUNT_GROUPS = (
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
-"""The messages of notes are printed if they have at least this weight, because they then explain a result."""
+"""The message of a note is printed if the note has at least this weight, because it then explains a result."""
 
 
 def print_table(
@@ -165,8 +165,8 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield a block for each group of cells that are not sound for the same reasons.
 
-    Besides the workload's own metric, only metrics that claims name get blocks. A block's messages are those of the
-    first cell in the group; if the group has several cells, they name that cell's layout.
+    Besides the workload's own metric, only metrics that claims name get blocks. A block has the messages of the first
+    cell in the group. If the group has several cells, the messages name that cell's layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
@@ -190,7 +190,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """If there are several builds, say how many the results come from, then which cells have fewer builds, and why."""
+    """Yield how many builds the results come from if there are several, then which cells have fewer builds, and why."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
@@ -265,7 +265,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line for each rule that has notes, naming the first cell that the rule applies to.
+    """Yield a line for each rule that has notes. It names the first cell to which the rule applies.
 
     If that cell's note is important, the line also has its message.
     """

@@ -32,7 +32,7 @@ def visible_line(text: str) -> str:
 
 
 def visible_texts(value: Any) -> Any:
-    """Return a JSON value in which all texts, including keys, have been made visible."""
+    """Return a JSON value in which all strings, including keys, have been made visible."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
@@ -46,9 +46,10 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class VisibleStream:
-    """A text stream that filters what is written to it. `unfiltered` is the underlying stream, for text with colours.
+    """A text stream that filters everything that is written to it.
 
-    The stream has no `buffer`, so nothing can be written past the filter by accident.
+    `unfiltered` is the underlying stream, for text with colours. The stream has no `buffer`, so nothing can be written
+    past the filter by accident.
     """
 
     def __init__(self, stream: IO[str]) -> None:

@@ -15,7 +15,7 @@ from poolproof.statistics.two_groups import ValueGroup
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
-"""Each verdict's mark, which can be told from the others without colour."""
+"""The mark of each verdict. The marks can be distinguished without colour."""
 
 STYLES: dict[Verdict, str] = {
     "sound": "green",
@@ -30,7 +30,7 @@ _SHOWN_AS_RATIO = 2.0
 
 
 def which_is_better(metric: MetricId) -> str:
-    """Return `lower is better` for metrics such as latencies, otherwise an empty text."""
+    """Return `lower is better` for metrics such as latencies, and an empty string for all others."""
     return "lower is better" if metric in LOWER_IS_BETTER else ""
 
 
@@ -40,7 +40,7 @@ def value_text(value: float, metric: MetricId) -> str:
 
 
 def emulated_mark(cell: Cell) -> str:
-    """Return `*`, which marks the result of a cell on emulated disks, or an empty text for any other cell."""
+    """Return `*` if the cell is on emulated disks, and an empty string if not."""
     return "*" if cell.emulated else ""
 
 
@@ -69,13 +69,13 @@ def half_width_text(interval: Interval) -> str:
 
 
 def some_of(texts: Sequence[str], most: int, joint: str = ", ", more: str = " and {} more") -> str:
-    """Join at most `most` texts. If there are others, add how many."""
+    """Join at most `most` strings. If there are more, add their number."""
     left = len(texts) - most
     return joint.join(texts[:most]) + (more.format(left) if left > 0 else "")
 
 
 def versions_text(record: RunRecord, *more: str) -> str:
-    """Return the versions of poolproof, the load generators and the kernel, and `more`, leaving out empty texts."""
+    """Return the versions of poolproof, the load generators and the kernel, and `more`, leaving out empty strings."""
     versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     return ", ".join(filter(None, (*versions, *more)))
 
@@ -100,8 +100,8 @@ def speed_text(speed: Interval) -> str:
     """Format how many times as fast something is, with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
 
     More is always better: a latency that is halved is `2× faster`. A difference by a factor of 2 or more is shown as a
-    ratio, a smaller one in per cent. A bound that differs from the mean by more than a factor of 100 is shown as that
-    limit: `4× faster (<0.04 … >400)`.
+    ratio. A smaller one is shown in per cent. If a bound differs from the mean by more than a factor of 100, it is cut
+    off there: `4× faster (<0.04 … >400)`.
     """
     if speed.mean >= _SHOWN_AS_RATIO:
         return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
