@@ -126,8 +126,9 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
 
 def _check_owner(run: RunDirectory, host: Host) -> None:
-    """Raise a RunError if `run` is a copy of a run that is in progress. A copy names the state directory of the
-    original.
+    """Raise a RunError if `run` is a copy of a run that is in progress.
+
+    A copy names the state directory of the original run.
     """
     owner = read_owner(run.record().state_dir, host)
     if owner is None or owner.machine != mark_of(LocalHost()):

@@ -224,7 +224,7 @@ class _Conductor:
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
         """Plan a layout and build it. If another program takes one of the loop devices in the meantime, try again.
 
-        `core`: the part of the layout that is already built.
+        `core`: the plan of the core that is already built.
         """
         ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
         for attempt in range(1, _ATTEMPTS + 1):

@@ -1,6 +1,4 @@
-"""Faults of the measured storage: errors in the kernel log, disks that slow down, and layers that no longer work as
-built.
-"""
+"""Faults of the measured storage: errors in the kernel log, slow disks, and layers that no longer work as built."""
 
 import re
 from collections import defaultdict

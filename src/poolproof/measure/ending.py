@@ -123,8 +123,7 @@ def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and of the page cache. The result is empty if no job writes.
-    """
+    """Return the write-back cycles of the layout's layers and of the page cache. Empty if no job writes."""
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
@@ -193,9 +192,7 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that divide the time since the warm-up into equal sections. The result is empty if there are
-    too few.
-    """
+    """Return the reports that divide the time since the warm-up into equal sections. Empty if there are too few."""
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []

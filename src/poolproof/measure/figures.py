@@ -13,11 +13,11 @@ _SAMPLES = 4
 
 
 def figures_of(result: Outcome) -> TrialMetrics:
-    """Return a trial's metrics. Rates are summed as fio sums them. Percentiles come from the merged histograms of all
-    parts.
+    """Return a trial's metrics.
 
-    Rates are added only for parts that ran at the same time. Trims count neither as reads nor as writes. If the outcome
-    lacks a rate for one of the parts, the total rate is None.
+    Rates are summed as fio sums them, but only for parts that ran at the same time. Percentiles come from the merged
+    histograms of all parts. Trims count neither as reads nor as writes. If the outcome lacks a rate for one of the
+    parts, the total rate is None.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {

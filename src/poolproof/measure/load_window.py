@@ -144,10 +144,9 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the rates per 500 ms, divided by their mean. None if there are fewer than four
-    rates.
+    """Return the standard deviation of the rates per 500 ms, divided by their mean.
 
-    `figures_of` computes the same value from fio's own samples.
+    None if there are fewer than four rates. `figures_of` computes the same value from fio's own samples.
     """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):

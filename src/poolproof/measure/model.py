@@ -20,8 +20,9 @@ from poolproof.results.runs.model import Trial, TrialKey
 
 @dataclass(frozen=True)
 class LiveRates:
-    """The rates of fio and of the leaf devices over the last second, in bytes per second. fio's is None if not yet
-    known.
+    """The rates of fio and of the leaf devices over the last second, in bytes per second.
+
+    fio's rate is None if it is not known yet.
     """
 
     elapsed_s: float

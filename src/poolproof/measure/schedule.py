@@ -24,15 +24,14 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A safety factor for two estimates: the time for a round of adaptive sampling, and the length of a trial with enough
-events.
-"""
+"""A safety factor for the estimated time of a round of adaptive sampling, and of a trial with enough events."""
 _MOST_RESERVED = 0.75
 """At most this share of the spare time is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
 """The number of cells of each kind that get a second trial if the minimum is one trial.
 
-A cell is measured by a rate or by a percentile. Half of the second trials may fail.
+The two kinds are cells measured by a rate and cells measured by a percentile. The number is twice what a prior needs,
+so half of the second trials may fail.
 """
 
 
@@ -110,13 +109,12 @@ class Schedule:
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings of the next trial. Its time limit leaves enough time for the minimum of all other certain
-        trials.
+        """Return the settings of the next trial. `layout` is the layout that is currently built.
 
-        `layout`: the layout that is currently built. The time beyond all minimum times is spent in this order: a
-        reserve for the first round of adaptive sampling; the time that trials of the goal need if they do not converge;
-        the other workloads. Trials of the same kind get equal shares. But if the goal is a percentile, each of its
-        trials may take until it has enough events.
+        The trial's time limit leaves the minimum time for all other certain trials. The time beyond all minimum times
+        is spent in this order: a reserve for the first round of adaptive sampling; the time that trials of the goal
+        need if they do not converge; the other workloads. Trials of the same kind get equal shares. But if the goal is
+        a percentile, each of its trials may take until it has enough events.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"

@@ -120,8 +120,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
-    """Return the differences between successive reports. The result is empty if a report with samples has no histogram.
-    """
+    """Return the differences between successive reports. Empty if a report with samples has no histogram."""
     is_mixed = bool(results) and None not in (latency_of(results[-1], "read"), latency_of(results[-1], "write"))
     found = [_histograms(result, apart=is_mixed) for result in results]
     if None in found:

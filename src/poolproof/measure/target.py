@@ -120,8 +120,9 @@ def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[s
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """True if the sysfs file `name` contains exactly `wanted` for every leaf device. None if a leaf device lacks the
-    file.
+    """True if the sysfs file `name` contains exactly `wanted` for every leaf device.
+
+    None if a leaf device does not have the file.
     """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in texts) if texts and None not in texts else None

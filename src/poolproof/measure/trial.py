@@ -62,14 +62,14 @@ Resident = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class _TrialMeasurements:
-    """The measurements of a trial: fio's run, the counters at the ends of the window, the samples in it, seconds per
-    phase.
+    """The measurements of a trial.
 
-    `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points at which bytes were counted.
-    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. `busy_with` and
-    `vdevs` are futures. They raise an error if reading failed. `host`: memory and processors before fio, after fio, and
-    after the drain. `counters`: the growth of other counters from before fio until after the drain. `clock_ahead_s`:
-    how many seconds the wall clock was ahead of the samples' clock when fio had ended.
+    `fio`: fio's run. `window`: the counters at its ends. `samples`: the samples in it. `seconds`: the length of each
+    phase. `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points at which bytes were
+    counted. `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain.
+    `busy_with` and `vdevs` are futures. They raise an error if reading failed. `host`: memory and processors before
+    fio, after fio, and after the drain. `counters`: the growth of other counters from before fio until after the drain.
+    `clock_ahead_s`: how many seconds the wall clock was ahead of the samples' clock when fio had ended.
     """
 
     fio: LoadRun
@@ -277,9 +277,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return the condition that ends fio, and the load with its maximum time. The condition is None if fio ends on its
-    own.
-    """
+    """Return the condition that ends fio (None if fio ends on its own), and the load with its maximum time."""
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load

@@ -79,9 +79,7 @@ def _best(covariances: Sequence[float], count: int) -> tuple[int, float, float]:
 
 
 def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float]]:
-    """Yield the Yule-Walker coefficients and the residual variance for each order, starting at 1 (Levinson-Durbin
-    recursion).
-    """
+    """Yield the Yule-Walker coefficients and the residual variance for orders 1, 2, … (Levinson-Durbin recursion)."""
     coefficients: list[float] = []
     residual = covariances[0]
     for order in range(1, len(covariances)):

@@ -42,8 +42,9 @@ LEAST_FREEDOM = 3
 """Without a prior, a variance between runs is used only if it has at least this many degrees of freedom."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U: the assumed standard deviation of the logarithm of a cell's variance. The logarithm of a cell's standard deviation
-then varies by 0.35, which is a factor of 1.4.
+"""U: the assumed standard deviation of the logarithm of a cell's variance.
+
+The logarithm of a cell's standard deviation then varies by 0.35, which is a factor of 1.4.
 """
 
 Key = TypeVar("Key", bound=Hashable)

@@ -361,8 +361,7 @@ def leader_of(contenders: Scores) -> str | None:
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of a single test. It is 1 - confidence, divided by the number of pairs and by the number of
-    checkpoints.
+    """Return the risk of a single test: 1 - confidence, divided by the numbers of pairs and of checkpoints.
 
     The leader is paired with every other contender.
     """

@@ -87,8 +87,9 @@ def _nonzero(value: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return ψ(x) for x > 0. The recurrence raises x to at least 8, and the asymptotic series does the rest (DLMF
-    5.11.2).
+    """Return ψ(x) for x > 0.
+
+    The recurrence raises x to at least 8. The asymptotic series gives the rest (DLMF 5.11.2).
     """
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:

@@ -57,11 +57,10 @@ def means_disagree(means: Sequence[float], within: PooledError | None, tolerance
 def repeated_half_width(
     error: MeanError, count: int, least_count: int, confidence: float, prior: VariancePrior | None
 ) -> float:
-    """Return the half width of the interval of a mean of `count` measurements. The result and `error` are relative to
-    the mean.
+    """Return the half width of the interval of a mean of `count` measurements.
 
-    The interval is wider if there are more measurements than the minimum, `least_count`, because each further
-    measurement was another chance to stop.
+    The half width and `error` are relative to the mean. The interval is wider if there are more measurements than the
+    minimum, `least_count`, because each further measurement was another chance to stop.
     """
     half = error.reach((1 - confidence) / 2)
     return half * (1 + stopping_share(error, count, least_count, prior) / 2)

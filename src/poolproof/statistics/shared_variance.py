@@ -68,9 +68,7 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance that scatters as much as this prior, but at most
-        `MOST_FREEDOM`.
-        """
+        """Return the degrees of freedom of a sample variance that scatters as much, but at most `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
@@ -134,8 +132,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for these logarithms of variances. `halves` contains half of each variance's degrees of freedom.
-    """
+    """Return the prior for these logarithms of variances. `halves` is half of each one's degrees of freedom."""
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)

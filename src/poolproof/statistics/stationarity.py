@@ -218,12 +218,11 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels of a series if they are more than twice the tolerance apart. None if there is only one
-    level.
+    """Return the two levels of a series, or None if there is only one.
 
-    One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. For a
-    normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only a distance of four
-    deviations or more is taken as two levels.
+    There are two levels only if they are more than twice the tolerance apart. One-dimensional 2-means splits the batch
+    means so that the sum of squares within the two groups is smallest. For a normal sample, the means of the two groups
+    are then 2.6 within-group deviations apart. Only a distance of four deviations or more is taken as two levels.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)

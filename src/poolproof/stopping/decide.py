@@ -161,9 +161,7 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
 
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
-    """Return the half width of the mean's interval. The samples and the rounds each give one; the wider one is
-    returned.
-    """
+    """Return the half width of the mean's interval, from the samples or from the rounds, whichever is wider."""
     by_rounds = t_half_width(standard_error(means), len(means) - 1, confidence)
     if len(values) < 4 * _ROUNDS:
         return by_rounds

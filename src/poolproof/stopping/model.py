@@ -85,8 +85,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class NotConverged:
-    """The reason why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values.
-    """
+    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
 
     name: str
     sentence: str

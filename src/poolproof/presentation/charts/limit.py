@@ -12,8 +12,10 @@ from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
-"""The longest bar, as a share of the limit. If a share is larger, its bar is cut off here and its label shows the
-share."""
+"""The longest bar, as a share of the limit.
+
+If a share is larger, its bar is cut off here, and its label shows the share.
+"""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 

@@ -29,8 +29,10 @@ LIGHTER: Mapping[str, str] = {
 """The colours that are replaced on a dark page, each with its replacement."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""The colours of results, from a workload's best result down to a hundredth of it or less, in equal logarithmic
-steps."""
+"""The colours of results, from a workload's best result down to a hundredth of it or less.
+
+They are in equal logarithmic steps.
+"""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {

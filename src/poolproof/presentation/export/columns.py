@@ -30,9 +30,7 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return a function for each column name. The function takes a row and returns a string, a number, a bool or
-    None.
-    """
+    """Return a function for each column name. It takes a row and returns a string, a number, a bool or None."""
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {

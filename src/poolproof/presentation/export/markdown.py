@@ -134,8 +134,9 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the percentiles with too few events and says how many they need. Empty if there are
-    none.
+    """Return a sentence that says which percentiles have too few events, and how many they need.
+
+    Empty if there are none.
     """
     found = [(_place(row), row) for row in rows if row.counts]
     few = [f"{place} ({_text(each.sentence)})" for place, row in found if (each := row.cell.few_events()) is not None]

@@ -90,9 +90,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield a picture for each panel and each value of the other options. Without panels, yield one for each
-    workload.
-    """
+    """Yield a picture for each panel and value of the other options or, without panels, for each workload."""
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")

@@ -98,9 +98,7 @@ class ExportRow:
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return why the result is less precise than `until` requires. Empty if it is precise enough, or without
-        `until`.
-        """
+        """Return why the result is less precise than `until` requires. Empty if it is precise, or without `until`."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -139,8 +137,9 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics by which workloads are compared, such as `99 %`. Other metrics have 95
-        %.
+        """Return the confidence for the metrics by which workloads are compared, such as `99 %`.
+
+        All other metrics have 95 %.
         """
         return confidence_text(self.campaign.measure)
 
@@ -180,8 +179,9 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Return a cell's row. If the campaign does not define the settings, they come from the layout's and workload's
-    names.
+    """Return a cell's row.
+
+    If the campaign does not define the settings, they are parsed from the names of the layout and the workload.
     """
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
@@ -204,8 +204,9 @@ def _in_name(name: str) -> Iterable[tuple[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """Turn text into the name of a column, label or tag. Other characters than ASCII letters, digits and `_` become
-    `_`.
+    """Turn text into the name of a column, label or tag.
+
+    All characters except ASCII letters, digits and `_` are replaced by `_`.
     """
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 

@@ -222,9 +222,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about the difference between the two best layouts that a repeat of the run would probably
-    show.
-    """
+    """Yield a sentence about the difference that a repeat of the run would show between the two best layouts."""
     for each in ranking.ranked[1:2]:
         if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
@@ -263,9 +261,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield a sentence that says why layouts are not ranked. For a large mix, it counts each layout's unusable
-    results.
-    """
+    """Yield a sentence that says why layouts are not ranked. For a large mix, it counts the unusable results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -323,8 +319,9 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about how long the load ran. With `until`, it also says how long a fixed schedule would have
-    taken.
+    """Yield a sentence about how long the load ran.
+
+    With `until`, it also says how long a fixed schedule would have taken.
     """
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)

@@ -22,8 +22,9 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk. `late_bytes` were written after fio had ended. `below` says how much the disk below moved, if there is
-    one.
+    """A disk.
+
+    `late_bytes` were written after fio had ended. If there is a disk below, `below` says how much it moved.
     """
 
     device: str
@@ -120,8 +121,9 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes were lost. The strongest finding that explains the loss decides; if there is none,
-    `otherwise`.
+    """Return why bytes were lost, according to the strongest finding that explains it.
+
+    If no finding explains it, return `otherwise`.
     """
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)

@@ -96,9 +96,7 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
 
 
 class _Feed:
-    """The latest status, shared by all browsers. A single task reads the run, no matter how many browsers are
-    connected.
-    """
+    """The latest status, shared by all browsers. A single task reads the run for all of them."""
 
     def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
         self._watched, self._closing, self._on_end = watched, closing, on_end

@@ -186,9 +186,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield a sentence about the differences that a repeat would show, and a sentence about what the answer applies
-    to.
-    """
+    """Yield a sentence about the differences that a repeat would show, and one about what the answer applies to."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")

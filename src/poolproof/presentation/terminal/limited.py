@@ -96,8 +96,9 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason. If all cells of a layout share the reason, the layout is
-    named.
+    """Return the cells without a limit, grouped by reason.
+
+    If all cells of a layout share the reason, only the layout is named.
     """
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:

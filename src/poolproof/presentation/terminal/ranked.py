@@ -1,6 +1,4 @@
-"""A ranking as text: places with ties, speed relative to the leader, and each layout's redundancy, capacity and write
-amplification.
-"""
+"""A ranking as text: places with ties, speeds, and each layout's redundancy, capacity and write amplification."""
 
 from collections.abc import Iterator, Mapping
 
@@ -106,9 +104,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with its half width. The half width is capped, because two very different trials would have a huge
-    one.
-    """
+    """Return a value with its half width, which is capped: two very different trials would have a huge one."""
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
@@ -182,9 +178,7 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a heading that says how the speed of a mix is computed, then the ratios that each layout's speed consists
-    of.
-    """
+    """Yield a heading that says how the speed of a mix is computed, then the ratios behind each layout's speed."""
     first = ranking.ranked[0].entry
     text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
     yield Text(text, style="bold")

@@ -42,9 +42,7 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return a cell's value with the variance between runs added. The value is unchanged if that variance is
-        unknown.
-        """
+        """Return a cell's value with the variance between runs added, if that variance is known."""
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -130,8 +128,9 @@ class EarlierAmong:
 
 
 class _RunIdentity:
-    """A run as a cache key. Keys are compared by identity, because comparing all values of a run would take too
-    long.
+    """A run as a cache key.
+
+    Keys are compared by identity, because comparing all values of a run would take too long.
     """
 
     def __init__(self, run: LoadedRun) -> None:
@@ -249,9 +248,7 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield up to 200 folders in the same folder as the run at `path`, newest first. Symbolic links are not
-    followed.
-    """
+    """Yield up to 200 folders that are next to the run at `path`, newest first. Symbolic links are not followed."""
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]

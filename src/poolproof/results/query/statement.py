@@ -183,8 +183,7 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, a line with the number of
-    other rows.
+    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, the number of other rows.
 
     Numbers are right-aligned, and long strings are cut off.
     """

@@ -103,8 +103,9 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return how much a metric typically varies between trials. None for byte counts, or if there are too few
-        cells.
+        """Return how much a metric typically varies between trials.
+
+        None for byte counts, or if there are too few cells.
         """
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)

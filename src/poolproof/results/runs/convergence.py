@@ -33,11 +33,10 @@ BuildKey = tuple[CellKey, int]
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between the trials of a cell, estimated from all cells of a run. None if there are too few
-    cells.
+    """The typical variance between the trials of a cell, estimated from all cells of a run.
 
-    Rates and percentiles have separate priors, because percentiles vary several times as much as rates, and only in
-    steps of a histogram bin.
+    None if there are too few cells. Rates and percentiles have separate priors, because percentiles vary several times
+    as much as rates, and only in steps of a histogram bin.
     """
 
     rates: VariancePrior | None = None

@@ -191,18 +191,15 @@ class Cell:
         return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return the number of events that a percentile has and needs, if it has too few for comparisons. Otherwise,
-        None.
+        """Return the number of events that a percentile has and needs, if it has too few for comparisons.
 
-        Also None for a rate.
+        None if it has enough, and for a rate.
         """
         return few_events(self.trials, metric or self.metric)
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events to be precise, each with the number of events it
-        needs.
-        """
+        """Return the measured percentiles that have too few events to be precise, and for each what is missing."""
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
@@ -248,9 +245,7 @@ class Cell:
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this metric covers only one direction, and has the same values and verdict as the metric of both
-        directions.
-        """
+        """True if this metric covers only one direction and has the same values and verdict as its metric of both."""
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
@@ -332,10 +327,10 @@ def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance of a metric between trials or builds. None if too few cells have at least two
-    samples.
+    """Return the typical variance of a metric between trials or builds.
 
-    Cells whose rate changes are included, because their extremes cover the error that all their trials share.
+    None if too few cells have at least two samples. Cells whose rate changes are included, because their extremes cover
+    the error that all their trials share.
     """
     every = tuple(cells)
     trials = (trial for cell in every for trial in cell.trials)
