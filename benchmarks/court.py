@@ -10,7 +10,7 @@ second run are divided by 1.2, and the cells that are then called slower are cou
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
-again, so an interrupted court can be continued, and more pairs can be added later. A pair takes about five minutes on
+again, so an interrupted court can be continued, and more pairs can be added later. A pair takes about eight minutes on
 an idle machine, and longer in a lab.
 """
 
@@ -28,7 +28,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT, decide
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
-KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "2..3")}
+KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "3..4")}
 """The options of `poolproof run` for each kind of pair."""
 
 PLANTED = 0.2
