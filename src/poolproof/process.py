@@ -62,7 +62,10 @@ class CommandFailed(CommandError):
 
 
 class CommandTimedOut(CommandError):
-    """The program exceeded its time limit and was killed."""
+    """The program exceeded its time limit and was killed. `where` says on which host, as in ` on nas1`."""
+
+    def __init__(self, argv: Sequence[str], timeout_s: float, where: str = "") -> None:
+        super().__init__(f"`{shown(argv)}`{where} did not end within {round(timeout_s, 1):g} s and was killed")
 
 
 def run(
@@ -89,7 +92,7 @@ def run(
         out, err = process.communicate(stdin, timeout=min(timeout_s, _LONGEST_S))
     except subprocess.TimeoutExpired:
         end_group(process)
-        raise CommandTimedOut(f"`{shown(argv)}` did not end within {round(timeout_s, 1):g} s and was killed") from None
+        raise CommandTimedOut(argv, timeout_s) from None
     except BaseException:
         end_group(process)
         raise
@@ -116,7 +119,7 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
     try:
         dialogue.exchange(stdin.encode(), lambda: False, begun + timeout_s)
     except TimeoutError:
-        raise CommandTimedOut(f"`{shown(argv)}` did not end within {round(timeout_s, 1):g} s and was killed") from None
+        raise CommandTimedOut(argv, timeout_s) from None
     finally:
         code = dialogue.end(grace_s)
     return Completed(tuple(argv), code, decoded(dialogue.out), decoded(dialogue.err), time.monotonic() - begun)

@@ -184,9 +184,7 @@ class SshHost:
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):
-            raise process.CommandTimedOut(
-                f"`{process.shown(argv)}` on {self.name} did not end within {round(timeout_s, 1):g} s and was killed"
-            ) from None
+            raise process.CommandTimedOut(argv, timeout_s, f" on {self.name}") from None
         except process.ProgramMissing:
             raise HostError(
                 "ssh is not installed on this machine", "Debian, Ubuntu: sudo apt-get install openssh-client"

@@ -14,16 +14,12 @@ from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf
 from poolproof.evidence.counter_sources import Values, growth, read_sources
 from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now, reading_at
 from poolproof.evidence.host_use import HostReading, host_use, read_host
-from poolproof.evidence.model import Evidence, OtherWork, Throttling, VdevUse, ZfsFacts, ZfsUse
-from poolproof.evidence.other_work import others_between, read_others
+from poolproof.evidence.model import Evidence, VdevUse, ZfsUse
 from poolproof.evidence.run_delay import RunDelays
-from poolproof.evidence.throttling import throttling_between
-from poolproof.evidence.zfs import read_zfs, use_between
-from poolproof.facts.conditions import read_conditions
 from poolproof.hosts.base import HostUnreachable
 from poolproof.hosts.clock import clock_ahead_s
 from poolproof.hosts.local import now_s
-from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
+from poolproof.layers.open_layout import busy_with, counting_points, vdev_uses
 from poolproof.layers.tree import expected
 from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
@@ -38,6 +34,7 @@ from poolproof.measure.load_window import LoadRun, gathered, window_of
 from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
+from poolproof.measure.surroundings import HostBefore, Surroundings
 from poolproof.provision.apply import check_identity
 from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.model import Trial, TrialKey, trial_evidence
@@ -82,17 +79,8 @@ class _TrialMeasurements:
     vdevs: Future[tuple[VdevUse, ...]]
     host: tuple[HostReading, HostReading, HostReading]
     counters: Mapping[str, Values]
-    around: "Surroundings"
+    around: Surroundings
     clock_ahead_s: float
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What else happened on the main host while fio ran, and what state the host was in."""
-
-    others: OtherWork
-    throttling: Throttling
-    conditions: Mapping[str, str]
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
@@ -200,51 +188,31 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     places = counting_points(context.layout.tree, host)
     more = [CounterFile(place.host, path) for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
-    start: list[CounterReading] = []
     ending, load = _ending(context, prepared)
     generator = generator_of(load)
-    publisher = RatePublisher(
-        context.listener, context.run, TrialKey(context.layout.name, prepared.workload.name, number)
-    )
-    reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
-    to_decide_s = context.measure.shortest_s if ending else math.inf
-    status_s = status_interval_s(load, to_decide_s) if reports else None
-    # A file system program that hangs is ended by its health check. Its mount is then gone, so fio is not retried.
-    most_s = None if health_checks_of(context.layout.tree) else load.planned_s
-    watch = LoadWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
-
-    is_dated = status_s is not None or load.ramp_s > 0
-
-    def ahead_now_s() -> float:
-        return clock_ahead_s(host, sampler.dating_host) if is_dated else 0.0
-
+    watch, status_s = _watch(context, prepared, number, sampler, ending, load)
     delays = RunDelays(lambda: generator.run_delays(host, scratch))
-
-    ahead_s = ahead_now_s()
+    ahead_s = _ahead_now_s(sampler, load, status_s)
+    start: list[CounterReading] = []
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s, ahead_s)
         delays.begins()
 
-    zfs_facts = context.layout.target.zfs or ZfsFacts()
-    with_pools = pool_host(context.layout.tree, host)
     stats = [file.path for file in sampler.files if file.host == ""]
-    mark = scratch.rpartition("/")[2]
-    sources_start, conditions_start = read_sources(host), read_conditions(host, stats)
-    others_start, others_at_s = read_others(host, mark), time.monotonic()
-    zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
+    before = HostBefore.read(context, stats)
     with sampler, watch, delays:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
-        others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
-        conditions, ended_ahead_s = read_conditions(host, stats), ahead_now_s()
+        around = before.surroundings(context, stats)
+        ended_ahead_s = _ahead_now_s(sampler, load, status_s)
     # on a slow host, reading all this takes seconds, while the sampler continues
     samples = (*(each for each in sampler.readings if each.at_s < end.at_s), end) if sampler.readings else ()
     if watch.stuck is not None:
         raise LoadStuck(watch.stuck, generator.name)
-    zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
+    zfs = before.zfs_use(context)
     context.listener.step("drain to the disks")
     # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
     with ThreadPoolExecutor() as pool:
@@ -253,27 +221,50 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         flush(host, context.layout)
         drained, host_drained = read_now(host, leaves, more), read_host(host)
         vdevs = pool.submit(vdev_uses, context.layout.tree, host)
-        counters = growth(sources_start, read_sources(host))
+        counters = growth(before.sources, read_sources(host))
     fio = report.result()
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
-    window = Window(start[0], end, drained)
-    readings = (host_start, host_end, host_drained)
-    throttling = throttling_between(conditions_start, conditions)
-    around = Surroundings(replace(others, delay_share=delays.share), throttling, conditions.texts)
     return _TrialMeasurements(
-        fio,
-        window,
-        samples,
-        seconds,
-        zfs,
-        places,
-        busy,
-        vdevs,
-        readings,
-        counters,
-        around,
-        ended_ahead_s,
+        fio=fio,
+        window=Window(start[0], end, drained),
+        samples=samples,
+        seconds=seconds,
+        zfs=zfs,
+        places=places,
+        busy_with=busy,
+        vdevs=vdevs,
+        host=(before.host, host_end, host_drained),
+        counters=counters,
+        around=replace(around, others=replace(around.others, delay_share=delays.share)),
+        clock_ahead_s=ended_ahead_s,
     )
+
+
+def _watch(
+    context: TrialContext,
+    prepared: PreparedWorkload,
+    number: int,
+    sampler: Sampler,
+    ending: Ending | None,
+    load: Load,
+) -> tuple[LoadWatch, float | None]:
+    """Return what watches fio, and the interval of fio's reports in seconds. The interval is None without reports."""
+    layout, generator = context.layout, generator_of(load)
+    key = TrialKey(layout.name, prepared.workload.name, number)
+    publisher = RatePublisher(context.listener, context.run, key)
+    reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
+    to_decide_s = context.measure.shortest_s if ending else math.inf
+    # A file system program that hangs is ended by its health check. Its mount is then gone, so fio is not retried.
+    most_s = None if health_checks_of(layout.tree) else load.planned_s
+    told = publisher if reports else None
+    watch = LoadWatch(context.host, generator, layout.scratch, sampler, told, ending, most_s)
+    return watch, status_interval_s(load, to_decide_s) if reports else None
+
+
+def _ahead_now_s(sampler: Sampler, load: Load, status_s: float | None) -> float:
+    """Return how far the wall clock is ahead of the samples' clock, in seconds. 0 if nothing uses fio's dates."""
+    is_dated = status_s is not None or load.ramp_s > 0
+    return clock_ahead_s(sampler.run_host, sampler.dating_host) if is_dated else 0.0
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:

@@ -30,7 +30,7 @@ class _Far(ToldHost):
         if argv[0] == "stat":
             self.asked += 1
             if self._hangs:
-                raise CommandTimedOut("`stat` did not end")
+                raise CommandTimedOut(argv, timeout_s)
         raise HostUnreachable("the link to nas broke", "ssh nas true")
 
     def read(self, path: str) -> str:

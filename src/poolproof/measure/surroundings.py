@@ -1,0 +1,71 @@
+"""What else happens on the host while fio runs: readings from just before fio starts, and what changes after them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.evidence.counter_sources import Values, read_sources
+from poolproof.evidence.host_use import HostReading, read_host
+from poolproof.evidence.model import OtherWork, Throttling, ZfsFacts, ZfsUse
+from poolproof.evidence.other_work import OthersReading, others_between, read_others
+from poolproof.evidence.throttling import throttling_between
+from poolproof.evidence.zfs import ZfsCounters, read_zfs, use_between
+from poolproof.facts.conditions import Conditions, read_conditions
+from poolproof.layers.open_layout import pool_host
+from poolproof.measure.model import TrialContext
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What else happened on the main host while fio ran, and what state the host was in."""
+
+    others: OtherWork
+    throttling: Throttling
+    conditions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class HostBefore:
+    """The state of the main host just before fio starts. `others_at_s` is when the work of other processes was read."""
+
+    sources: Mapping[str, Values]
+    conditions: Conditions
+    others: OthersReading
+    others_at_s: float
+    zfs: ZfsCounters | None
+    host: HostReading
+
+    @classmethod
+    def read(cls, context: TrialContext, stats: Sequence[str]) -> "HostBefore":
+        """Read the state now. `stats` are the sysfs `stat` files of the block devices in use.
+
+        Raises a CommandError if the host does not respond.
+        """
+        host = context.host
+        sources, conditions = read_sources(host), read_conditions(host, stats)
+        others, others_at_s = read_others(host, _mark(context)), time.monotonic()
+        return cls(sources, conditions, others, others_at_s, _read_zfs(context), read_host(host))
+
+    def surroundings(self, context: TrialContext, stats: Sequence[str]) -> Surroundings:
+        """Return what has happened since this reading. The delays of fio's own threads are not included.
+
+        Raises a CommandError if the host does not respond.
+        """
+        others = read_others(context.host, _mark(context))
+        since = others_between(self.others, others, time.monotonic() - self.others_at_s)
+        conditions = read_conditions(context.host, stats)
+        return Surroundings(since, throttling_between(self.conditions, conditions), conditions.texts)
+
+    def zfs_use(self, context: TrialContext) -> ZfsUse | None:
+        """Return how much ZFS's counters have grown since this reading, or None without a pool."""
+        return use_between(self.zfs, _read_zfs(context))
+
+
+def _mark(context: TrialContext) -> str:
+    """Return the name of the run's own directory. The run's own processes have it in their command lines."""
+    return context.layout.scratch.rpartition("/")[2]
+
+
+def _read_zfs(context: TrialContext) -> ZfsCounters | None:
+    facts = context.layout.target.zfs or ZfsFacts()
+    return read_zfs(pool_host(context.layout.tree, context.host), facts.pools, facts.objsets)
