@@ -34,7 +34,7 @@ _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
     "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""The highest rate that any disk of a kind can reach, in bytes per second.
+"""For each kind of disk, an upper bound on a disk's rate in bytes per second.
 
 `nvme4` is an NVMe disk with four PCIe 4 lanes. Its rate is what the link can carry after encoding. A rotational disk
 with two actuators reaches 554 MB/s. `sas` includes both ports of a SAS-4 disk.
@@ -136,7 +136,7 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 def parse_devices(texts: Sequence[str]) -> Devices:
     """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
 
-    For a disk without a rate, the highest rate of any disk of its kind is assumed.
+    For a disk without a rate, the upper bound for its kind is assumed.
 
     Raises:
         UsageError: a value cannot be parsed.
