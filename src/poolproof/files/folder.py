@@ -6,7 +6,6 @@ sockets and devices are refused before they are opened, because opening a FIFO b
 effects.
 """
 
-import contextlib
 import errno
 import os
 import stat
@@ -22,12 +21,13 @@ _KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFDIR: "a directory",
 }
+_DELETED = "it was deleted while poolproof was using it"
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class FileRefused(OSError):
-    """The file is not a regular file, or it is too large. `strerror` says which."""
+    """The file is not a regular file, too large, or in a deleted directory. `strerror` says which."""
 
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(errno.EINVAL, reason, str(path))
@@ -91,13 +91,16 @@ class Folder:
     def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
         """Open or create a regular file in the directory and return its handle.
 
-        Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
+        Raises a FileRefused if it is not a regular file or if the directory was deleted, and an OSError if it cannot be
+        opened.
         """
         if kind := self.kind(name):
             raise FileRefused(f"it is {kind}, not a regular file", self.path / name)
         try:
             handle = os.open(name, flags | _SAFELY, mode, dir_fd=self.handle)
         except OSError as error:
+            if flags & os.O_CREAT and isinstance(error, FileNotFoundError):
+                raise FileRefused(_DELETED, self.path) from None
             raise type(error)(error.errno, error.strerror, str(self.path / name)) from None
         if not stat.S_ISREG(os.fstat(handle).st_mode):  # it was replaced in the meantime
             os.close(handle)
@@ -105,8 +108,12 @@ class Folder:
         return handle
 
     def _make(self, name: str) -> None:
-        with contextlib.suppress(FileExistsError):  # whether it is a directory shows when it is opened
+        try:
             os.mkdir(name, dir_fd=self.handle)
+        except FileExistsError:
+            pass  # whether it is a directory shows when it is opened
+        except FileNotFoundError:
+            raise FileRefused(_DELETED, self.path) from None
 
     def _enter(self, name: str) -> "Folder":
         path = self.path / name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.files.folder import FileRefused
+from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_BYTES, is_regular, read_end, read_regular, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_output
 
@@ -156,3 +156,15 @@ def test_a_torn_last_line_is_removed_before_the_next(root: Path) -> None:
     append_line(path, b"three")
     assert whole_lines(path) == [b"one", b"three"]
     assert whole_lines(root / "none") == []
+
+
+def test_a_directory_that_is_deleted_while_it_is_open_is_named(root: Path) -> None:
+    run = root / "run"
+    run.mkdir()
+    folder = Folder.open(run)
+    run.rmdir()
+    with pytest.raises(FileRefused, match="it was deleted while poolproof was using it") as raised:
+        folder.open_file("file", os.O_WRONLY | os.O_CREAT)
+    assert raised.value.filename == str(run)
+    with pytest.raises(FileRefused, match="it was deleted"):
+        folder.below(run / "a", make=True)
