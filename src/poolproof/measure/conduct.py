@@ -186,7 +186,9 @@ class _Conductor:
         return self._build(partial(plan_core, self.plan, self.host, name))
 
     def _measure_layout(self, name: str, order: TrialOrder, build: int, core: LayoutPlan | None) -> None:
-        """Build the layout from scratch or on top of its core, measure it, and remove whatever this method built."""
+        """Build the layout from scratch or on top of its core, measure it, and remove everything that was built for
+        it.
+        """
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
         self._run_trials(self._open_layout(self._build(planner, core)), order, build)
@@ -196,7 +198,7 @@ class _Conductor:
         return {change.number for change in self.journal.outstanding()}
 
     def _remove_all_but(self, keep: set[int]) -> None:
-        """Undo all changes except those with these numbers. Raises a BuildError if one cannot be undone."""
+        """Undo all changes except those with these numbers. Raises a BuildError if a change cannot be undone."""
         complain(self._undo_all_but(keep), str(self.run.path))
 
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:

@@ -56,7 +56,7 @@ class Listener:
         """A trial starts: first its caches are dropped, then fio runs."""
 
     def live(self, rates: LiveRates) -> None:
-        """There are new rates, once a second while fio runs. Called from another thread."""
+        """There are new rates. This is called once a second while fio runs, from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
         """The trial is finished, judged and saved."""
@@ -93,7 +93,7 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """Return the path of the layout's top, which is a directory for test files or a block device."""
+        """Return the path of the layout's top: a directory for test files, or a block device."""
         return self.tree.volume.path
 
     @property

@@ -51,7 +51,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
-    """Return the totals at these moments, which must be sorted by time."""
+    """Return the totals at these moments. The moments must be in ascending order."""
     found, index = [], 1
     for moment in moments:
         while index < len(times) - 1 and times[index] < moment:
@@ -65,7 +65,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 
 def series_text(statuses: Sequence[Status]) -> str:
-    """Return the text of series.jsonl, which has one line per report, with totals since fio's clock started."""
+    """Return the content of series.jsonl: one line per report, with the totals since fio's clock started."""
     names = [each.name for each in fields(Status) if each.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
@@ -161,5 +161,5 @@ def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, 
 
 
 def latency_text(intervals: Sequence[LatencyInterval]) -> str:
-    """Return the text of latency.jsonl, which has one line per interval."""
+    """Return the content of latency.jsonl: one line per interval."""
     return "".join(msgspec.json.encode(interval).decode() + "\n" for interval in intervals)

@@ -232,8 +232,8 @@ def measure_run(
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
     """Hold this machine's locks while the context lasts, if the session measures this machine.
 
-    Raises a HostError if another run is in progress. With `share`, the error is raised only if that run uses one of the
-    same disks or directories.
+    Raises a HostError if another run is in progress. If `share` is set, the error is raised only if that run uses one
+    of the same disks or directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()

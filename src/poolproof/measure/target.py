@@ -105,7 +105,7 @@ def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
     """Return the content of a leaf device's sysfs file, such as `queue/rotational`. None if it is missing or empty.
 
-    A partition does not have the file, so the file of its disk is read, which is in the folder above.
+    A partition does not have the file. The file of the partition's disk is read instead, from the folder above.
     """
     return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
 

@@ -1,9 +1,10 @@
-"""The samples of layouts that were built several times. Variance within a build and between builds are both included.
+"""Samples of layouts that were built several times.
 
 Trials of the same build share everything that was decided when the layout was built, so they are not independent. Each
-build is therefore one sample: the mean of its trials. The variance between these means covers both levels, so intervals
-and tests need no model of the two. The trials within the builds add a lower bound: if the means of the builds agree by
-chance, they are not more precise than their own trials allow.
+build is therefore one sample: the mean of its trials. The variance between these means includes both the variance
+between builds and the variance within them, so intervals and tests need no separate model of the two. The trials within
+the builds add a lower bound: if the means of the builds agree by chance, they are not more precise than their own
+trials allow.
 """
 
 import math

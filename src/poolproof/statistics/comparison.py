@@ -160,7 +160,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio of the means with its 95 % interval, which is not corrected for multiple comparisons.
+        """Return the ratio of the means with its 95 % interval, not corrected for multiple comparisons.
 
         A ratio of 2 means twice as fast, also for latencies. `low` and `high` are None if the difference can't be
         tested.

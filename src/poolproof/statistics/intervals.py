@@ -28,9 +28,9 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval of this half width around a mean. It is cut off at 0, because no metric is negative.
+        """Return the interval around `mean` with the half width `half`. If `half` is None, there is no interval.
 
-        If `half` is None, there is no interval.
+        The interval is cut off at 0, because no metric is negative.
         """
         return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
 

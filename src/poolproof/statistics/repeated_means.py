@@ -67,9 +67,10 @@ def repeated_half_width(
 
 
 def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
-    """Return how much too small a standard error may be because measuring stopped when it was small, as a share of it.
+    """Return the share by which a standard error may be too small.
 
-    This is the relative standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
+    Measuring stops when the standard error is small, so it is sometimes small only by chance. The share is the relative
+    standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
     """
     if count <= least_count:
         return 0.0

@@ -132,7 +132,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for these logarithms of variances. `halves` is half of each one's degrees of freedom."""
+    """Return the prior for these logarithms of variances. `halves` are half of the variances' degrees of freedom."""
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
@@ -163,9 +163,8 @@ def has_interval(count: int, prior: VariancePrior | None) -> bool:
 class MeanError:
     """The error distribution of a mean or of a difference of means, centred on 0.
 
-    The error has two kinds of parts. `known` is the distribution of the variance of those parts whose variance follows
-    from a prior. The variances of the other parts were estimated from their own samples alone. `estimated` is their
-    sum, with `freedom` degrees of freedom.
+    One part of the variance follows from a prior: `known` is its distribution. The other part was estimated from the
+    samples alone: `estimated` is its value, with `freedom` degrees of freedom.
     """
 
     known: Points = CERTAIN
@@ -186,7 +185,7 @@ class MeanError:
         return sum(weight * self._tail_at(variance, distance) for variance, weight in self.known)
 
     def reach(self, risk: float) -> float:
-        """Return the distance that the error exceeds with probability `risk`, which must be below 0.5."""
+        """Return the distance that the error exceeds with probability `risk`. `risk` must be below 0.5."""
         if self.is_zero:
             return 0.0
         if self.known == CERTAIN:

@@ -130,8 +130,8 @@ class StoppingDecision:
 class TrialMean:
     """The mean of one trial and its interval.
 
-    `low` and `high` are None if the series is too short or not stationary. `error` is the standard error of the mean
-    with `freedom` degrees of freedom. Trials of older runs have only the interval, which may have been widened for
+    `low` and `high` are None if the series is too short or not stationary. `error` is the standard error of the mean,
+    with `freedom` degrees of freedom. Trials of older runs have only the interval. It may have been widened for
     repeated checks.
     """
 

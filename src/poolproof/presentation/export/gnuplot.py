@@ -25,7 +25,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""The gnuplot point types of distinct filled shapes. The number before each is the hollow version of the same shape."""
+"""The gnuplot point types of distinct filled shapes. The hollow version of each shape has the number before it."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)

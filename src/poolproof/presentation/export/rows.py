@@ -108,7 +108,7 @@ class ExportRow:
 
     @property
     def measured_at(self) -> str:
-        """Return when the last trial began, in ISO 8601, or an empty text if unknown."""
+        """Return when the last trial began, in ISO 8601, or an empty string if unknown."""
         return max(self.cell.trials, key=lambda trial: trial.begun_s).begun_at
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:

@@ -121,9 +121,9 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes were lost, according to the strongest finding that explains it.
+    """Return why bytes were lost, according to the strongest finding that explains the loss.
 
-    If no finding explains it, return `otherwise`.
+    If no finding explains the loss, return `otherwise`.
     """
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)

@@ -66,13 +66,13 @@ def cell_rows(
 ) -> list[dict[str, Any]]:
     """Return an object for each cell, with its position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. These
-    keys are absent if they would be empty, which makes the page of a large run smaller:
+    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. To make
+    the page of a large run smaller, these keys are left out if they would be empty:
 
     - `levels`: the bytes that each layer moved, as returned by `_levels`
     - `o`: the other metrics whose verdict differs, with that verdict and the numbers of its findings
     - `u`: the name and the sentence of each reason why the result did not converge
-    - `r`: remarks on the trials, such as trials without a usable value or trials that agree to the last digit
+    - `r`: remarks on the trials: for example, trials without a usable value or trials that agree to the last digit
     - `e`: what is missing if the result is a percentile with too few events
     """
     layouts = {layout: number for number, layout in enumerate(run.layouts_in_states)}
@@ -126,7 +126,7 @@ def shown_findings(cell: Cell) -> Iterator[Finding]:
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
-    """Return a key. Findings with the same text have the same key."""
+    """Return a key for the finding. Findings with the same rule, effect, message and fix have the same key."""
     return finding.rule, finding.effect, finding.message, finding.fix
 
 

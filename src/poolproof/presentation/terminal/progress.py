@@ -24,7 +24,7 @@ _STEPS = {"drop caches": "dropping caches", "drain to the disks": "waiting for a
 
 @dataclass(frozen=True)
 class News:
-    """A finding together with its trial, or a warning, which has no trial."""
+    """A finding with its trial, or a warning. A warning has no trial."""
 
     text: str
     trial: Trial | None = None

@@ -147,7 +147,7 @@ class _RunIdentity:
 def _found(
     of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[float, int] | None
 ) -> EarlierRuns:
-    """Return the result of `earlier_runs`, cached because the ranking of each workload needs it."""
+    """Return the result of `earlier_runs`. It is cached, because the ranking of each workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
     earlier = _earlier(run.path.resolve(), run.record.begun_s, run.record.seed, run.record.facts["machine"])
@@ -213,7 +213,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[float, int]:
-    """Return the start time and the seed. Together they identify a run, and a copy of the run has the same ones."""
+    """Return the start time and the seed. Together they identify a run and its copies."""
     return record.begun_s, record.seed
 
 

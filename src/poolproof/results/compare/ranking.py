@@ -36,7 +36,10 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads by which layouts are ranked. `weights` maps their names to their weights, which sum to 1."""
+    """The workloads by which layouts are ranked.
+
+    `weights` maps the name of each workload to its weight. The weights sum to 1.
+    """
 
     weights: Mapping[str, float]
 

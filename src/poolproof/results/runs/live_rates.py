@@ -1,6 +1,6 @@
 """The rates of the running trial, for other processes that watch the run.
 
-A watching process takes a shared lock on run.json, which writes nothing to the disk. The measuring process tests the
+A watching process takes a shared lock on run.json. This writes nothing to the disk. The measuring process tests the
 lock every second and writes rates only while someone is watching. So an unwatched run writes no rates. A watched run
 writes one short line per second and does not sync it.
 """

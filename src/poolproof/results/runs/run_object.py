@@ -38,7 +38,8 @@ def run_object(
 ) -> dict[str, Any]:
     """Return a run as a JSON object. `bare` lists the cells of `calibrate`, and `limits` is the result of `limits_of`.
 
-    `widened` adds the variance between runs, which was estimated from `earlier_runs` earlier runs.
+    `widened` adds the variance between runs. `earlier_runs` is the number of earlier runs from which that variance was
+    estimated.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)

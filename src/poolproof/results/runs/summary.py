@@ -199,7 +199,10 @@ class Cell:
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events to be precise, and for each what is missing."""
+        """Return the measured percentiles that have too few events to be precise.
+
+        Each is mapped to the number of events that it has and the number that it needs.
+        """
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
@@ -245,7 +248,10 @@ class Cell:
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this metric covers only one direction and has the same values and verdict as its metric of both."""
+        """True if this metric covers only one direction and just repeats the metric of both directions.
+
+        It does if the two have the same values and the same verdict.
+        """
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
