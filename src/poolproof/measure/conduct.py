@@ -186,9 +186,7 @@ class _Conductor:
         return self._build(partial(plan_core, self.plan, self.host, name))
 
     def _measure_layout(self, name: str, order: TrialOrder, build: int, core: LayoutPlan | None) -> None:
-        """Build the layout from scratch or on top of its core, measure it, and remove everything that was built for
-        it.
-        """
+        """Build the layout from scratch or on its core, measure it, and remove everything built for it."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
         self._run_trials(self._open_layout(self._build(planner, core)), order, build)

@@ -130,7 +130,7 @@ class TrialOrder:
         return done, positions[min(done, len(positions) - 1)][name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """Return the trial numbers that the workload has yet to use, lowest first."""
+        """Return the trial numbers that the workload has not used yet, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
     def _is_needed(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> bool:

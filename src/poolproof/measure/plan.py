@@ -162,9 +162,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return the steps of every layout. Each layout is planned separately, because only one of them exists at a
-    time.
-    """
+    """Return the steps of every layout. Layouts are planned separately, because only one exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 

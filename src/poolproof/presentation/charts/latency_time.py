@@ -1,7 +1,7 @@
 """Latency percentiles over time.
 
-Neighbouring intervals are joined until ten of their I/Os are slower than the percentile, the number that the rule
-few-samples requires.
+Neighbouring intervals are joined until ten of their I/Os are slower than the percentile. The rule few-samples requires
+this number.
 """
 
 from collections import Counter

@@ -55,7 +55,7 @@ def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, byte
 def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, private_as: Path) -> list[str]:
     """Write the files and return their paths.
 
-    `named` is the file or folder that the user named, or None if the files get their default place in the current
+    `named` is the file or folder that the user named. It is None if the files get their default place in the current
     directory. No link below `named` or the current directory is followed, and a file that is a link is replaced: these
     folders may have come from a stranger, together with the run. A new file gets at most the permissions of
     `private_as`.

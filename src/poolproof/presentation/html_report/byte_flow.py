@@ -108,7 +108,10 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return a disk's part. For a loop file, `below` can reveal a cache that the file's own counters do not show."""
+    """Return a disk in the flow.
+
+    For a loop file, `below` can reveal a cache that the file's own counters do not show.
+    """
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
         below = sum(leaf.below_read_bytes or 0 for leaf in uses)

@@ -305,7 +305,10 @@ def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
 
 
 def _charts(data: TrialData) -> tuple[dict[str, Any], int]:
-    """Return a trial's charts and the number of their values. `at` is None for lines with the positions `times`."""
+    """Return a trial's charts and the number of their values.
+
+    `at` is None for lines whose positions are the trial's `times`.
+    """
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]
     charts, size = {}, len(times)

@@ -30,7 +30,7 @@ Totals = tuple[list[float], list[float]]
 
 
 class _Line(msgspec.Struct):
-    """The fields of a line in journal.jsonl that matter here."""
+    """The fields of a line in journal.jsonl that the follower needs."""
 
     line: str
     title: str = ""
@@ -144,7 +144,7 @@ class Follower:
         listener.trial_begins(key)
 
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
-        """Return the number of the build that the running trial belongs to, as far as the files show it.
+        """Return the number of the build to which the running trial belongs, as far as the files show it.
 
         `has_built` is true if a step that builds or removes a layout has ended since the last trial.
         """

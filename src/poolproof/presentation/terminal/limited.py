@@ -45,10 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return the rule, message and fix of the finding because of which a bare disk's result is not sound.
-
-    Empty if the result is sound.
-    """
+    """Say why a bare disk's result is not sound: the rule, the message and the fix. Empty if it is sound."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 

@@ -190,7 +190,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield how many builds the results come from if there are several, then which cells have fewer builds, and why."""
+    """If there are several builds, yield their number, then the cells with fewer builds, and why."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)

@@ -113,7 +113,7 @@ def no_lines() -> str:
 
 
 def literal(text: str) -> str:
-    """Quote the text as an SQL string literal."""
+    """Quote a string as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

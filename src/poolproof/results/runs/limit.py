@@ -90,9 +90,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """Map each device to the name of the layout that consists of this device alone. Devices without one are left
-    out.
-    """
+    """Map each device to the name of the layout that consists of this device alone, if there is one."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}

@@ -68,7 +68,7 @@ class LoadedRun:
 
     @cached_property
     def layouts_in_states(self) -> list[str]:
-        """Return the layouts' names in campaign order, once for each state, as `CellKey` writes them."""
+        """Return the layouts' names in campaign order, once for each state, in the form that `CellKey` uses."""
         return [CellKey(layout, "", state).layout_in_state for layout, own in self.states.items() for state in own]
 
     @property
@@ -223,7 +223,7 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
 
 
 class TrialFollower:
-    """Reads the new lines of trials.jsonl, to which a run adds lines, and which `resume` may replace."""
+    """Reads the new lines of trials.jsonl. A run adds lines to the file, and `resume` may replace it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
