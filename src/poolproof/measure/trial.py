@@ -362,7 +362,6 @@ def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -
 
 
 def _save(context: TrialContext, directory: Path, measured: _TrialMeasurements, generator: LoadGenerator) -> None:
-    """Save the job, fio's reports and the samples."""
     context.run.keep_text(directory, generator.load_file, measured.fio.job_text)
     context.run.keep_text(directory, generator.report_file, measured.fio.report)
     if measured.fio.warm_up:

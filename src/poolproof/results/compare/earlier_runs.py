@@ -266,7 +266,6 @@ def _record(folder: Path) -> RunRecord | None:
 
 
 def _loaded(folder: Path) -> LoadedRun | None:
-    """Return the run, or None if it is damaged."""
     try:
         return load_run(folder)
     except (OSError, PoolproofError):
