@@ -1,14 +1,13 @@
 """The byte accounting of a trial: what the load and the disks moved in the trial's window, in total and by level."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
 from poolproof.evidence.model import Account, Expected, LeafUse, Level, ZfsUse
+from poolproof.facts.block import whole_disk
 
-_PARTITION = re.compile(r"(?:(?:[shv]|xv)d[a-z]+\d+|.*\dp\d+)$")  # the kernel counts flushes of whole disks only
 FIO = "fio"
 DATASET = "dataset"
 DEVICE = "device"
@@ -92,7 +91,8 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
     below = leaf.below
     below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
     requests = done.read_ios + done.write_ios
-    flushes = None if _PARTITION.match(leaf.kernel_name) else done.flush_ios
+    is_disk = whole_disk(leaf.kernel_name) == leaf.kernel_name
+    flushes = done.flush_ios if is_disk else None  # the kernel counts no flushes of partitions
     return LeafUse(
         device=leaf.name,
         read_bytes=done.read_bytes,

@@ -14,6 +14,7 @@ _LIMIT_S = 20.0
 _BY_ID = "/dev/disk/by-id"
 _SATA_BYTES_PER_S = 600e6
 _SATA = re.compile(r"/ata\d+/")
+_PARTITION = re.compile(r"((?:[hsv]|xv)d[a-z]+(?=\d)|.*\d(?=p))p?\d+")
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
@@ -179,6 +180,12 @@ def mounted_device(host: Host, number: str) -> tuple[str, ...]:
 def block_below(name: str) -> Below:
     """Return the block device with this kernel name and the path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
+
+
+def whole_disk(name: str) -> str:
+    """Return the kernel name of the disk that has a partition, such as `sda` for `sda1`, or a disk's own name."""
+    partition = _PARTITION.fullmatch(name)
+    return partition[1] if partition else name
 
 
 def counted_device(counter: str) -> str:

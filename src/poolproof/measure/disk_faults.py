@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from poolproof.devices.model import Leaf
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
-from poolproof.facts.block import counted_device
+from poolproof.facts.block import counted_device, whole_disk
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import LayerFault
 from poolproof.layers.open_layout import faults_of
@@ -23,7 +23,6 @@ _LOG = ("dmesg", "--level=emerg,alert,crit,err")
 _ERROR = re.compile(
     r"^\[\s*(?P<at>\d+\.\d+)\].* error, dev (?P<disk>\S+), sector (?P<sector>\d+)(?: op \w+:\((?P<operation>\w+)\))?"
 )
-_PARTITION = re.compile(r"(?P<disk>(?:[hsv]|xv)d[a-z]+|nvme\d+n\d+(?=p)|mmcblk\d+(?=p))p?\d+")
 _EARLIER_S = 1.0
 _SLOWER = 10.0
 _SLOW_S = 0.002
@@ -73,9 +72,7 @@ def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
 
 def _disk(counter: str) -> str:
     """Return the kernel's name for the disk. The kernel logs a partition's errors under the name of its disk."""
-    name = counted_device(counter)
-    partition = _PARTITION.fullmatch(name)
-    return partition["disk"] if partition else name
+    return whole_disk(counted_device(counter))
 
 
 def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Finding:
