@@ -7,10 +7,12 @@ the form that poolproof writes, and if each name in it contains the label of the
 """
 
 import re
+from pathlib import PurePath
 
 from poolproof.devices.model import Site
 from poolproof.errors import RunError
 from poolproof.hosts.base import Host
+from poolproof.provision.swappable import swappable
 from poolproof.undos import Owned, Undo, checked_values, is_plain
 
 _LABEL = re.compile(r"[0-9a-f]{8}")
@@ -53,7 +55,8 @@ def owned_by_site(site: Site) -> Owned:
 def check_places(owned: Owned, host: Host) -> None:
     """Check that the run's directories on the host, if any, belong to the user who runs the commands there.
 
-    Raises a RunError if one belongs to another user or is reached by a symbolic link.
+    Raises a RunError if one belongs to another user or is reached by a symbolic link, or if another user could replace
+    a directory that contains it.
     """
     found = host.run(("sh", "-c", _PLACES, "sh", *owned.places), timeout_s=_LIMIT_S, check=False)
     if found.returncode != 0:
@@ -61,6 +64,9 @@ def check_places(owned: Owned, host: Host) -> None:
             f"{found.stdout.strip() or 'the directories of the run cannot be examined'}; nothing is removed",
             f"ls -ld {' '.join(owned.places)}",
         )
+    for parent in dict.fromkeys(str(PurePath(place).parent) for place in owned.places):
+        if (problem := swappable(host, parent)) is not None:
+            raise RunError(f"{problem[0]}; nothing is removed", problem[1])
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:

@@ -1,4 +1,4 @@
-"""Refuses directories that another user could replace with a link while a run writes to them."""
+"""Refuses directories that another user could replace with a link while a run writes to them or is cleaned up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,18 +36,27 @@ def check_not_swappable(host: Host, path: str) -> None:
     everyone who may write to a directory that does not have the sticky bit. A group with the same number as the owner
     is assumed to be private.
     """
+    found = swappable(host, path)
+    if found is not None:
+        why, hint = found
+        raise HostError(f"{why} during the run, and the run would then write elsewhere", hint).concerning(path)
+
+
+def swappable(host: Host, path: str) -> tuple[str, str] | None:
+    """Return who could replace the directory, or one that contains it, with a link, and a hint. None if nobody could.
+
+    `path` need not exist. `check_not_swappable` says who could do so.
+    """
     printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():
-        return
+        return None
     for folder in _folders(printed[1:]):
         who = replacer(folder, int(printed[0]))
         if who is not None:
-            message = (
-                f"{who} could replace {folder.path} with a link during the run, and the run would then write elsewhere"
-            )
             fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
             hint = f"{fix}, or use a directory that only you can change: ls -ld {folder.path}"
-            raise HostError(message, hint).concerning(path)
+            return f"{who} could replace {folder.path} with a link", hint
+    return None
 
 
 def replacer(folder: DirectoryStat, user: int) -> str | None:

@@ -108,6 +108,35 @@ def test_a_state_directory_of_another_user_is_left_alone(run: RunDirectory) -> N
     assert state.is_dir()
 
 
+@pytest.mark.parametrize("still_exists", [True, False])
+def test_nothing_is_removed_in_a_work_directory_that_others_can_replace(
+    run: RunDirectory, tmp_path: Path, still_exists: bool
+) -> None:
+    state = Path(run.record().state_dir)
+    if not still_exists:  # the other user may put it back during the clean-up
+        state.rmdir()
+    (tmp_path / "work").chmod(0o777)
+    _refused_at_work(run)
+    assert state.is_dir() == still_exists
+    (tmp_path / "work").chmod(0o1777)
+    assert clean(run.path, print) == 1
+
+
+@as_root
+def test_nothing_is_removed_in_a_work_directory_of_another_user(run: RunDirectory, tmp_path: Path) -> None:
+    os.chown(tmp_path / "work", STRANGER, STRANGER)
+    _refused_at_work(run)
+    assert Path(run.record().state_dir).is_dir()
+
+
+def _refused_at_work(run: RunDirectory) -> None:
+    with pytest.raises(RunError, match="could replace .*/work with a link; nothing is removed") as caught:
+        clean(run.path, print)
+    assert caught.value.hint
+    with pytest.raises(RunError, match="nothing is removed"), reopen_session(run, print, on=None):
+        raise AssertionError("resumed")
+
+
 def test_a_state_directory_behind_a_link_is_left_alone(run: RunDirectory, tmp_path: Path) -> None:
     state, precious = Path(run.record().state_dir), tmp_path / "precious"
     state.rmdir()
