@@ -6,7 +6,6 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,9 +15,10 @@ from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
-from poolproof.results.query.statement import QueryResult, check_only_reads, refusal, run_query
+from poolproof.results.query.statement import QueryResult, check_only_reads, memory_limited, refusal, run_query
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.timing import recorded_time
 from poolproof.verdicts import WORST_FIRST, Verdict
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class QuerySession:
         import duckdb
 
         connection = duckdb.connect(config={**_CONFIG, "temp_directory": str(self._scratch / "spill")})
+        with contextlib.suppress(duckdb.Error):  # a notebook without ipywidgets has no progress bar
+            connection.execute("set enable_progress_bar = false")  # it would be part of the output
         kept, direct = self._sources()
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
@@ -124,6 +126,10 @@ class QuerySession:
 
         Views are not created before they are needed, because DuckDB opens every file for each view.
         """
+        with memory_limited():
+            return self._limited_answer(sql)
+
+    def _limited_answer(self, sql: str) -> QueryResult:
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
             self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
@@ -225,9 +231,8 @@ def _is_plain(path: Path) -> bool:
 
 def _run_row(run: FoundRun, file: Path) -> list[object]:
     record = run.record
-    begun_at = None
-    with contextlib.suppress(ValueError):
-        begun_at = datetime.fromisoformat(record.begun_at).astimezone(UTC).replace(tzinfo=None)
+    begun = recorded_time(record.begun_at)
+    begun_at = begun and begun.replace(tzinfo=None)
     versions = record.poolproof, record.versions.get("fio", ""), record.facts.get("kernel", "")
     return [run.name, run.campaign, record.host, begun_at, *versions, record.imported, str(file)]
 

@@ -9,6 +9,7 @@ import contextlib
 import json
 import math
 import re
+import resource
 import select
 import signal
 import socket
@@ -16,6 +17,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolproof.errors import Interrupted, RunError, UsageError
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 MOST_VALUES = 2_000_000
 """The maximum size of a result, in rows times columns. A result of this size takes about 200 MB."""
 
+MOST_MEMORY_BYTES = 2 * 1024**3
+"""How much memory a query may use. DuckDB's own limit does not include the values of rows, such as `range(1000000000)`.
+"""
+
 _LONGEST_S = 600.0
 _INTERRUPT_EVERY_S = 0.05
 _JOIN_S = 5.0
@@ -36,6 +42,7 @@ _WIDEST = 60
 _NUMERIC = re.compile("DOUBLE|FLOAT|DECIMAL|.*INT$|.*INTEGER$")
 _READING_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _TABLE_FUNCTIONS = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree", "repeat", "repeat_row"})
+_SMALLER = "add a where clause or a limit"
 _HINT = (
     "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or poolproof query "
     "'describe trials'"
@@ -91,9 +98,29 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
         except duckdb.InterruptException:
             if limits.has_signal:
                 raise Interrupted("interrupted", "") from None
-            raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None
+            raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", _SMALLER) from None
         except (KeyboardInterrupt, RuntimeError):  # DuckDB raises a RuntimeError when a signal stops it
             raise Interrupted("interrupted", "") from None
+
+
+@contextlib.contextmanager
+def memory_limited() -> Iterator[None]:
+    """Limit the memory that the process may allocate while the context lasts.
+
+    Raises a UsageError if a query needs more. A limit that is already lower is kept.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    used_pages = int(Path("/proc/self/statm").read_text().split()[5])
+    most = used_pages * resource.getpagesize() + MOST_MEMORY_BYTES
+    lower = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([most, *lower]), hard))
+    try:
+        yield
+    except MemoryError:
+        gib = MOST_MEMORY_BYTES // 1024**3
+        raise UsageError(f"the query needs more than {gib} GiB of memory", _SMALLER) from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 class _Limits:
@@ -151,12 +178,16 @@ def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any
     while found := connection.fetchmany(_ROWS_AT_ONCE):
         rows += found
         if len(rows) > most_rows:
-            raise UsageError(f"the result has more than {MOST_VALUES} values", "add a where clause or a limit")
+            raise UsageError(f"the result has more than {MOST_VALUES} values", _SMALLER)
     return rows
 
 
 def refusal(error: Exception) -> UsageError:
     """Return the UsageError to raise for a query that DuckDB rejected."""
+    import duckdb
+
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return UsageError(f"the query needs too much memory: {str(error).splitlines()[0]}", _SMALLER)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return UsageError(f"DuckDB rejected the query: {' '.join(lines[:2])}", _HINT)
 

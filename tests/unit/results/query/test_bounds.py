@@ -13,6 +13,12 @@ from tests.unit.results.compare.making import make_run
 
 from ...command import Command
 
+_WITH_PEAK = """
+import atexit, resource, sys
+atexit.register(lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr))
+from poolproof.cli.main import main
+main()
+"""
 _VALUES = {("one", "reads"): (1.0, 1.1)}
 
 
@@ -26,6 +32,26 @@ def test_a_result_without_bounds_is_refused(
     assert "more than 2000000 values" in err
     code, out, _ = poolproof("query", str(tmp_path), "select count(*) from range(50000000)", "--csv")
     assert (code, out.split()) == (0, ["count_star()", "50000000"])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select range(1000000000)",
+        "select repeat('a', 2000000000)",
+        "select length(repeat('a', 4000000000))",
+        "select repeat('a', 200000000) from range(20)",
+    ],
+)
+def test_a_value_without_bounds_is_refused(tmp_path: Path, sql: str) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    most_kib = 2_500_000  # without poolproof's limit, these queries need 4 GB or more
+    argv = [sys.executable, "-c", _WITH_PEAK, "query", str(tmp_path), sql]
+    found = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert "poolproof: the query needs too much memory: " in found.stderr
+    assert "\n  add a where clause or a limit\n" in found.stderr
+    assert (found.returncode, found.stdout) == (2, "")
+    assert int(found.stderr.splitlines()[-1]) < most_kib
 
 
 def test_text_that_is_a_formula_is_quoted_and_numbers_are_not(
