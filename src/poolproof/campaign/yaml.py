@@ -24,6 +24,7 @@ from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, slug
 from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
 from poolproof.errors import CampaignError
+from poolproof.files.reading import open_named
 
 KEYS = (
     "name",
@@ -53,7 +54,7 @@ _MOST_BYTES = 1024 * 1024
 def read_campaign(path: Path | str) -> Campaign:
     """Read a campaign file. Raises a CampaignError if the file cannot be read or contains a mistake."""
     try:
-        with Path(path).open("rb") as file:
+        with open_named(Path(path)) as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise CampaignError(f"{path} is larger than 1 MiB, the limit for a campaign", _GIVE_A_FILE)

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -14,6 +15,7 @@ LARGEST_BYTES = 256 * MIB
 LARGEST_RECORD_BYTES = 16 * MIB
 """No run.json or campaign.yaml larger than this is read."""
 
+_ALREADY_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises if a text is not the expected JSON: damaged, not valid UTF-8, or nested too deeply."""
 
@@ -35,6 +37,19 @@ def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: 
 def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
     """Do the same as `read_regular`, but return text. Bytes that are not valid UTF-8 are replaced."""
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
+
+
+def open_named(path: Path) -> BinaryIO:
+    """Open a file that the user named. Links are followed.
+
+    The file may come from a stranger, so it must be a regular file or be open already, as in `<(fio job.fio)` or
+    /dev/stdin. Opening a FIFO would block, and opening a device can have side effects. Raises a FileRefused for another
+    kind of file, and an OSError if it cannot be opened.
+    """
+    if str(path).startswith(_ALREADY_OPEN):
+        return path.open("rb")
+    real = Path(os.path.realpath(path))
+    return os.fdopen(folder_of(real, None).open_file(real.name, os.O_RDONLY), "rb")
 
 
 def read_end(path: Path, from_byte: int) -> bytes:

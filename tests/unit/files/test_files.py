@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from poolproof.files.folder import FileRefused, Folder
-from poolproof.files.reading import LARGEST_BYTES, is_regular, read_end, read_regular, whole_lines
+from poolproof.files.reading import LARGEST_BYTES, is_regular, open_named, read_end, read_regular, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_output
+
+from ..command import Command
 
 
 def _append(path: Path) -> None:
@@ -87,6 +89,44 @@ def test_a_fifo_a_socket_and_a_device_are_refused_at_once(root: Path) -> None:
             ):
                 with pytest.raises(FileRefused, match=f"it is {kind}, not a regular file"):
                     use(path)
+
+
+@pytest.mark.timeout(20)
+def test_a_named_file_is_read_through_links_but_is_no_fifo_or_device(root: Path) -> None:
+    (root / "file").write_bytes(b"text")
+    (root / "link").symlink_to("file")
+    os.mkfifo(root / "fifo")
+    (root / "zero").symlink_to("/dev/zero")
+    with open_named(root / "link") as file:
+        assert file.read() == b"text"
+    for name, kind in (("fifo", "a FIFO"), ("zero", "a character device"), (".", "a directory")):
+        with pytest.raises(FileRefused, match=f"it is {kind}, not a regular file"):
+            open_named(root / name)
+    with pytest.raises(FileNotFoundError):
+        open_named(root / "gone")
+    reader, writer = os.pipe()
+    os.write(writer, b"piped")
+    os.close(writer)
+    with open_named(Path(f"/dev/fd/{reader}")) as file:  # as in: poolproof audit <(fio job.fio)
+        assert file.read() == b"piped"
+    os.close(reader)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("words", [("audit",), ("lint",), ("check",), ("run", "--dry-run"), ("audit", "--save", "new")])
+@pytest.mark.parametrize("name", ["x.fio", "x_bw.1.log"])
+def test_no_command_opens_a_fifo_or_a_device_that_it_is_given(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], name: str
+) -> None:
+    monkeypatch.chdir(root)
+    poolproof = Command(monkeypatch, capsys)
+    for kind, make in (("FIFO", os.mkfifo), ("character device", lambda path: Path(path).symlink_to("/dev/zero"))):
+        make(name)
+        code, _, err = poolproof(words[0], name, *words[1:])
+        assert code not in (0, 70), err
+        assert f"it is a {kind}, not a regular file" in err
+        Path(name).unlink()
+    assert not (root / "new").exists()
 
 
 def test_a_large_file_is_refused_by_its_size_and_not_read(root: Path) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from poolproof.errors import PoolproofError
+from poolproof.files.reading import open_named
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
@@ -110,7 +111,7 @@ def read_text(path: Path) -> str | None:
     """
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
-    with path.open("rb") as file:
+    with open_named(path) as file:
         content = _of_fair_size(file.read(LARGEST_TEXT_BYTES + 1))  # a file in /proc is larger than it says
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from poolproof.errors import UsageError
-from poolproof.files.reading import read_text
+from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
@@ -136,7 +136,7 @@ def _is_command(words: Sequence[str]) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:  # perhaps a device or a FIFO without an end
+        with open_named(path) as file:
             return _decoded(file, str(path))
     except OSError as error:
         hint = "name a job file or a script, or write -- fio --name=…"

@@ -26,6 +26,7 @@ from typing import Literal
 import msgspec
 
 from poolproof.errors import FioError
+from poolproof.files.reading import open_named
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
 from poolproof.load.merge import DEFAULT_PERCENTILES, percentiles_of
 from poolproof.load.outcome import Direction, Latency
@@ -251,7 +252,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
     rest = b""
     left_bytes = _LARGEST_BYTES
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             while block := file.read(_PIECE_BYTES):
                 left_bytes -= len(block)
                 if left_bytes < 0:
