@@ -5,7 +5,7 @@ letter. fio reads some of these differently: by default, `4KiB` is 4000 bytes (`
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 _SIZE = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?\s*$")
 _LONGEST = 40
@@ -41,12 +41,21 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
 
+def parse_time(text: str) -> datetime | None:
+    """Parse a date and time in ISO 8601; without an offset, it is local time.
+
+    Returns it in UTC, or None if the text is not a date.
+    """
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def parse_date(text: str) -> float:
     """Parse a date and time in ISO 8601. Returns seconds since 1970, or 0 if the text is not a date."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
+    found = parse_time(text)
+    return 0.0 if found is None else found.timestamp()
 
 
 def format_size(size_bytes: float) -> str:

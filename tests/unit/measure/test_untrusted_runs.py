@@ -130,7 +130,7 @@ def test_nothing_is_removed_in_a_work_directory_of_another_user(run: RunDirector
 
 
 def _refused_at_work(run: RunDirectory) -> None:
-    with pytest.raises(RunError, match="could replace .*/work with a link; nothing is removed") as caught:
+    with pytest.raises(RunError, match=r"could replace .*/work with a link; nothing is removed") as caught:
         clean(run.path, print)
     assert caught.value.hint
     with pytest.raises(RunError, match="nothing is removed"), reopen_session(run, print, on=None):

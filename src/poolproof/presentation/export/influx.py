@@ -89,7 +89,7 @@ def _string(text: str) -> str:
 
 def _time_ns(row: ExportRow, table: ExportTable) -> int:
     measured_at = table.measured_at(row)
-    if measured_at is None or measured_at.tzinfo is None:
+    if measured_at is None:
         return 0
     since = measured_at - _EPOCH
     return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000

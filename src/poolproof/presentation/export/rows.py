@@ -20,6 +20,7 @@ from poolproof.results.runs.summary import Cell, CellResult
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 from poolproof.stopping.model import NotConverged
+from poolproof.units import parse_time
 from poolproof.verdicts import Verdict
 
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
@@ -164,10 +165,7 @@ class ExportTable:
 
         Return None if the recorded time is not a valid date.
         """
-        try:
-            return datetime.fromisoformat(row.measured_at or self.record.begun_at)
-        except ValueError:
-            return None
+        return parse_time(row.measured_at or self.record.begun_at)
 
 
 def table_of(run: LoadedRun) -> ExportTable:

@@ -160,7 +160,7 @@ class RunProgress(Listener):
         bare_left = sum(self.expected(cell) - len(self._verdicts[cell]) for cell in bare)
         # The budget does not cover the building and measuring of single disks.
         own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
-        bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
+        bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout)]
         budget_left_s = self._campaign.budget_s - paid_s(took(own, max([self._begun_s, *bare_s])), own)
         return max(0.0, self._mean_s * bare_left + budget_left_s - since_s)
 

@@ -18,7 +18,7 @@ from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, g
 from poolproof.results.query.statement import QueryResult, check_only_reads, memory_limited, refusal, run_query
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.timing import recorded_time
+from poolproof.units import parse_time
 from poolproof.verdicts import WORST_FIRST, Verdict
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _is_plain(path: Path) -> bool:
 
 def _run_row(run: FoundRun, file: Path) -> list[object]:
     record = run.record
-    begun = recorded_time(record.begun_at)
+    begun = parse_time(record.begun_at)
     begun_at = begun and begun.replace(tzinfo=None)
     versions = record.poolproof, record.versions.get("fio", ""), record.facts.get("kernel", "")
     return [run.name, run.campaign, record.host, begun_at, *versions, record.imported, str(file)]

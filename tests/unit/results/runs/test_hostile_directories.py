@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import time
 import timeit
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +12,8 @@ import msgspec
 import pytest
 
 from poolproof.errors import RunError
+from poolproof.presentation.live.follow import Follower
+from poolproof.presentation.live.status import WatchedRun
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import TrialKey
 from poolproof.results.runs.trial_files import check_numbers
@@ -191,3 +195,37 @@ def test_a_recorded_fact_that_is_no_number_is_shown_as_it_is(tmp_path: Path, poo
     path.write_text(json.dumps({**record, "facts": {**record["facts"], "ram_bytes": ram}}))
     assert poolproof("report", str(run))[0] == 0
     assert poolproof("compare", str(run), str(other))[0] == 0
+
+
+_TIMES = (
+    "0001-01-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59", "9999-12-31T23:59:59-14:00", "2026-13-99",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("text", _TIMES)
+def test_a_time_that_no_clock_shows_ends_no_command(
+    tmp_path: Path, poolproof: Command, monkeypatch: pytest.MonkeyPatch, text: str, zone: str
+) -> None:
+    run = make_run(tmp_path / "runs" / "a", _VALUES)
+    for name in ("run.json", "trials.jsonl"):
+        path = run / name
+        path.write_text(re.sub(r'("begun_at": ?)"[^"]*"', rf'\g<1>"{text}"', path.read_text()))
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        for words in (
+            ("show", str(run)),
+            ("watch", str(run)),
+            ("runs", str(run.parent)),
+            ("query", str(run.parent), "select begun_at from runs"),
+            ("export", str(run), "--openmetrics"),
+            ("export", str(run), "--influx"),
+        ):
+            code, _, err = poolproof(*words)
+            assert code == 0, (words, err)
+        with RunDirectory.open(run).locked():  # as if the run were in progress
+            assert WatchedRun(Follower(run)).update()["running"]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
