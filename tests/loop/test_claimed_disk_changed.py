@@ -30,6 +30,11 @@ pytestmark = pytest.mark.parallel
 
 HOST = LocalHost()
 _SIZE = 64 << 20
+_PARTITION_TABLE = r"""
+{ printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\020\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |
+  dd of="$0" bs=1 seek=446 conv=notrunc status=none
+"""
+"""A shell script that writes a table with one partition, at sector 2048."""
 
 
 def test_the_claimed_disk_is_written_and_wiped(testbed: Testbed) -> None:
@@ -89,6 +94,27 @@ def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed:
         assert not _bears_ext4(testbed, disk)
 
 
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        (["mkfs.ext4", "-q", "-F", "-L", "photos"], "ext4 photos"),
+        (["mkfs.ext2", "-q", "-F"], "ext2"),
+        (["mkswap", "--label", "mine"], "swap mine"),
+        (["sh", "-c", _PARTITION_TABLE], "dos"),
+    ],
+)
+def test_a_file_system_that_the_run_did_not_make_is_not_wiped(testbed: Testbed, made: list[str], named: str) -> None:
+    with _loop_disk(testbed) as disk:
+        journal, claimed = _claimed(testbed, disk)
+        _make_ext4(journal, claimed)
+        testbed.command("wipefs", "--all", "--quiet", disk.path)
+        testbed.command(*made, disk.path)
+        before = testbed.command("wipefs", "--no-act", disk.path)
+        (left,) = undo_all(journal, HOST, _owned(journal))
+        assert f"{disk.path} contains {named}, which this run did not make" in left.reason
+        assert testbed.command("wipefs", "--no-act", disk.path) == before != ""
+
+
 def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
     with _loop_disk(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
@@ -119,7 +145,7 @@ def _owned(journal: Journal) -> Owned:
 
 def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
     path = claimed.volume.path
-    step = Step("make ext4", ("mkfs.ext4", "-q", path), overwrites=(path,))
+    step = Step("make ext4", ("mkfs.ext4", "-q", "-L", "t", path), overwrites=(path,))
     apply(
         [step],
         HOST,

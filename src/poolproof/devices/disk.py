@@ -47,15 +47,41 @@ content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
+# Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
+# label into each label and name that they can choose. A pool on a whole disk makes a partition table.
+_FOREIGN = """
+foreign() {
+  [ -n "$mine" ] || return 0
+  found=$(
+    lsblk --noheadings --list --paths --output NAME,TYPE "$disk" | while read -r part kind; do
+      case $kind in disk|part|loop) wipefs --no-act --noheadings --output TYPE,LABEL "$part" || exit ;; esac
+    done
+  ) || return
+  echo "$found" | while read -r type label; do
+    case $type:$label in
+      *:"$mine"|*poolproof-"$mine"-*|:*|LVM2_member:*|crypto_LUKS:*|DM_*) ;;
+      gpt:*|dos:*|PMBR:*) case $found in *"$mine"*) ;; *) echo "$type" ;; esac ;;
+      *) echo "$type" $label ;;
+    esac
+  done | sort -u | paste -sd ,
+}
+"""
 # Its arguments are the fields of an `UndoClaim` in order; the first is $0.
 _WIPE_AND_FORGET = (
-    _IS_IT
+    _FOREIGN
+    + _IS_IT
     + """
 [ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
 [ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
 [ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
   echo "the machine was rebooted after poolproof claimed $disk, so the data on it may be yours;" \\
     "if the data can be deleted: wipefs --all $disk" >&2
+  exit 1
+}
+mine=$7
+others=$(foreign) || exit 1
+[ -z "$others" ] || {
+  echo "$disk contains $others, which this run did not make; if the data can be deleted: wipefs --all $disk" >&2
   exit 1
 }
 wipefs --all "$disk" && rm -- "$6"
@@ -71,6 +97,11 @@ def _no_size(size_bytes: int, _owned: Owned) -> Iterator[str]:
         yield "the disk has no size"
 
 
+def _not_own_label(label: str, owned: Owned) -> Iterator[str]:
+    if label not in ("", owned.label):
+        yield f"{label[:200]!r} is not this run's label"
+
+
 def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
     if not _NUMBER.fullmatch(number):
         yield f"{number!r} is not a device number"
@@ -80,7 +111,8 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     """Erase the signatures on a real disk that the run has claimed, provided that the file `note` names the disk.
 
     The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
-    disk at `path`.
+    disk at `path`. File systems, pools and arrays without the run's `label` are not erased. Journals of older versions
+    have no label, so nothing is compared.
     """
 
     identity: Compared
@@ -90,11 +122,14 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     serial: Compared
     wwn: Compared
     note: OwnFile
+    label: Annotated[str, Check(_not_own_label)] = ""
 
     def removal(self) -> Removal:
         """Return the script that compares the disk and, if the note still names it, erases its signatures."""
-        marks = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn, self.note)
-        return Removal(("sh", "-c", _WIPE_AND_FORGET, *marks), Holds(self.note, self.identity), timeout_s=5)
+        disk = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn)
+        return Removal(
+            ("sh", "-c", _WIPE_AND_FORGET, *disk, self.note, self.label), Holds(self.note, self.identity), timeout_s=5
+        )
 
 
 def bare_identity(identity: str) -> str:
@@ -150,7 +185,7 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     return Step(
         title=f"claim the disk {disk.identity} as {name}",
         argv=(*_script(_CLAIM, disk), note),
-        undo=UndoClaim(disk.identity, disk.stable_path, disk.size_bytes, *_marks(disk), note),
+        undo=UndoClaim(disk.identity, disk.stable_path, disk.size_bytes, *_marks(disk), note, site.label),
     )
 
 

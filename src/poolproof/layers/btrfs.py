@@ -147,7 +147,8 @@ class BtrfsLayer(Layer[Btrfs]):
         # if every device is named, a host without udev does not need to scan for devices
         members = [f"device={path}" for path in paths[1:]]
         mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
-        argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *long_options(spec.format), *paths)
+        options = ("--label", site.label, "--data", spec.data, *long_options(spec.format))
+        argv = ("mkfs.btrfs", "-q", "-f", *options, *paths)
         make = Step(
             f"create a btrfs {spec.data} file system on {', '.join(paths)}",
             argv,

@@ -71,14 +71,14 @@ class Ext4Layer(FileSystemLayer):
         {"features": FEATURES, **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE)}
     )
 
-    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
+    def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
         """Return the steps that make the file system.
 
         They wipe signatures first, because mke2fs would leave a btrfs superblock behind.
         """
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
-        argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
+        argv = ("mkfs.ext4", "-q", "-F", "-L", label, *flags, "-E", ",".join(extended), device)
         return wipe((device,)), Step(
             f"create an ext4 file system on {device}", argv, timeout_s=600, overwrites=(device,)
         )

@@ -69,8 +69,11 @@ class FileSystemLayer(Layer[Chosen]):
     """The options for mkfs and for mounting."""
 
     @abstractmethod
-    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Return the steps that make the file system with these mkfs options."""
+    def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
+        """Return the steps that make the file system with these mkfs options.
+
+        `label` must become its label. If the run crashes, `poolproof clean` erases only what has this label.
+        """
 
     def read(self, reading: StageReader) -> LayerNode:
         device, rest = one_block(reading, self.word)
@@ -80,4 +83,4 @@ class FileSystemLayer(Layer[Chosen]):
         (device,) = inputs
         volume = self.volume(spec, mount_point(site, name), inputs)
         mounting = mount(self.word, device.path, volume.path, spec.open)
-        return mounted(volume, self.format(dict(spec.make), device.path), mounting)
+        return mounted(volume, self.format(dict(spec.make), device.path, site.label), mounting)

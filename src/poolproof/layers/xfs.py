@@ -56,13 +56,13 @@ class XfsLayer(FileSystemLayer):
     vocabulary = _WORDS
     values = MappingProxyType(dict.fromkeys(_WORDS.make_keys - {"naming.version"}, SIZE))
 
-    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
+    def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
         chosen: dict[str, list[str]] = {}
         for name, value in options.items():
             section, key = name.split(".", 1)
             chosen.setdefault(_SECTIONS[section][0], []).append(f"{key}={value}")
         flags = [part for letter, pairs in chosen.items() for part in (letter, ",".join(pairs))]
-        argv = ("mkfs.xfs", "-q", "-f", *flags, device)
+        argv = ("mkfs.xfs", "-q", "-f", "-L", label, *flags, device)
         return (Step(f"create an XFS file system on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:

@@ -162,7 +162,7 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     assert plan.identity_check[3:] == (*marks, "8:48", "")
     assert isinstance(claim.undo, UndoClaim)
     removal = claim.undo.removal()
-    assert removal.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
+    assert removal.argv[3:] == (*marks, f"{_S}/hdd1.claimed", "ab12")
     assert removal.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
     (leaf,) = plan.volume.leaves
     assert (plan.volume.path, leaf.counter) == (path, "/sys/class/block/sdd/stat")

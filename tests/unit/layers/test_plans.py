@@ -28,7 +28,7 @@ def argvs(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
             "a | ext4",
             [
                 ("wipefs", "-a", "-q", "/dev/a"),
-                ("mkfs.ext4", "-q", "-F", "-E", LAZY_OFF, "/dev/a"),
+                ("mkfs.ext4", "-q", "-F", "-L", "r1", "-E", LAZY_OFF, "/dev/a"),
                 ("mkdir", "-p", f"{MNT}/mix-ext4"),
                 ("mount", "-t", "ext4", "/dev/a", f"{MNT}/mix-ext4"),
             ],
@@ -38,7 +38,7 @@ def argvs(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
             [
                 ("wipefs", "-a", "-q", "/dev/a"),
                 (
-                    *("mkfs.ext4", "-q", "-F", "-O", "^has_journal,bigalloc", "-i", "65536"),
+                    *("mkfs.ext4", "-q", "-F", "-L", "r1", "-O", "^has_journal,bigalloc", "-i", "65536"),
                     *("-E", f"{LAZY_OFF},stride=16", "/dev/a"),
                 ),
                 ("mkdir", "-p", f"{MNT}/mix-ext4"),
@@ -48,7 +48,7 @@ def argvs(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
         (
             "a | xfs data.su=64k data.sw=2 metadata.reflink=0 logbsize=256k lazytime",
             [
-                ("mkfs.xfs", "-q", "-f", "-d", "su=64k,sw=2", "-m", "reflink=0", "/dev/a"),
+                ("mkfs.xfs", "-q", "-f", "-L", "r1", "-d", "su=64k,sw=2", "-m", "reflink=0", "/dev/a"),
                 ("mkdir", "-p", f"{MNT}/mix-xfs"),
                 ("mount", "-t", "xfs", "-o", "logbsize=256k,lazytime", "/dev/a", f"{MNT}/mix-xfs"),
             ],
@@ -57,7 +57,8 @@ def argvs(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
             "btrfs raid10 a b c d metadata=raid1 nodesize=32k compress=zstd:3 nodatacow",
             [
                 (
-                    *("mkfs.btrfs", "-q", "-f", "--data", "raid10", "--metadata", "raid1", "--nodesize", "32k"),
+                    *("mkfs.btrfs", "-q", "-f", "--label", "r1", "--data", "raid10", "--metadata", "raid1"),
+                    *("--nodesize", "32k"),
                     *("/dev/a", "/dev/b", "/dev/c", "/dev/d"),
                 ),
                 ("mkdir", "-p", f"{MNT}/mix-btrfs"),

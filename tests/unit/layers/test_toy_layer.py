@@ -37,7 +37,7 @@ def test_it_is_found_parsed_and_planned() -> None:
     assert "ext2" in all_layers()
     built = plan("hdd1 | ext2 noatime blocksize=1024")
     commands = [step.argv for step in built.make]
-    assert ("mkfs.ext2", "-q", "-F", "-b", "1024", "/dev/hdd1") in commands
+    assert ("mkfs.ext2", "-q", "-F", "-L", "r1", "-b", "1024", "/dev/hdd1") in commands
     assert commands[-1][:5] == ("mount", "-t", "ext2", "-o", "noatime")
     assert (tree.write_factor(built.top.node), tree.redundancy(built.top.node)) == (1, 0)
     assert tree.capacity_bytes(built.top.node, {"hdd1": 10 * GIB}) == 8 * GIB

@@ -49,8 +49,9 @@ class Ext2Layer(FileSystemLayer):
     def modules(self, spec: Chosen) -> tuple[str, ...]:
         return self.dkms_modules
 
-    def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        argv = ("mkfs.ext2", "-q", "-F", *(part for size in options.values() for part in ("-b", size)), device)
+    def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
+        sizes = [part for size in options.values() for part in ("-b", size)]
+        argv = ("mkfs.ext2", "-q", "-F", "-L", label, *sizes, device)
         return wipe((device,)), Step("make ext2", argv, overwrites=(device,))
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
