@@ -52,12 +52,12 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     """Run all remaining trials, then remove everything that the run built on the host.
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
-    continues with the layouts that do not need its devices, and tries the removal again at the end. If the host becomes
-    unreachable, the current trial is `failed` and the run ends. The run can then be resumed.
+    continues with the layouts that do not need its devices, and retries the removal at the end. If the host becomes
+    unreachable, the current trial is `failed` and the run ends. It can be resumed later.
 
     Raises:
         BuildError: something could not be removed.
-        HostUnreachable: the connection broke. If it cannot be restored, the layout stays on the host.
+        HostUnreachable: the connection was lost. If it cannot be restored, the layout stays on the host.
         KeyboardInterrupt: on Ctrl-C, after everything has been removed.
     """
     journal = Journal(run.journal_path)

@@ -53,7 +53,7 @@ class Listener:
         """A new step starts; `title` describes it for the user."""
 
     def trial_begins(self, key: TrialKey) -> None:
-        """A trial starts: first its caches are dropped, then fio runs."""
+        """Called when a trial begins. Its first step is to drop the caches; then fio runs."""
 
     def live(self, rates: LiveRates) -> None:
         """There are new rates. This is called once a second while fio runs, from another thread."""

@@ -66,7 +66,7 @@ class TrialOrder:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return how many trials will certainly run. From then on, `is_new` is true for all other trials."""
+        """Return the number of trials that are guaranteed to run. `is_new` is true for every trial after those."""
         self._announced = {
             (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
             for name in self._workloads

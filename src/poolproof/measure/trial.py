@@ -268,7 +268,10 @@ def _ahead_now_s(sampler: Sampler, load: Load, status_s: float | None) -> float:
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return the condition that ends fio (None if fio ends on its own), and the load with its maximum time."""
+    """Return the condition that stops fio, and a copy of the load whose time limit is set accordingly.
+
+    The condition is None if fio ends on its own.
+    """
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load

@@ -62,7 +62,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
     """Return the means of batches of `size` samples.
 
-    If the last batch would be incomplete, samples at the start are dropped instead.
+    If the number of samples is not a multiple of `size`, the first samples are left out.
     """
     if size == 1:
         return values

@@ -39,35 +39,37 @@ from poolproof.statistics.shared_variance import (
 )
 
 LEAST_FREEDOM = 3
-"""Without a prior, a variance between runs is used only if it has at least this many degrees of freedom."""
+"""The fewest degrees of freedom with which a between-run variance is used without a prior."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U: the assumed standard deviation of the logarithm of a cell's variance.
+"""U: the assumed standard deviation of a cell's log variance.
 
-The logarithm of a cell's standard deviation then varies by 0.35, which is a factor of 1.4.
+The standard deviation of the log standard deviation is half of it, 0.35, which is a factor of 1.4.
 """
 
 Key = TypeVar("Key", bound=Hashable)
 
 _NODES, _TAIL = 24, 9.0
-"""The number of points that represent a distribution, and where its tails are cut off.
+"""The number of points that represent a distribution.
 
-Variances whose weight is less than e^−9 of the largest weight are left out.
+Its tails are cut off where the weight falls below e^−9 of the largest weight.
 """
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """How much a cell's runs vary: the sample variance, its degrees of freedom, and the mean variance inside runs."""
+    """The spread of a cell between runs: the sample variance, its degrees of freedom, and the mean within-run
+    variance.
+    """
 
     variance: float
     freedom: float
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Combine this spread with another, each weighted by its degrees of freedom.
+        """Return the weighted mean of this spread and another. The weights are their degrees of freedom.
 
-        A `sign` of −1 takes the other spread out of this one instead.
+        With a `sign` of −1, the other spread is removed from this one instead.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -78,9 +80,9 @@ class _Spread:
 
     @property
     def of_another(self) -> "_Spread":
-        """Return this spread as an estimate for another cell.
+        """Return this spread as an estimate for a different cell.
 
-        The estimate has fewer degrees of freedom, because the variance differs from cell to cell.
+        It then has fewer degrees of freedom, because the variance differs from cell to cell.
         """
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
@@ -104,7 +106,7 @@ _NONE = _Spread(0.0, 0, 0.0)
 
 @dataclass(frozen=True)
 class BetweenRuns(Generic[Key]):
-    """Each cell's variance between runs, estimated from samples of several runs."""
+    """The between-run variance of each cell, estimated from samples of several runs."""
 
     _cells: Mapping[Key, _Spread]
     _prior: VariancePrior | None
@@ -112,31 +114,32 @@ class BetweenRuns(Generic[Key]):
 
     @property
     def is_known(self) -> bool:
-        """True if the variance between runs of at least one cell is known."""
+        """True if the between-run variance of at least one cell is known."""
         return self._prior is not None or self._pooled is not None
 
     def widened(self, key: Key, mean: LogMean) -> LogMean:
-        """Return one run's mean, with the variance between runs added to its error.
+        """Return one run's mean, with the between-run variance added to its error.
 
-        The mean is unchanged if its own variance or the variance between runs is unknown.
+        If the mean's own variance or the between-run variance is unknown, the mean is returned unchanged.
         """
         if mean.parts is None:
             return mean
         return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
-        """Return the difference between two runs of a cell. The variance between runs is added once for each run.
+        """Return the difference between two runs of a cell, with the between-run variance of both runs added to its
+        error.
 
-        The difference is unchanged if its own variance or the variance between runs is unknown.
+        If the difference's own variance or the between-run variance is unknown, the difference is returned unchanged.
         """
         if apart.error is None:
             return apart
         return replace(apart, known=summed(apart.known, scaled(self._between(key, 0.0), 2)))
 
     def _between(self, key: Key, inside: float) -> Points:
-        """Return the distribution of a cell's variance between runs.
+        """Return the distribution of a cell's between-run variance.
 
-        `inside` is the variance inside the run. It is subtracted if no other run measured the cell.
+        `inside` is the within-run variance. If no other run measured the cell, it is subtracted from the estimate.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):
@@ -153,7 +156,7 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the variance between runs. `samples` maps each cell to one mean per run.
+    """Return the between-run variances. `samples` maps each cell to one mean per run.
 
     All runs must have been measured in the same way.
     """

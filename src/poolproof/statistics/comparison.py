@@ -46,7 +46,7 @@ Shares = tuple[tuple[float, float], ...]
 """Variances of means, each with its degrees of freedom."""
 
 Logs = tuple[tuple[float, tuple[float, ...]], ...]
-"""A sum of means, each given by its weight and the logarithms of its samples."""
+"""A weighted sum of means. Each mean is given by its weight and by the logarithms of its samples."""
 
 Word = Literal["faster", "slower", "same", "undecided"]
 WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
@@ -92,9 +92,9 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values. None if there are no values, or if one of them is 0 or less.
 
-    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
-    latencies in bins. If there are more than `least_count` values, measuring stopped when their mean looked precise.
-    The standard error is then increased.
+    The relative standard error of the mean is at least `resolution`, because rates count whole I/Os and fio sorts
+    latencies into bins. If there are more than `least_count` values, measuring stopped when their mean looked precise
+    enough. The standard error is then increased.
     """
     if not values or min(values) <= 0:
         return None
@@ -132,9 +132,8 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 
 def ratio_of(log: float) -> float:
-    """Return the ratio that has this logarithm, limited to the range of a float.
-
-    The logarithm can have any value if a file is damaged.
+    """Return the ratio that has this logarithm, limited to the range of a float. Damaged files can contain any
+    logarithm.
     """
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
@@ -230,9 +229,9 @@ def difference(one: LogMean, other: LogMean) -> Difference:
 def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances, rounded down. `one` or `other` may be empty.
 
-    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if neither side is empty and
-    one of them has fewer than two degrees of freedom. (A mean of two samples has only one.) For 2 samples against 5,
-    the formula alone would give 95 % intervals that cover the truth only 89 times in 100.
+    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If one of two non-empty sides has fewer than
+    two degrees of freedom, as a mean of two samples has, the result is 1. The formula alone would give 95 % intervals
+    for 2 samples against 5 that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -273,7 +272,7 @@ class ComparisonDecision:
 
 
 def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
-    """Return a word for each difference. With 95 % confidence, all the words are right.
+    """Return a word for each difference. With 95 % confidence, all of the words are right.
 
     `effect` is the smallest difference that matters, as a share: 0.02 is 2 %.
     """
@@ -311,9 +310,10 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """The reason why a contender was eliminated: the leader is `times` times as fast.
+    """Why a contender was eliminated: the leader is `times` times as fast.
 
-    `least` is a lower confidence bound for this factor. It is wrong with a probability of at most `risk_of_a_test`.
+    `least` is a lower confidence bound of this factor. The bound is wrong with a probability of at most
+    `risk_of_a_test`.
     """
 
     leader: str
@@ -361,8 +361,9 @@ def leader_of(contenders: Scores) -> str | None:
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of a single test: 1 - confidence, divided by the numbers of pairs and of checkpoints.
+    """Return the risk of a single test: 1 - confidence, divided by the number of pairs and by the number of
+    checkpoints.
 
-    The leader is paired with every other contender.
+    Each pair consists of the leader and one other contender.
     """
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

@@ -28,7 +28,7 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval around `mean` with the half width `half`. If `half` is None, there is no interval.
+        """Return the interval from `mean` - `half` to `mean` + `half`. If `half` is None, there is no interval.
 
         The interval is cut off at 0, because no metric is negative.
         """
@@ -70,10 +70,8 @@ def mean_interval(
 ) -> Interval | None:
     """Return the mean of the values and its interval, cut off at 0. None if there are no values.
 
-    The probability that the interval misses the true mean is `risk`.
-
-    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
-    latencies in bins.
+    The interval misses the true mean with probability `risk`. The relative standard error of the mean is at least
+    `resolution`, because rates count whole I/Os and fio sorts latencies into bins.
     """
     if not values:
         return None

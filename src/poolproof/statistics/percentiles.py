@@ -40,8 +40,8 @@ def estimate(
 ) -> PercentileEstimate | None:
     """Return the percentile of all samples, or None if there are no samples.
 
-    The histograms must cover equal lengths of time. `bin_width` is the width of their bins as a share of the value. It
-    limits the precision, and is 0 if the values are exact.
+    The histograms must cover equal lengths of time. `bin_width` is the width of a bin as a share of the bin's value; 0
+    means that the values are exact. The percentile is never more precise than its bin.
     """
     whole = _merged(histograms)
     if not whole:

@@ -59,18 +59,18 @@ def repeated_half_width(
 ) -> float:
     """Return the half width of the interval of a mean of `count` measurements.
 
-    The half width and `error` are relative to the mean. The interval is wider if there are more measurements than the
-    minimum, `least_count`, because each further measurement was another chance to stop.
+    The half width and `error` are relative to the mean. Each measurement beyond `least_count` was another opportunity
+    to stop, so the interval is widened if there are any.
     """
     half = error.reach((1 - confidence) / 2)
     return half * (1 + stopping_share(error, count, least_count, prior) / 2)
 
 
 def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
-    """Return the share by which a standard error may be too small.
+    """Return by what share a standard error may be too small.
 
-    Measuring stops when the standard error is small, so it is sometimes small only by chance. The share is the relative
-    standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
+    Measuring stops once the standard error is small, and sometimes it is small only by chance. The share is the
+    relative standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
     """
     if count <= least_count:
         return 0.0
@@ -79,9 +79,9 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
 
 
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
-    """Return the smallest half width that is possible with this resolution, as a share of the mean.
+    """Return the smallest half width that this resolution allows, as a share of the mean.
 
-    There are between `least_count` and `most_count` measurements. The best possible prior is assumed.
+    It assumes the best possible prior and between `least_count` and `most_count` measurements.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

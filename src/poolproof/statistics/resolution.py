@@ -11,15 +11,15 @@ from poolproof.statistics.shared_variance import LEAST_DEVIATION
 
 
 def step_deviation(step: float, total: float) -> float:
-    """Return the relative standard deviation of a total that may be off by one step in either direction."""
+    """Return the relative standard deviation of a total whose error is at most one unit in either direction."""
     return step / total / math.sqrt(3)
 
 
 def bin_deviation(width: float) -> float:
-    """Return the relative standard deviation of a value that may be anywhere in its bin.
+    """Return the relative standard deviation that results from binning alone.
 
-    `width` is the width of the bin as a share of the value. The result is the smallest possible deviation, even if all
-    values are in the same bin.
+    The value may be anywhere in its bin. `width` is the width of the bin as a share of the value. Even if all values
+    are in the same bin, their deviation must not be taken to be smaller.
     """
     return step_deviation(width / 2, 1.0)
 
@@ -27,7 +27,6 @@ def bin_deviation(width: float) -> float:
 def widest_bin_deviation(widths: Iterable[float], default: float) -> float:
     """Return `bin_deviation` of the widest of these bins, but at least `LEAST_DEVIATION`.
 
-    A bin that is wider than its value is treated as if it were just as wide as its value. `default` is the width if
-    there are no bins.
+    No bin counts as wider than its value. `default` is the width to use if there are no bins.
     """
     return max(LEAST_DEVIATION, bin_deviation(min(max(widths, default=default), 1.0)))

@@ -31,7 +31,7 @@ from poolproof.statistics.distributions import (
 )
 
 LEAST_GROUPS = 8
-"""A prior can be fitted only if at least this many groups have two or more samples."""
+"""The fewest groups with two or more samples to which a prior can be fitted."""
 MOST_FREEDOM = 30.0
 LEAST_DEVIATION = 1e-4
 LEAST_SCATTER = math.sqrt(0.05)
@@ -161,10 +161,10 @@ def has_interval(count: int, prior: VariancePrior | None) -> bool:
 
 @dataclass(frozen=True)
 class MeanError:
-    """The error distribution of a mean or of a difference of means, centred on 0.
+    """The distribution of the error of a mean, or of a difference of means. It is centred on 0.
 
-    One part of the variance follows from a prior: `known` is its distribution. The other part was estimated from the
-    samples alone: `estimated` is its value, with `freedom` degrees of freedom.
+    The variance has two parts. The part with a prior is given by its distribution, `known`. The part that was estimated
+    from the samples alone is given by its value, `estimated`, with `freedom` degrees of freedom.
     """
 
     known: Points = CERTAIN

@@ -40,10 +40,11 @@ LEAST_PERIODS = 3
 
 
 def warm_up(values: Sequence[float], tolerance: float) -> int:
-    """Return the number of warm-up samples at the start, by MSER-5. The number is large if the series never levels off.
+    """Return the number of warm-up samples at the start, by MSER-5. If the series never levels off, the number is
+    large.
 
     White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts where the squared
-    standard error of the remaining samples is smallest. Such a minimum always exists. The samples before it are treated
+    standard error of the remaining samples is smallest. Every series has such a minimum, so the samples before it count
     as warm-up only if they differ from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
@@ -79,9 +80,9 @@ def _mser_cut(values: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class SeriesChange:
-    """A drift or step that was fitted to a series. `by` is the change relative to the mean.
+    """A drift or a step that was fitted to a series. `by` is the change, relative to the mean.
 
-    `at` is the position of the step, as a share of the series, or None for a drift.
+    `at` is the position of the step, as a share of the series' length. It is None for a drift.
     """
 
     by: float

@@ -80,7 +80,7 @@ def on_device(jobs: Jobs, path: str) -> Jobs:
 
 
 def lasting(jobs: Jobs, seconds: float) -> Jobs:
-    """Return the jobs with a runtime of `seconds`."""
+    """Return copies of the jobs with their runtime set to `seconds`."""
     return _with(jobs, {"runtime": _runtime_text(seconds)})
 
 
@@ -257,8 +257,9 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length of each job's regions in bytes. It is a multiple of 1 MiB, unless a region shrinks to one
-    block.
+    """Return the size of each job's region in bytes.
+
+    Each size is a multiple of 1 MiB. If a block is larger than the region's share of the device, the size is one block.
     """
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]

@@ -51,7 +51,7 @@ class SourceCommand:
 
     @cached_property
     def load(self) -> Load:
-        """The load that the jobs ask for. It is cached, because it contains values for each clone."""
+        """The load that the jobs generate. It is cached, because a load with many clones is slow to compute."""
         return load_of(self.jobs)
 
 

@@ -162,9 +162,9 @@ class _TextParser:
             self._foreign += 1
 
     def _reads(self, line: str) -> bool:
-        """Add the line to the current run.
+        """Add the line to the current run. Return False if fio cannot have printed it.
 
-        Return False if fio did not print the line. Each of fio's lines contains `=`, `:` or `fio`.
+        Every line that fio prints contains `=`, `:` or `fio`.
         """
         if self._run.jobs and not lines.percentiles(line):
             # percentiles follow directly below their heading; `high prio … percentiles` do not cover the whole

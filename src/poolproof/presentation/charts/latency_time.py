@@ -74,11 +74,11 @@ def _sum(intervals: Sequence[Mapping[int, int]]) -> Counter[int]:
 
 
 def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
-    """Join neighbouring intervals until `SLOWER` I/Os are slower than the percentile.
+    """Merge neighbouring intervals into groups. Each group has at least `SLOWER` I/Os above the percentile.
 
-    Each interval maps latencies in nanoseconds to numbers of I/Os. The result maps the index of the first interval in
-    each group to the summed bins of the group. Intervals left over at the end are added to the last group. If there are
-    too few I/Os for a single group, the result is empty.
+    Each interval is a histogram: it maps latencies in nanoseconds to numbers of I/Os. The result maps the index of each
+    group's first interval to the group's total histogram. Intervals left over at the end are added to the last group.
+    The result is empty if there are too few I/Os for a single group.
     """
     needed = round(100 * SLOWER / (100 - per_cent))
     steps: dict[int, Counter[int]] = {}

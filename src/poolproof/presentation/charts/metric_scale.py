@@ -37,7 +37,7 @@ Only these results get lines and filled points.
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
-    """Return the cell's values for the columns in `RESULT`. None if the metric was not measured."""
+    """Return the cell's values for the columns in `RESULT`, or None if the cell has no result for this metric."""
     result = cell.result(metric)
     if result.interval is None:
         return None

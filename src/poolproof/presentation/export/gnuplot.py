@@ -201,7 +201,10 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the title as in the cache-and-log benchmark, plus the numbers of omitted points and of hollow points."""
+    """Return the title of the plot, as in the cache-and-log benchmark.
+
+    The title ends with the number of points that were left out, and the number of points that are hollow.
+    """
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     not_converged = sum(map(_is_hollow, panel.rows))

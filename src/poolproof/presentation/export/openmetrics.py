@@ -26,7 +26,7 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
 
 
 def openmetrics_text(table: ExportTable) -> str:
-    """Return the complete text. The timestamp of a sample is the start of its cell's last trial."""
+    """Return the metrics as text. Each sample is stamped with the start time of its cell's last trial."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 

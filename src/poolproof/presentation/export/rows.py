@@ -138,9 +138,9 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics by which workloads are compared, such as `99 %`.
+        """Return the confidence level of the metrics by which workloads are compared, for example `99 %`.
 
-        All other metrics have 95 %.
+        The intervals of all other metrics have a level of 95 %.
         """
         return confidence_text(self.campaign.measure)
 

@@ -1,1 +1,1 @@
-"""Watching a run that another process measures: following its files, and serving its report on the web."""
+"""Watch a run that is in progress in another process: follow its files, and serve its report on the web."""

@@ -45,7 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Say why a bare disk's result is not sound: the rule, the message and the fix. Empty if it is sound."""
+    """Return the rule, the message and the fix of a bare disk's first finding. Empty if there is none."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 

@@ -44,7 +44,7 @@ _COUNT_GROUPS = (
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
-"""The message of a note is printed if the note has at least this weight, because it then explains a result."""
+"""Notes of at least this weight are printed with their message, because they help to explain a result."""
 
 
 def print_table(
@@ -129,7 +129,7 @@ def _table(
 
 
 def _row(cell: Cell) -> list[Text]:
-    """Return the columns that every table has. A refuted value is in parentheses."""
+    """Return the columns that all tables have. Results with the verdict `refuted` are shown in parentheses."""
     style, half = STYLES[cell.verdict], ""
     if cell.figure is None:
         value = "no result"

@@ -51,7 +51,7 @@ def emulated_legend(cells: Iterable[Cell]) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Return a trial's result, or `no result`. The text says if it has too few events or did not converge."""
+    """Return a trial's result as text, or `no result`. Add a remark if it has too few events or did not converge."""
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"

@@ -67,12 +67,11 @@ class EarlierRuns:
 def earlier_runs(
     run: LoadedRun, metrics: Mapping[str, MetricId], *, apart_from: LoadedRun | None = None
 ) -> EarlierRuns:
-    """Return the variance between a run and its earlier runs, estimated from all cells of the run.
+    """Estimate the between-run variance from all cells of `run` and of the earlier runs.
 
-    `metrics` maps workloads to metrics. Workloads that are not in `metrics` are compared by their own metric. Rates and
-    percentiles have separate variances, because percentiles vary more. `apart_from` is a run that is compared with
-    `run`. It is not used as an earlier run, because the difference being tested must not increase the variance between
-    runs.
+    `metrics` maps workloads to metrics. A workload that is missing from `metrics` is compared by its own metric.
+    Percentiles vary more than rates, so each of the two has a variance of its own. `apart_from` is the run that `run`
+    is being compared with. It is left out, so that the difference under test does not increase the variance.
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()

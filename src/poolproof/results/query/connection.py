@@ -176,7 +176,7 @@ class QuerySession:
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
-        """Check every line of the files that are parsed as text. Return True if any line was left out."""
+        """Check every line of the files that are parsed as text. Return True if the parser skipped a line."""
         known = len(self.left_out)
         for run in self._direct:
             self._save_readable(run)
@@ -306,9 +306,9 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if every cell that has this verdict also has all its builds and trials.
+    """True if every cell with this verdict has all its builds and trials.
 
-    The builds of disks that were measured alone are not checked: there is always one.
+    A disk that was measured individually is built only once, so its builds are not checked.
     """
     _cells, _trials, least, builds = found
     return least >= wanted[1] and builds in (0, wanted[2])

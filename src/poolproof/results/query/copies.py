@@ -58,7 +58,10 @@ def worth_keeping(files: Iterable[Path]) -> bool:
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Write a copy under a temporary name and rename it. If a file has changed in the meantime, discard the copy."""
+    """Write the copy to a temporary file, then rename the file.
+
+    If an original file has changed in the meantime, discard the temporary file.
+    """
     import duckdb
 
     copy = _copy_of(group)

@@ -242,7 +242,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interval:
-    """Return the interval of a mean, widened so that it also covers the interval of the mean logarithm."""
+    """Return the confidence interval of a mean, widened to cover the interval of the geometric mean as well."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False, risk=risk)

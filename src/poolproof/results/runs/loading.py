@@ -136,10 +136,11 @@ class LoadedRun:
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     """Load the run in a directory, finished or not.
 
-    If `lenient` is set, parts that can't be read are listed in `missing`. The only error is then a RunError if there is
-    no readable campaign or if trials.jsonl can't be opened. If `lenient` is not set, raises a RunError if the directory
-    is not a run, or if the run is damaged or has another schema, and a CampaignError if this version can't read the
-    campaign.
+    With `lenient`, parts that can't be read are listed in `missing`, and a RunError is raised only if there is no
+    readable campaign or if trials.jsonl can't be opened.
+
+    Without `lenient`, raises a RunError if the directory is not a run, is damaged or has another schema. Raises a
+    CampaignError if this version can't read the campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)

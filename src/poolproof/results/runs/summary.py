@@ -236,7 +236,7 @@ class Cell:
 
     @property
     def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` without metrics of one direction that only repeat the metric of both directions."""
+        """Return `other_verdicts` without the read-only and write-only metrics that only repeat the combined metric."""
         return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
 
     def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
@@ -294,7 +294,7 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells of disks that were measured alone (`calibrate`), under workloads adapted to a bare disk."""
+    """Return the cells of the disks that `calibrate` measured individually, with workloads adapted to a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign)
