@@ -1,4 +1,4 @@
-"""The byte accounting of a trial: what the load and the disks moved in the trial's window, in total and by level."""
+"""The byte accounting of a trial: how many bytes the load and the disks moved, in total and at each level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BELOW = "below"
 class Window:
     """The counters at the start of a trial's window, at the end of the window, and after the final flush.
 
-    The window includes fio's start-up. If fio has a ramp, the window starts at the end of the ramp.
+    The window begins just before fio starts. If fio has a ramp, the window begins when the ramp ends.
     """
 
     start: CounterReading
@@ -30,7 +30,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return how much a file's counters grew from the start to the end, and from the start to the final flush."""
+        """Return how much a file's counters grew: up to the end of the window, and up to the end of the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
@@ -42,7 +42,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Idle:
-    """What the leaf devices did while no load was running, summed over all pauses between the trials of a layout."""
+    """The leaf devices' I/O while no load was running, summed over all pauses between a layout's trials."""
 
     seconds: float = 0.0
     read_bytes: int = 0
@@ -51,7 +51,8 @@ class Idle:
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
         """Return the sum with one more pause added.
 
-        The first `leaf_count` counters belong to leaf devices. The rest belong to the disks below and are ignored.
+        The first `leaf_count` counters belong to leaf devices. The rest belong to disks below loop files and are
+        ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
@@ -65,9 +66,9 @@ class Idle:
 class CountingPoint:
     """A level where bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth` is 1 directly below fio. `counters` are sysfs `stat` files, whose bytes are added up. Without `counters`,
-    the bytes come from ZFS's counters of the dataset `name`. `host` is the name of the host that has the files, empty
-    for the run's main host.
+    `depth` is 1 directly below fio. `counters` are sysfs `stat` files, and their bytes are added up. If there are none,
+    the bytes come from ZFS's counters of the dataset `name`. `host` is the name of the host that has the files, or an
+    empty string for the run's main host.
     """
 
     layer: str
@@ -80,8 +81,8 @@ class CountingPoint:
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window.
 
-    `load_s` is how long the load did I/O, which is the time that utilisation refers to; None means the entire window.
-    The rest of the window is the start-up of the load generator and does not count as idle time of a disk.
+    Utilisation is measured over `load_s`, the seconds in which the load did I/O, or over the whole window if `load_s`
+    is None. The rest of the window is the load generator's start-up, which does not count as idle time of a disk.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 
@@ -117,7 +118,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
 def byte_account(
     fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], expected: Expected, window: Window, idle: Idle
 ) -> Account:
-    """Return the byte accounting. `fio_bytes` is what the load generator read and wrote."""
+    """Return the byte accounting. `fio_bytes` are the bytes that the load generator read and wrote."""
     return Account(
         fio_read_bytes=fio_bytes[0],
         fio_write_bytes=fio_bytes[1],
@@ -136,7 +137,7 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed each level, from fio down. If ZFS did not count a dataset, it is left out."""
+    """Return the bytes that passed through each level, from fio down. A dataset that ZFS did not count is left out."""
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 

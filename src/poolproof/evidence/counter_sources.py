@@ -18,9 +18,9 @@ Values = Mapping[str, float]
 class CounterSource:
     """Counters of the host, read before the load and again after the final flush.
 
-    A source either reads `files` (for example /proc/vmstat) or runs `command`. `parse` gets the text of each file, or
-    the output of the command, and returns the counters by name. If a file or the program does not exist, `parse` gets
-    an empty text and must return no counters.
+    A source either reads `files` (for example /proc/vmstat) or runs `command`. `parse` gets the contents of each file,
+    or the command's output, and returns the counters by name. If a file or the program does not exist, `parse` gets an
+    empty string and must return no counters.
     """
 
     name: str
@@ -38,7 +38,7 @@ def all_sources() -> tuple[CounterSource, ...]:
 
 
 def read_sources(host: Host) -> Mapping[str, Values]:
-    """Return the current counters, first by the name of the source, then by the name of the counter.
+    """Return the current counters, keyed by the source's name and then by the counter's name.
 
     Raises:
         HostUnreachable: the connection broke.
@@ -56,7 +56,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return how much each counter grew, leaving out counters that only one of the two samples contains."""
+    """Return how much each counter grew. Counters that are missing from one of the two samples are left out."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

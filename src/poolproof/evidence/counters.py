@@ -55,7 +55,9 @@ class Counters:
 
 
 def parse_counters(text: str) -> Counters | None:
-    """Parse the text of a `stat` file. Return None if the text has too few fields, because the device is gone."""
+    """Parse the contents of a `stat` file. Return None if there are too few fields, which means that the device is
+    gone.
+    """
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
         return None
@@ -81,7 +83,7 @@ def difference(later: Counters, earlier: Counters) -> Counters:
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """Interpolate linearly between two samples. A fraction of 0 gives the first sample, 1 the second."""
+    """Interpolate linearly between two samples. A `share` of 0 gives the first sample, 1 the second."""
     return _of_both(earlier, later, lambda first, second: first + round(_grown(first, second) * share))
 
 
@@ -95,7 +97,7 @@ def _grown(first: int, second: int) -> int:
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Return counters in which each total is `total` of the two samples' values. `in_flight` is the later value."""
+    """Combine two samples by applying `total` to each pair of totals. `in_flight` is taken from the later sample."""
     totals = vars(later).keys() - {"in_flight", "flush_ios"}
     known = earlier.flush_ios is not None and later.flush_ios is not None
     flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None
@@ -104,7 +106,7 @@ def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int
 
 
 class CounterFile(NamedTuple):
-    """A counter file. `host` is the name of the host that has the file, empty for the run's main host."""
+    """A counter file. `host` is the name of the host that has the file, or an empty string for the run's main host."""
 
     host: str
     path: str
@@ -126,8 +128,8 @@ class CounterReading:
 class Sampler:
     """Samples counter files in a separate thread while the context is open, and appends the samples to `readings`.
 
-    `files` are the counter files of the disks, then of the disks below loop files, then `more`. If all files are on
-    one host, their contents are streamed. Otherwise every host is asked again for each sample.
+    `files` are the counter files of the disks, then of the disks below loop files, then `more`. If all files are on one
+    host, their contents are streamed. Otherwise, the files are read again on every host for each sample.
     """
 
     run_host: Host
@@ -138,7 +140,7 @@ class Sampler:
 
     @property
     def dating_host(self) -> Host:
-        """The host whose clock timestamps the samples, which is the host of the first file."""
+        """The host whose clock timestamps the samples: the host of the first file."""
         return host_named(self.run_host, self.files[0].host if self.files else "")
 
     def __post_init__(self) -> None:
@@ -165,7 +167,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Read the same files on several hosts again and again, until the context ends or a host stops responding."""
+        """Read the files on all hosts repeatedly, until the context ends or a host stops responding."""
         with contextlib.suppress(HostUnreachable, CommandError):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -195,7 +197,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return what the files contain now. `at_s` is the time by the clock of the host that has the first file."""
+    """Return the current contents of the files. `at_s` is the time by the clock of the first file's host."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):

@@ -54,7 +54,9 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
-    """Return how a processor spent its time. A decrease is treated as 0, because iowait can decrease (see proc.rst)."""
+    """Return how a processor spent its time. A counter that decreased, as iowait can (see proc.rst), counts as
+    unchanged.
+    """
     spent = [max(0, b - a) for a, b in zip(earlier, later, strict=True)]
     total = sum(spent) or 1
     busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0
@@ -62,6 +64,6 @@ def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> Cpu
 
 
 def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
-    """Return each processor's ticks by its name. Fields that kernels before Linux 2.6.33 do not have are 0."""
+    """Return each processor's ticks by its name. Fields that are missing from the file (before Linux 2.6.33) are 0."""
     found = re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE)
     return {name: tuple(int(field) for field in [*fields.split(), *"0" * _FIELDS][:_FIELDS]) for name, fields in found}

@@ -11,11 +11,11 @@ class LeafUse:
 
     `*_ios` are requests at the device, not I/Os of the load.
 
-    `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
-    after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that stores a loop
-    file, and are None if the device is not a loop device. `flush_ios` is None if the kernel does not count the device's
-    flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device, None without
-    requests.
+    `write_bytes` and `write_ios` count the writes up to the end of the load. `drained_write_bytes` and
+    `drained_write_ios` also count the writes of the final flush. `drained_write_ios` is None in older runs. `below_*`
+    are about the disk that stores a loop file, and are None if the device is not a loop device. `flush_ios` is None if
+    the kernel does not count the device's flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time
+    of a request at the device, or None if there were no requests.
 
     `*_merges` are the requests that the block layer merged into others before the device got them, and are None in
     older runs. `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its
@@ -44,7 +44,7 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a layout is expected to do on its leaf devices for the I/O of a load, given where its writes went.
+    """How many bytes a layout should move on its leaf devices per byte of the load, given where the load wrote.
 
     Each field is also a field of `Account`.
     """
@@ -59,11 +59,11 @@ class Account:
     """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
     `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per byte
-    of data. `commit_factor` is the same for a committed write before its transaction group is written: the number of
-    copies on the log vdevs, or None without log vdevs. `stored_share` is the share of a test file's bytes that the
-    disks stored when the file was filled, or None if that is unknown or nothing compresses. `idle_*_per_s` are the
-    rates of the disks while no load was running. They are not subtracted from the other values. `idle_s` is how long
-    these rates were measured.
+    of data. `commit_factor` is the number of bytes written to log vdevs per byte of a committed write, before its
+    transaction group is written. None without log vdevs. `stored_share` is the stored size of a test file as a fraction
+    of its full size, measured when the file was filled. None if that is unknown or nothing compresses. `idle_*_per_s`
+    are the rates of the disks while no load was running, measured over `idle_s` seconds. They are not subtracted from
+    the other values.
     """
 
     fio_read_bytes: int
@@ -81,9 +81,9 @@ class Account:
     stored_share: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise a ValueError if `write_factor` is not a positive number, because rules divide by it.
+        """Raise a ValueError if `write_factor` is not a positive number.
 
-        Such a file is damaged.
+        Rules divide by it, so a file with any other value is damaged.
         """
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")
@@ -95,17 +95,14 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks had written after the final flush, per expected byte.
-
-        Return None if fio wrote nothing.
-        """
+        """The bytes that the disks had written after the final flush, per expected byte. None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
 
 @dataclass(frozen=True)
 class TestFile:
-    """A test file before the trial.
+    """The state of a test file before the trial.
 
     `resident_bytes` were still in RAM after the caches had been dropped. `unwritten_bytes` are allocated but were never
     written; `hole_bytes` are not allocated. Both are read as zeros without any disk I/O. `shared_bytes` are stored in
@@ -234,7 +231,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """What passed a dataset while fio ran, according to the dataset's counters above the ARC (nread, nwritten)."""
+    """The bytes read from and written to a dataset while fio ran, counted above the ARC (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -266,7 +263,7 @@ class ZfsUse:
     `zil_slog_bytes` is zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are
     from arcstats. `data_misses` is the number of reads of data blocks that were not in the ARC: demand_data_misses and
     prefetch_data_misses of arcstats, and direct_read_count of the pools' iostats. `data_hits` is the number of reads of
-    data blocks that were in the ARC (demand_data_hits). `vdevs` shows the vdevs after the final flush.
+    data blocks that were in the ARC (demand_data_hits). `vdevs` is the state of the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None
@@ -316,7 +313,7 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The host's memory, in bytes, before the load, after it and after the final flush, and the use of its processors.
+    """The host's memory in bytes (before the load, after it, and after the final flush) and the use of its processors.
 
     `dirty_*` includes data that is being written back.
     """
@@ -331,12 +328,13 @@ class HostUse:
 
 @dataclass(frozen=True)
 class OtherWork:
-    """What other processes of the host did from just before the load began until it ended.
+    """What other processes on the host did while the load ran.
 
-    `seconds` is the length of this time. `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O
-    to any block device. `waiting_s` is how long at least one task of the host waited for a processor, None without
-    pressure information (PSI). `delay_share` is about the load's own threads: the share of their time for which they
-    were ready to run but waited for a processor, on average. It is None if it was not observed.
+    `seconds` is the length of the observation, from just before the load began until it ended. `cpu_s` is the processor
+    time of these processes, and `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is how
+    long at least one task on the host waited for a processor, or None without pressure information (PSI). `delay_share`
+    is about the load's own threads: the average share of their time for which they were ready to run but waited for a
+    processor. None if it was not observed.
     """
 
     seconds: float
@@ -363,9 +361,9 @@ class DeviceLimit:
 class Throttling:
     """The limits of control groups on the load, and their effects.
 
-    `processors` is None without a limit. `cpu_periods` and `cpu_s` are how often, and for how many seconds, the load
-    was stopped in the trial because its processor quota was used up. `heat_events` is how often a processor became
-    slower because of heat.
+    `processors` is how many processors the load may use, or None without a limit. `cpu_periods` and `cpu_s` are how
+    often, and for how many seconds, the load was stopped in the trial because its processor quota was used up.
+    `heat_events` is how often a processor became slower because of heat.
     """
 
     devices: tuple[DeviceLimit, ...] = ()
@@ -383,8 +381,8 @@ class Evidence:
     accounting by level, from fio down; levels of the same depth are siblings. `host`: memory and processors of the
     measured host. `counters`: how much other counters of the host grew, by the name of the source (see
     `counter_sources.py`) and of the counter. `others`: what other processes did. `throttling`: limits of control
-    groups. `conditions`: further settings and states of the host after the load, as texts (governor, link, temperature,
-    scheduler). The last three describe the main host.
+    groups. `conditions`: other settings and states of the host after the load (governor, link, temperature, scheduler),
+    as strings. The last three describe the main host.
     """
 
     account: Account | None

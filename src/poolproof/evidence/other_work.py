@@ -1,13 +1,13 @@
 """What other processes did during a trial: their processor time and I/O, and how long tasks waited for a processor.
 
-A process counts as one of the run's own if its command line contains the run's mark (its directory), or if it is the
-parent of the command that takes the reading. Over SSH, all shells of the connection count as own, and so does its sshd:
-each reading may run in another shell, and the times of a shell include those of all commands that it has run. Kernel
-threads belong to neither group, because they work for all processes. The times and bytes of a process include those of
-its children that have ended, so a process that starts and ends during the trial is not missed.
+A process belongs to the run if its command line contains the run's mark (the run's directory), or if it is the parent
+of the command that takes the reading. Over SSH, the connection's sshd and all its shells also belong to the run: each
+reading may use a different shell, and a shell's times include those of all commands that it has run. Kernel threads are
+left out, because they work for all processes. The times and bytes of a process include those of its children that have
+ended, so a process that starts and ends during the trial is not missed.
 
-The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can
-be read only by root or the process's owner.
+The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can be
+read only by root or the process's owner.
 """
 
 import re
@@ -51,7 +51,7 @@ cat /proc/pressure/cpu
 class OthersReading:
     """The processor time and I/O of all other processes so far.
 
-    `waiting_s` is None without pressure information.
+    `waiting_s` is None without pressure information (PSI).
     """
 
     cpu_s: float
@@ -61,9 +61,9 @@ class OthersReading:
 
 
 def read_others(host: Host, mark: str) -> OthersReading:
-    """Return the processor time and I/O so far of all processes on the host that lack `mark` in their command line.
+    """Return the processor time and I/O so far of all processes on the host that do not belong to the run.
 
-    Raises a CommandError if the host does not respond.
+    `mark` is part of the command lines of the run's processes. Raises a CommandError if the host does not respond.
     """
     argv = ["sh", "-c", SCRIPT, "sh", mark]
     return parse_others(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout)
@@ -94,7 +94,7 @@ def parse_others(text: str) -> OthersReading:
 def others_between(start: OthersReading, end: OthersReading, seconds: float) -> OtherWork:
     """Return what other processes did between two samples taken `seconds` apart.
 
-    If a total decreased, 0 is returned for it.
+    A total that decreased counts as 0.
     """
     waited = None if start.waiting_s is None or end.waiting_s is None else max(0.0, end.waiting_s - start.waiting_s)
     return OtherWork(

@@ -32,9 +32,9 @@ class _Seen:
 
 @dataclass
 class RunDelays:
-    """Samples the threads of a load from `begins` until the context ends, in a thread of its own.
+    """Samples the load's threads in a separate thread, from the call of `begins` until the context ends.
 
-    `read` returns a line for each thread that runs: the path of its schedstat file, a colon and the file's text.
+    `read` returns a line for each running thread: the path of its schedstat file, a colon and the file's contents.
     """
 
     read: Callable[[], str]
@@ -51,7 +51,7 @@ class RunDelays:
             self._thread.join(_JOIN_S)
 
     def begins(self) -> None:
-        """Start taking samples, because the load is about to start."""
+        """Start sampling. The load is about to start."""
         self._thread = threading.Thread(target=self._sample, name="run delay", daemon=True)
         self._thread.start()
 
@@ -70,7 +70,7 @@ class RunDelays:
 
     @property
     def share(self) -> float | None:
-        """The share of their time for which the threads waited for a processor, or None if it was not observed.
+        """The average share of their time for which the threads waited for a processor. None if it was not observed.
 
         Each thread is weighted by the time that it ran or wanted to run, so threads that only watch the others do not
         matter.

@@ -13,7 +13,7 @@ from poolproof.hosts.base import Host
 _LIMIT_S = 60.0
 _MOST_PATHS = 1000
 _EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+)\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
-_NO_PLACE = ("unwritten", "encoded", "inline", "delalloc", "unknown")  # the place of such an extent means nothing
+_NO_PLACE = ("unwritten", "encoded", "inline", "delalloc", "unknown")  # the address of such an extent means nothing
 _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
 
@@ -31,10 +31,11 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return each file's size, the bytes in holes, and the unwritten and shared bytes (None if `filefrag` fails).
+    """Return each file's size, and how many of its bytes are in holes, unwritten or shared.
 
-    Holes are ranges with no allocated blocks. On a file system with compression, the bytes that compression saves count
-    as holes. Bytes are shared if an earlier extent of these files is stored in the same place.
+    The unwritten and shared bytes are None if `filefrag` fails. Holes are ranges with no allocated blocks. On a file
+    system with compression, the bytes that compression saves count as holes. Bytes are shared if an earlier extent of
+    these files is stored in the same place.
 
     Raises a CommandFailed if a file does not exist.
     """
@@ -56,7 +57,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return what a command prints, one line per path. A long list of paths is spread over several invocations."""
+    """Run a command on the paths and return its output, one line per path. Long lists of paths are split."""
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 

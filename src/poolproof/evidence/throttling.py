@@ -1,4 +1,4 @@
-"""How control groups and heat slowed down a load, from two readings of the host's conditions."""
+"""How much control groups and heat slowed down a load, computed from two readings of the host's conditions."""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions
@@ -7,7 +7,7 @@ from poolproof.facts.conditions import Conditions
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
     """Return the limits that applied at the start or at the end, and how much the throttling counters grew.
 
-    A device that neither reading describes goes by its device number.
+    If neither reading names a device, its device number is used instead.
     """
     names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
     return Throttling(

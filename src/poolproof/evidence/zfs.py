@@ -19,7 +19,7 @@ Kstat = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """A sample of the counters, by the names that ZFS gives them. Empty for files that do not exist."""
+    """A sample of ZFS's counters, under ZFS's own names. A file that does not exist gives an empty mapping."""
 
     arc: Kstat
     log: Kstat
@@ -28,7 +28,7 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """Return the counters, all read at once, or None for a layout without a pool.
+    """Return the counters, all read at once. None if there are no pools.
 
     `objsets` are the kstat files of the datasets, relative to KSTATS.
 
@@ -47,7 +47,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
     """Return how much the counters grew between two samples, or None if a sample is missing.
 
-    A counter that this release of ZFS does not have is None.
+    A counter that this release of ZFS lacks is None.
     """
     if start is None or end is None:
         return None
@@ -90,7 +90,7 @@ def parse_kstat(text: str) -> Kstat:
 
 
 def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
-    """Return how much a counter grew, summed over all pairs of samples, or None if any sample lacks the counter."""
+    """Return how much a counter grew, summed over all pairs of samples. None if a sample lacks the counter."""
     if not readings or not all(name in earlier and name in later for earlier, later in readings):
         return None
     return sum(later[name] - earlier[name] for earlier, later in readings)
