@@ -27,7 +27,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
             return finding(
-                # readers of a text see the limit in the job; a comparison does not show it
+                # people who read a text see the limit in the job; a comparison does not show it
                 "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
                 "is the requested one, not the highest that the layout can reach. The latencies are valid at this rate",
@@ -38,7 +38,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
-    """Return the share of the run time, at most 1, that each clone spent paused by thinktime.
+    """Return the share of the run time for which a clone was paused by thinktime, at most 1.
 
     fio pauses after every `thinktime_blocks` I/Os and counts both directions. If only `thinktime_iotime` is set, fio
     pauses after doing I/O for that time instead (handle_thinktime).
@@ -55,7 +55,7 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the limit of one direction, summed over the clones that the result covers, or None if there is no limit.
+    """Return the rate limit of one direction for all clones that the result covers. None if there is no limit.
 
     A list gives the limits for reads, writes and trims. A missing value repeats the one before it.
     """

@@ -12,9 +12,9 @@ from poolproof.rules.reported import each_sync_has_data
 class Commits:
     """The syncs that had data to write, and the requests that made data durable.
 
-    `needed` is the smallest number of such requests that can serve the syncs. It is lower than `syncs` with several
-    clones, because one flush can serve a sync of each of them. `durable` is the counted number, or None if the kernel
-    does not count the flushes of a disk.
+    `needed` is the smallest number of such requests that can serve the syncs. With several clones, it is lower than
+    `syncs`, because one flush can serve one sync of each clone. `durable` is the number of such requests that were
+    counted, or None if the kernel does not count the flushes of a disk.
     """
 
     syncs: int
@@ -33,8 +33,8 @@ class Commits:
 def commits(case: Case) -> Commits | None:
     """Compare syncs with flushes.
 
-    Return None if nothing was counted, or if the disks' write caches are unknown. A disk without a volatile write cache
-    gets no flushes. Its writes are counted instead, because each is durable when it completes.
+    Return None if nothing was counted, or if it is unknown whether the disks have write caches. A disk without a
+    volatile write cache gets no flushes. Its writes are counted instead, because each is durable when it completes.
     """
     if case.outcome is None or case.target is None or case.target.write_through is None:
         return None
@@ -52,9 +52,9 @@ def commits(case: Case) -> Commits | None:
 def _syncs(case: Case, reported: PartOutcome) -> int:
     """Return how many syncs had data to write, or 0 if the job requests no syncs.
 
-    fio 3.x can report 0 syncs for psync, so if there are more sync latency samples than that, their number is used
-    instead. If some syncs may have had nothing to write, this counts at most one sync per `sync_every` × queue depth
-    writes, and none if each write is itself synchronous.
+    fio 3.x can report 0 syncs for psync. If the report has more latency samples of syncs, their number is used instead.
+    Some syncs may have had nothing to write. In that case, at most one sync is counted per `sync_every` × queue depth
+    writes. If each write is itself synchronous, no sync is counted.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

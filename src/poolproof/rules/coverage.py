@@ -1,19 +1,19 @@
 """Request accounting for the rules: whether the disks' requests cover the I/Os that fio counted.
 
-Byte counts can prove a bandwidth. They prove neither IOPS nor latency if one request moves more than an I/O asked for,
-for example because of readahead, or because a whole ZFS record or page is read for a block of 512 bytes: the cache then
-serves many later I/Os. So each I/O needs its own work at the disks, which is counted in up to four ways. The lowest
-count decides:
+Byte counts can prove a bandwidth, but not always IOPS and latency. A request may move more than an I/O asked for:
+readahead does, and so does reading a whole ZFS record or page for a block of 512 bytes. The cache then serves many
+later I/Os. So each I/O needs its own work at the disks. This work is counted in up to four ways, and the lowest count
+decides:
 
-- Requests, including merged ones: blk_account_io_merge_bio() and blk_account_io_merge_request() in the kernel's
-  block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and metadata only
+- Requests, including merged ones. The kernel counts each merged request since Linux 5.10 (blk_account_io_merge_bio()
+  and blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata only
   add requests. A write needs a request for each copy (`_copies`). ZFS and the page cache combine neighbouring blocks
   before the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), and nothing counts that. Sequential I/O with
   fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks.
-- The bytes of large I/Os. These are split at `max_sectors_kb` into many requests, whose number does not show what is
-  missing.
+- The bytes of large I/Os. These are split at `max_sectors_kb` into many requests, so the number of requests does not
+  show what is missing.
 - The bytes of whole records, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
-- Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
+- Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, and direct_read_count since 2.3).
 """
 
 from collections.abc import Iterator
@@ -136,10 +136,10 @@ def counted_requests(case: Case, kind: Kind) -> int | None:
 
 
 def _commits_by_request(case: Case) -> bool:
-    """True if each flush belongs to a write request: direct writes with O_SYNC or O_DSYNC have FUA set.
+    """True if every flush belongs to a write request, because direct writes with O_SYNC or O_DSYNC have FUA set.
 
-    The kernel then counts the write and its flush as one request (Linux, block/blk-flush.c: blk_account_io_done counts
-    the request that contains the flush). An fsync, however, sends a separate request without data.
+    The kernel then counts the write and its flush as one request: blk_account_io_done() in Linux's block/blk-flush.c
+    counts the request that contains the flush. An fsync, in contrast, sends a separate request without data.
     """
     writing = [job for _, job in _of(case, "write")]
     return all(
@@ -148,7 +148,7 @@ def _commits_by_request(case: Case) -> bool:
 
 
 def reads_reach_disks(case: Case) -> bool:
-    """True if the disks' work covers every read that should be cold, which proves their IOPS and latencies."""
+    """True if the disks' work covers every read that should be cold. This proves the reads' IOPS and latencies."""
     if not case.cold or not list(_of(case, "read")):
         return True
     if not bytes_prove(case, "read"):
@@ -164,9 +164,9 @@ def reads_reach_disks(case: Case) -> bool:
 def writes_reach_disks(case: Case) -> bool:
     """True if, before fio ended, the disks did separate work for each copy of each write.
 
-    A committed write may share its request with the writes of other clones that commit at the same time: the journal of
-    a file system and the intent log of ZFS write them together. Writes of whole ZFS records need no separate requests,
-    because each record is stored in a separate place.
+    Clones that commit at the same time may share a request, because a file system's journal and ZFS's intent log write
+    their data together. Writes of whole ZFS records need no separate requests, because each record is stored in a
+    separate place.
     """
     if not list(_of(case, "write")):
         return True
@@ -183,8 +183,8 @@ def data_write_requests(case: Case) -> int | None:
 
     btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
     writes change many tree blocks, and their requests would hide that data was combined or overwritten in RAM. The
-    bytes beyond the data give a lower bound for the number of tree blocks. If writes leave RAM one by one, nothing is
-    subtracted.
+    bytes written in addition to the data give a lower bound for the number of tree blocks. If writes leave RAM one by
+    one, nothing is subtracted.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
     if requests is None or found is None or block is None:
@@ -198,16 +198,16 @@ def data_write_requests(case: Case) -> int | None:
 
 
 def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of btrfs's metadata blocks, or None if there is no btrfs.
+    """Return the size of btrfs's metadata blocks, or None without btrfs.
 
-    If the run did not record it, it is 16 KiB.
+    If the run did not record the size, it is assumed to be 16 KiB.
     """
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
 def write_requests_needed(case: Case) -> float | None:
-    """Return how many requests the writes need on all disks together, or None if the job of a result is unknown."""
+    """Return how many requests the writes need, on all disks together. None if a result's job is unknown."""
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
@@ -224,7 +224,7 @@ def _copies(case: Case, *, of_commits: bool) -> float:
 
     A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
     two separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes to a
-    stripe update its parity together. A stripe without parity stores each block once.
+    stripe update its parity together. Striping without parity stores each block once.
     """
     found = account(case)
     if found is None:

@@ -31,8 +31,8 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     """Yield a finding if the rate is higher than seeks allow.
 
-    At lower rates, the buffer cannot have served many I/Os. If the disks are unknown, the number of passes counts
-    instead.
+    At lower rates, the buffer cannot have served many I/Os. If the disks are unknown, the number of passes over the
+    data decides instead.
     """
     yield from _repeated(case)
     for kind in _KINDS:
@@ -51,7 +51,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _repeated(case: Case) -> Findings:
-    """Yield a finding if the jobs read a small area of unknown disks many times with direct I/O."""
+    """Yield a finding if the jobs read a small area of an unknown disk many times with direct I/O."""
     unique, moved = case.load.unique_bytes, moved_bytes(case.outcome, "read")
     is_known = case.target is not None and (case.target.rotational is not None or case.target.volatile)
     if not case.cold or is_known or not unique or unique > _SURELY or moved is None or moved < _PASSES * unique:
@@ -68,7 +68,7 @@ def _repeated(case: Case) -> Findings:
 def _covered(case: Case, kind: Kind) -> float | None:
     """Return how many bytes of each rotational disk the random reads or writes cover.
 
-    None if that is unknown, or if some disk's buffer is too small for the bytes or cannot serve the jobs.
+    None if that is unknown, if the bytes do not fit in the disks' buffers, or if the buffers cannot serve the jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:

@@ -13,10 +13,9 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """How many I/Os fio did in one direction, and the most of them that can have reached the disks.
+    """The number of I/Os that fio did in one direction, and how many of them can have reached the disks at most.
 
-    `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all groups of
-    jobs.
+    `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all job groups.
     """
 
     issued: int

@@ -1,4 +1,7 @@
-"""How earlier jobs left a job's files: earlier jobs of the same run, and of earlier runs in the same text."""
+"""The state in which earlier jobs left a job's files.
+
+Earlier jobs are those of the same run, and those of earlier runs in the same text.
+"""
 
 from collections.abc import Iterator, Mapping
 from math import pow
@@ -8,7 +11,9 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""With no map of the blocks, 1/e³ = 5 % of them are still unwritten after this many passes of random writes."""
+"""The number of passes after which random writes leave only 1/e³ = 5 % of the blocks unwritten, if fio keeps no map of
+the blocks.
+"""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
@@ -40,7 +45,7 @@ def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:
-    """True if an earlier job wrote, or laid out, every byte that this job uses in its files."""
+    """True if an earlier job wrote or laid out every byte that this job uses in its files."""
     return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
 
 
@@ -64,9 +69,9 @@ def is_cut_short(part: LoadPart) -> bool:
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if writing as much as the job's size at random leaves some blocks unwritten.
+    """True if the job can write as many bytes as its size at random, and still leave some blocks unwritten.
 
-    This happens if the offsets are not uniform, or if fio keeps no map of the blocks written and makes fewer than 3
+    This happens if the offsets are not uniform, or if fio keeps no map of the written blocks and makes fewer than 3
     passes.
     """
     passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
@@ -84,18 +89,21 @@ def is_skewed(part: LoadPart) -> bool:
 
 
 def has_no_map(part: LoadPart) -> bool:
-    """True if the offsets are random, and norandommap lets a block be written again before the others."""
+    """True if the offsets are random and fio keeps no map of the blocks (norandommap).
+
+    A block may then be written again before other blocks are written once.
+    """
     fio = fio_job(part)
     return part.is_random and fio.flag("norandommap") and (fio.text("random_generator") or "").strip() != "lfsr"
 
 
 def different_blocks(blocks: float, writes: float) -> float:
-    """Return the expected number of different blocks among uniform random writes to a file of `blocks` blocks."""
+    """Return the expected number of distinct blocks that uniform random writes hit in a file of `blocks` blocks."""
     return blocks * (1 - pow(1 - 1 / blocks, writes))
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the random writes are uniform and start over until the time is up, so they reach most blocks."""
+    """True if the random writes are uniform and start over until the time is up. They then reach most blocks."""
     return part.time_based and not is_skewed(part)
 
 

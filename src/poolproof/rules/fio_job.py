@@ -1,4 +1,4 @@
-"""Lets rules that are about fio itself look at the fio job of a load part.
+"""Gives rules about fio itself access to the fio job of a load part.
 
 If another load generator runs the part, the returned job has no options.
 """

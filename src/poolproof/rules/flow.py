@@ -23,8 +23,9 @@ _PAGE, _SECTOR = 4096, 512
 class Flow:
     """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
 
-    `least` is the lowest acceptable ratio of counted to expected bytes. With `of_all_work`, the expected bytes are all
-    that the disks wrote until the final flush, and the counted bytes are those written when the load ended.
+    `least` is the lowest acceptable ratio of counted to expected bytes. If `of_all_work` is set, the expected bytes are
+    everything that the disks had written after the final flush, and the counted bytes are what they had written when
+    the load ended.
     """
 
     moved_bytes: int
@@ -117,12 +118,12 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """Return `reads`, or None if RAM is part of what is measured."""
+    """Return the result of `reads`, or None if RAM is part of what is measured."""
     return reads(case) if case.cold else None
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return `cold_reads` if its ratio is too low, otherwise None."""
+    """Return the result of `cold_reads` if its ratio is too low, otherwise None."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
@@ -131,25 +132,25 @@ def writes(case: Case) -> Flow | None:
     """Compare the writes expected at the leaf devices with their actual total, counted after the final flush.
 
     The expected bytes are fio's writes × the expected write amplification. Log records are not pool data, so bytes on
-    log vdevs are left out. So are the bytes of the intent log on the pool's own disks, if all data was synced when fio
-    ended. Returns None if fio wrote nothing or a leaf device was not counted.
+    log vdevs are left out. If all data was synced when fio ended, the bytes of the intent log on the pool's own disks
+    are left out too. Returns None if fio wrote nothing or a leaf device was not counted.
     """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return `writes` if its ratio is too low, otherwise None."""
+    """Return the result of `writes` if its ratio is too low, otherwise None."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """Like `writes`, but with what the leaf devices had written when fio ended.
+    """Like `writes`, but count only what the leaf devices had written when fio ended.
 
-    On a pool with log vdevs, a committed write is included as soon as all copies of the log have it. The log keeps it
-    durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a
-    final sync commits.
+    On a pool with log vdevs, a committed write is included as soon as all copies of the log have it. The log keeps the
+    write durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that
+    only a final sync commits.
     """
     found = account(case)
     if found is None:
@@ -161,7 +162,7 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare what the leaf devices had written when fio ended with all that they wrote because of fio.
+    """Compare what the leaf devices had written when fio ended with everything that they wrote for fio.
 
     Background writes are subtracted.
 
@@ -190,7 +191,7 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if its ratio is too low, otherwise `deferred_writes` if its ratio is too low, or None.
+    """Return `writes_at_end` or `deferred_writes`: the first of the two whose ratio is too low. None if neither is.
 
     `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. Such data is late,
     not lost: the final flush writes it.
@@ -218,7 +219,7 @@ def _ends_durable(case: Case) -> bool:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if at most 5 % of the job's writes come after the last sync of their clone."""
+    """True if at most 5 % of the job's writes come after the last sync of the clone that made them."""
     written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
     ios = sum(part.figures.ios or 0 for part in written)
     return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
@@ -227,8 +228,8 @@ def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
 def _durable_at_end(case: Case, found: Account) -> float:
     """Return how many bytes the leaf devices had written when fio ended.
 
-    If everything was synced by then, each byte on a log vdev represents the bytes that its transaction group will write
-    for it later.
+    If everything was synced by then, the bytes on log vdevs are replaced with the bytes that their transaction groups
+    will write later.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes
@@ -278,10 +279,10 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return what fraction of fio's written bytes compression leaves, according to buffer_compress_percentage.
+    """Return the fraction of fio's written bytes that is left after compression, going by buffer_compress_percentage.
 
-    With several jobs, the lowest percentage is used. The result is at least 0.01. What remains of a unit takes whole
-    sectors, so a record of 4 KiB on 4 KiB sectors does not become smaller.
+    With several jobs, the lowest percentage is used. The result is at least 0.01. A compressed unit takes up whole
+    sectors, so a record of 4 KiB does not become smaller on sectors of 4 KiB.
     """
     writers = [job for job in case.load.parts if job.writes]
     if not compresses(case) or not writers or case.target is None:
@@ -301,11 +302,11 @@ def compresses(case: Case) -> bool:
 
 
 def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
-    """True if the byte accounting covers one direction's data, or both directions' data.
+    """True if the byte accounting covers the data of one direction, or of both directions if `kind` is None.
 
-    Data must have been moved, and the ratios of all writes and of the reads that should be cold must be within bounds.
-    If `of_commits` is true, writes that are committed one by one need to be durable only at the end: a later write may
-    replace them in RAM before the pool stores them.
+    fio must have moved data. The ratios of all writes, and of the reads that should be cold, must be within bounds. If
+    `of_commits` is true, writes that are committed one by one need to be durable only at the end, because a later write
+    may replace them in RAM before the pool stores them.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:

@@ -33,7 +33,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
-    """Return a clause that quotes this queue depth from the job's name or the text; empty if neither claims it."""
+    """Return a clause that says where the job's name or the text claims this queue depth. Empty if neither does."""
     said = case.quoted.depths if case.quoted else {}
     for job in jobs:
         named = [int(match[1] or match[2]) for match in _DEPTH_IN_NAME.finditer(job.name)]

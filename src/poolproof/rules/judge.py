@@ -15,7 +15,8 @@ from poolproof.verdicts import Verdict
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdict` is about one metric. `verdicts` lists, by id, the metrics that got a different one.
+    `verdict` is the verdict on one metric. `verdicts` has the verdict of each metric whose verdict differs, by the
+    metric's id.
     """
 
     verdict: Verdict
@@ -26,7 +27,7 @@ class Judgement:
 def judge(case: Case, metric: MetricId | None = None) -> Judgement:
     """Apply every rule to one result and return the verdict on a metric.
 
-    The default metric is the one that people quote.
+    The default metric is the one that people quote for such a load.
     """
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
@@ -38,9 +39,9 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, but drop explanations of why a metric is unproven if that metric has another verdict.
+    """Yield the findings. Drop explanations of why a metric is unproven if the metric is not unproven.
 
-    A finding that explains why several metrics are unproven is narrowed down to those that still are.
+    A finding that explains this for several metrics is limited to those that are unproven.
     """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:

@@ -42,7 +42,7 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the options whose values match `form`, if fio takes k to mean 1024 in them."""
+    """Return the options whose values match `form` and in which fio reads `k` as 1024."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 

@@ -8,12 +8,12 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """For each disk below loop devices and each direction, yield two texts and a `Flow`.
+    """Yield two phrases and a `Flow` for each disk below loop devices and each direction.
 
-    The flow compares what the loop devices moved with what the disk moved. The texts start sentences about the two, for
-    example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are summed, because the disk's
-    counters cover all of them. A direction in which they moved at most 5 % of fio's bytes is left out, and so are reads
-    if RAM is part of what is measured.
+    The flow compares what the loop devices moved with what the disk moved. The phrases begin sentences about the two,
+    for example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are added up, because the
+    disk's counters cover all of them. A direction is left out if the loop devices moved at most 5 % of fio's bytes in
+    it. Reads are also left out if RAM is part of what is measured.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -56,7 +56,7 @@ def _in_result(case: Case) -> Findings:
 def _hidden(case: Case, cached: str) -> Findings:
     """Yield findings if the counters of the disk below cannot show what the backing file's page cache served.
 
-    The byte accounting of the leaf devices proves nothing here, because that cache is below them.
+    The byte accounting of the leaf devices proves nothing here, because that cache is below the leaf devices.
     """
     flows = list(_flows_below(case))
     for above, below, flow in flows:

@@ -43,7 +43,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _blocks(part: ReportedDirection, depth: int) -> bool:
-    """True if submitting `depth` I/Os takes as long as the whole latency, so that each submission waits for its I/O."""
+    """True if submitting `depth` I/Os takes as long as the whole latency. Each submission then waits for its I/O."""
     lat = part.figures.lat
     return lat is not None and lat.mean_ns is not None and submission_ns(part) >= 0.9 * lat.mean_ns / depth
 

@@ -26,7 +26,7 @@ class Mirror:
 def mirrors_read(case: Case) -> Iterator[Mirror]:
     """Yield the mirrors that served reads and have both rotational and non-rotational members.
 
-    Mirrors that have a member of unknown kind are left out.
+    Mirrors with a member whose kind is unknown are left out.
     """
     if (
         case.zfs is None

@@ -44,7 +44,7 @@ class Finding:
     `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
     change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
     than a rule that sees only that the bytes do not match. `metrics` are the metrics whose verdict the finding changes.
-    If empty, the finding changes every metric's verdict.
+    If it is empty, the finding changes every metric's verdict.
     """
 
     rule: str
@@ -86,13 +86,12 @@ class Case:
     """What is known about one result: the job, fio's output, the counters and the target. Only the job is always known.
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
-    `asked_s`: the requested run time in seconds, or None if unknown.
-    `quoted`: facts from the text around the result, or None if there is no such text.
-    `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
-    `drops_caches`: the text drops the caches after the last of the earlier loads. `drops_only_clean`: the text does so
-    without syncing the written data first, so dirty pages stay; `drops_caches` is then False.
-    `empty`, `zeros`: the files and devices that a program in the text leaves without data, or fills with zeros. The
-    values name the program.
+    `asked_s`: the requested run time in seconds, or None if unknown. `quoted`: facts from the text around the result,
+    or None if there is no such text. `earlier`: the loads that ran before this one on the same files, oldest first, as
+    far as the text shows them. `drops_caches`: True if the text drops the caches after the last of the earlier loads.
+    `drops_only_clean`: True if the text drops the caches without syncing the written data first. Dirty pages then stay,
+    and `drops_caches` is False. `empty`, `zeros`: the files and devices that a program in the text leaves without data,
+    or fills with zeros, and the name of that program.
     """
 
     load: Load
@@ -136,7 +135,7 @@ class Case:
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """For a counter source, return how much each counter grew, by name.
+        """Return how much each counter of a source grew, by name.
 
         The result is empty if the source was not read.
         """

@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _has_cache_device(case: Case) -> bool:
-    """True if fio used a device of bcache, which keeps data on an SSD above the hard disks."""
+    """True if fio used a bcache device. bcache keeps data of the hard disks on an SSD."""
     disks = case.outcome.disks if case.outcome else ()
     return any(disk.name.startswith("bcache") for disk in disks)
 

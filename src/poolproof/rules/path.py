@@ -69,7 +69,8 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
     """True if ZFS should honour the job's direct I/O.
 
     The job must use a dataset on OpenZFS 2.3 or later, read whole pages and write whole records.
-    ZFS may still use the ARC, for example for blocks that it already holds, so `goes_past_ram` returns None.
+
+    ZFS may still use the ARC, for example for blocks that are already in it, so `goes_past_ram` returns None.
     """
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
     if target is None or zfs is None or release is None or not job.direct:
@@ -83,7 +84,7 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 
 
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
-    """Like `goes_past_ram` for a job's writes, but also True if ZFS counted nearly all of the load's writes as direct.
+    """Return `goes_past_ram` for a job's writes, but True if ZFS counted nearly all of the load's writes as direct.
 
     dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats, and waits until they are on the disks.
     """
@@ -97,7 +98,7 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
-    """True if the job sets direct=1 on an unknown target, which probably honours it: only ZFS is known not to."""
+    """True if the job sets direct=1 on an unknown target. The target probably honours it: only ZFS is known not to."""
     return job.direct and (target is None or target.file_system in ("", "unknown"))
 
 

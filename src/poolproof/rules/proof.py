@@ -82,7 +82,7 @@ def _syncs(case: Case) -> bool:
 
 
 def _each_sync_is_stored(case: Case) -> bool:
-    """True if the disks got at least the blocks that each sync had to store, even if RAM absorbed other writes.
+    """True if the disks got at least the blocks that the syncs had to store. RAM may have absorbed other writes.
 
     With fsync=4 on a file of one block, three out of four writes never leave RAM, but each sync stores the block.
     """

@@ -17,7 +17,7 @@ def _unit(case: Case) -> int:
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if each I/O leaves a unit incomplete, and no neighbouring I/O completes it in RAM soon afterwards."""
+    """True if each I/O ends within a unit, and no neighbouring I/O soon completes that unit in RAM."""
     return job.block_bytes % unit != 0 and job.is_random
 
 

@@ -45,7 +45,7 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
 def _in_result(case: Case) -> Findings:
     """Yield a finding if many writes between two syncs repeat a block.
 
-    Journal and metadata can hide that data is missing.
+    The byte counts may not show this, because journal and metadata make up for the missing data.
     """
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
@@ -106,7 +106,7 @@ def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
     if not 0 < theta < _LARGEST_EXPONENT:
         return 1.0
     weights = [pow(rank, -theta) for rank in range(1, min(blocks, _RANKS) + 1)]
-    # the sum of the other weights, at least: the integral from the next rank to the last
+    # a lower bound for the sum of the other weights: the integral from the next rank to the last
     first, last = len(weights) + 1.0, max(blocks, len(weights)) + 1.0
     rest = log(last / first) if theta == 1 else (pow(last, 1 - theta) - pow(first, 1 - theta)) / (1 - theta)
     total = sum(weights) + rest

@@ -77,7 +77,9 @@ def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
 
 
 def _limits(job: LoadPart, name: str) -> list[int]:
-    """Return what the option `name` (rate or rate_iops) says for the job's directions; empty if it is not set."""
+    """Return the limits that the option `name` (rate or rate_iops) sets for the job's directions. Empty if it is not
+    set.
+    """
     fio = fio_job(job)
     values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]
     given = [

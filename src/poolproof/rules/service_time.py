@@ -1,16 +1,16 @@
-"""How long a single I/O took, as far as a report tells."""
+"""How long a single I/O took, computed from what a report shows."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
 
 
 def submission_ns(part: ReportedDirection) -> float:
-    """Return the mean time that a submission took in nanoseconds, or 0 if the report does not show it."""
+    """Return the mean submission time in nanoseconds, or 0 if it is not reported."""
     return (part.figures.slat.mean_ns if part.figures.slat else None) or 0.0
 
 
 def typical_ns(part: ReportedDirection) -> float | None:
-    """Return the median latency, or the mean if there is no median, plus the submission time (ns). None if unknown."""
+    """Return the median latency (or else the mean) plus the submission time, in nanoseconds. None if unknown."""
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
     return None if latency is None else latency + submission_ns(part)
@@ -26,10 +26,11 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
-    """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles, distribution and mean.
+    """Return the percentage of I/Os that certainly took less than `limit_ns`.
 
-    The distribution covers all directions of a job, so it helps only if the job has no other direction (`is_alone`).
-    The mean helps because no latency is negative: at most mean / limit of the I/Os can take longer than the limit.
+    It is derived from the percentiles, the distribution and the mean. The distribution covers all directions of a job,
+    so it helps only if the job has no other direction (`is_alone`). The mean helps because no latency is negative: at
+    most mean / limit of the I/Os can take longer than the limit.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}

@@ -20,9 +20,9 @@ _DISK = re.compile(
 
 
 def _fix(case: Case) -> str:
-    """Return the fix as text: one file for each job, or one part of the file for each job.
+    """Return the fix: one file for each job, or one part of the file for each job.
 
-    If all sections have the same size, the text says how large a part is.
+    If all jobs have the same size, the fix says how large each part is.
     """
     sizes = {job.size_bytes for job in case.jobs}
     fix = "use directory= instead of filename= (one file per job), or offset_increment="
@@ -110,7 +110,7 @@ def _starters(case: Case) -> int:
 
 
 def _starters_in(jobs: Sequence[LoadPart]) -> int:
-    """For the byte of a file at which most clones start, return how many do."""
+    """Return how many clones start at the same byte of a file, for the byte at which most clones start."""
     starts = Counter((extent.file, extent.scale, extent.start) for job in jobs for extent in job.extents)
     return max(starts.values(), default=0)
 
@@ -153,7 +153,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _least_rate(case: Case, rate: float) -> tuple[float, str]:
-    """Return the true rate if the disks moved each shared block only once, and how it was calculated as text."""
+    """Return the true rate if the disks moved each shared block only once, and the calculation as text."""
     least = rate / case.load.sharers
     quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(least)}"
     return least, f"{quotient} if each block was transferred once"

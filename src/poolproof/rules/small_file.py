@@ -49,7 +49,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _size(case: Case) -> int | None:
-    """Return how many bytes the job can read, as told by the job or fio's message about its files. None if unknown."""
+    """Return how many bytes the job can read, from the job or from fio's message about its files. None if unknown."""
     return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
 
 
@@ -68,7 +68,7 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
     """True if random reads were faster than flash, and RAM may have served them.
 
     RAM may serve buffered reads, and also reads that go over the files at least twice, unless the source shows
-    direct=1. If the job is unknown, its name tells whether it is random. An unknown latency is replaced with the
+    direct=1. If the job is unknown, its name decides whether it is random. An unknown latency is replaced with the
     interval between two reads of a clone that has one I/O in flight.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")

@@ -1,4 +1,4 @@
-"""A queue depth that thinktime empties."""
+"""A queue that thinktime keeps empty, whatever its depth."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

@@ -1,4 +1,4 @@
-"""How much of the expected work the counters must show: the limits that rules share, and the reasons for their values.
+"""The limits that rules share: how much of the expected work the counters must show, and the reasons for these values.
 
 Each limit is a share: work that was counted / work that was expected. Counters never match exactly. Some blocks are
 still in RAM from earlier runs, the window of the counters is not exactly that of the load, and statistics are read a
@@ -14,7 +14,7 @@ left an eighth of the file in RAM.
 """
 
 ALL_READ = 0.95
-"""If the disks read at least this share of the bytes, rules do not even mention that some data came from RAM."""
+"""If the disks read at least this share of the bytes, rules do not report that some data came from RAM."""
 
 WRITTEN = 0.9
 """The share of the bytes that the disks must have written.
@@ -24,10 +24,12 @@ tenth allows for blocks that were written twice and for the ends of the window.
 """
 
 WRITTEN_IN_TIME = 0.75
-"""The share of the disks' writes up to the final flush that must have been written before the load ended.
+"""The share of everything the disks wrote, including the final flush, that must have been written before the load
+ended.
 
 With write amplification, the bytes written by then can look sufficient although most of the work came later. The
-remaining quarter allows for what a file system writes for itself after a load: journal, metadata, a transaction group.
+remaining quarter allows for what a file system writes on its own after a load: the journal, metadata, a transaction
+group.
 """
 
 IN_DRAIN = 0.95
@@ -50,7 +52,7 @@ REQUESTS_IF_UNEVEN = 0.9
 REFUTED = 0.5
 """Below this share, a result is refuted, because the disks did not do most of the work.
 
-From this share up to the limit of its direction, a result is suspect.
+Between this share and the limit of its direction, a result is suspect.
 """
 
 FLUSHED = 0.5
@@ -66,5 +68,5 @@ The tolerance is the same as for `WRITTEN`.
 
 
 def percent(share: float) -> str:
-    """Return a limit as a rule's text shows it: `85 %`."""
+    """Format a limit for the text of a rule: `85 %`."""
     return f"{100 * share:.0f} %"
