@@ -17,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without the inputs that can still be added once it is built."""
+    """Return the layout without the inputs that can be added after it is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -25,7 +25,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout can be turned into the target, or is already the same."""
+    """True if the built layout equals the target or can be turned into it."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -46,7 +46,7 @@ def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], si
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to turn the built layout into `node`, after `can_become` said that this is possible.
+    """Plan how to turn the built layout into `node`. `can_become` must have said that this is possible.
 
     `name` is the new layout's name; layers that are kept also keep their names. The plan's `make` contains only the
     steps of the change. `volumes` maps the name of each device in the new layout to its volume.

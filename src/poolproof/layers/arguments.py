@@ -48,8 +48,8 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
     """Separate inputs (devices and groups) from words and options.
 
     A word is an input if it is the name of one of the campaign's devices. If `flags` is given, every word that is not
-    in `flags` is an input. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an argument
-    is neither a device nor a valid group.
+    in `flags` is an input instead. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an
+    argument is neither a device nor a valid group.
     """
 
     def is_flag(text: str) -> bool:
@@ -198,8 +198,8 @@ def choose(
 ) -> Chosen:
     """Separate the options for creating the layer from those for mounting it.
 
-    A key is always one or the other. Raises a CampaignError for an unknown option, for a comma in the value of a mount
-    option and, unless `last_wins` is set, for a repeated key.
+    A key always belongs to only one of the two groups. Raises a CampaignError for an unknown option, for a comma in the
+    value of a mount option and, unless `last_wins` is set, for a repeated key.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}

@@ -158,10 +158,10 @@ class AutotierLayer(Layer[Autotier]):
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Return the quotas that autotier applies differently from the layout, or None if there are none.
+        """Return how autotier's quotas differ from the layout's, or None if they do not.
 
-        If `autotier status` fails, the text says so. autotier treats an invalid quota as 100 %, and `20` without a
-        percent sign as 2000 %.
+        If `autotier status` fails, the result is a sentence that says so. autotier reads an invalid quota as 100 %, and
+        `20` without a percent sign as 2000 %.
         """
         configuration, *_ = _files(built.volume.path)
         try:
@@ -188,7 +188,7 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent, which autotier cannot parse: it would use 100 % instead."""
+    """Format a quota without an exponent. autotier cannot parse an exponent and would use 100 % instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 

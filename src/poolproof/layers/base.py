@@ -55,7 +55,7 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check whether a layer's program works, and how to end it.
+    """How to check whether a layer's program works, and how to end the program.
 
     If the program is healthy, the command `ask` returns at once.
     """
@@ -67,7 +67,7 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class LayerFault:
-    """What is wrong with an open layer, such as a suspended pool, and what the user can do about it."""
+    """A fault of an open layer, such as a suspended pool, and what the user can do about it."""
 
     message: str
     fix: str
@@ -98,7 +98,7 @@ class LayerPlan:
 class WriteBack:
     """How often a layer writes back the data that it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
-    `bytes` is None if only time matters. `is_certain` is true if the layout fixes the period, so that it is the same on
+    `bytes` is None if only time matters. `is_certain` is true if the layout sets the period, which is then the same on
     every host.
     """
 
@@ -107,7 +107,7 @@ class WriteBack:
     is_certain: bool = False
 
     def cycle_s(self, bytes_per_s: float) -> float:
-        """Return how long one write-back cycle takes in seconds, at this write rate."""
+        """Return the length of one write-back cycle, in seconds, at this write rate."""
         if self.bytes is None or bytes_per_s <= 0:
             return self.seconds
         return min(self.seconds, self.bytes / bytes_per_s)
@@ -141,7 +141,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """A one-line description of the layer for the docs, with an example."""
 
     programs: tuple[str, ...] = ()
-    """The programs that must be on the PATH so that the layer can be built."""
+    """The programs that must be on the PATH to build the layer."""
 
     packages: tuple[str, ...] = ()
     """The Debian packages with the layer's programs."""
@@ -162,7 +162,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The components of Debian's archive, besides `main`, that contain the layer's packages."""
 
     version: ProgramVersion | None = None
-    """Which version to record with each run: a name, and the command that prints the version."""
+    """The version to record with each run: a name, and the command that prints the version."""
 
     undos: tuple[type[Undo], ...] = ()
     """The kinds of undo that only this layer uses. Each has a tag that no other kind uses."""
@@ -198,7 +198,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The minimum size of each input, in bytes."""
 
     settings: Mapping[str, str] = MappingProxyType({})
-    """The kernel settings to record with each run: file paths, and what to call the settings."""
+    """The kernel settings to record with each run: a name for each setting, by the path of its file."""
 
     values: Mapping[str, Values] = MappingProxyType({})
     """The values that options accept, by option. An option that is missing here accepts a single word or number
@@ -268,11 +268,11 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return self.capacity_bytes(spec, inputs)
 
     def copies_on_write(self, spec: Spec) -> bool:
-        """True if overwrites go to a new place, so that random writes fragment a file."""
+        """True if overwrites go to a new place. Random writes then fragment a file."""
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
-        """Return how many leaf devices may fail, no matter which, without data loss, or None if unknown.
+        """Return how many leaf devices may fail without data loss, no matter which ones. None if unknown.
 
         The default is for layers that spread data without copies, and for layers without inputs.
         """
@@ -346,7 +346,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
 
 class AdaptableLayer(Layer[Spec]):
-    """A technology that can add and remove inputs after it is built, as a pool can add and remove vdevs."""
+    """A technology whose inputs can be added and removed after it is built. A pool can do this with vdevs."""
 
     @abstractmethod
     def core(self, node: LayerNode) -> LayerNode:

@@ -158,7 +158,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return mounted(self.volume(spec, point, inputs), (make,), mounting)
 
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
-        """Return the commit period, btrfs(5).
+        """Return the commit period (see btrfs(5)).
 
         Direct I/O writes its data at once, but its metadata only at the next commit.
         """
@@ -260,7 +260,8 @@ class BtrfsLayer(Layer[Btrfs]):
 class _InSysfs:
     """What sysfs shows about a mounted btrfs file system.
 
-    `disks` are those present, `missing` is the number of missing disks, and `profiles` are the data profiles.
+    `disks` are the disks that are present, `missing` is the number of missing disks, and `profiles` are the data
+    profiles.
     """
 
     uuid: str
@@ -342,7 +343,7 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the device's path as btrfs reports it: btrfs uses the kernel name even if the disk has a by-id name."""
+    """Return the device's path as btrfs reports it: with the kernel's name, even if the layout has the by-id name."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()

@@ -1,4 +1,4 @@
-"""Checks, before a campaign runs, that its trials are long enough for the percentiles that workloads are compared by.
+"""Checks before a campaign runs whether its trials are long enough for the percentiles that it compares.
 
 In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). Only a layout's
 first trial shows how many such events there are, so a workload is listed if it would have too few of them on a slow
@@ -15,7 +15,9 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a sentence for each workload whose percentile may get too few events, with advice on how to get enough."""
+    """Return a sentence for each workload whose percentile may get too few events. The sentence says how to get
+    enough.
+    """
     return tuple(_sentences(campaign))
 
 
@@ -40,7 +42,9 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
 
 
 def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
-    """Return the longest a trial can be, in seconds, and text to add to the sentence if the budget sets that limit."""
+    """Return the longest possible trial in seconds, and a phrase for the sentence. The phrase is empty unless the
+    budget sets the limit.
+    """
     longest_s = campaign.measure.longest_s
     if campaign.budget_s is None or workload.name not in {each.name for each in campaign.goal_workloads}:
         return longest_s, ""

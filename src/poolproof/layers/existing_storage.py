@@ -22,7 +22,7 @@ class FoundReader:
     """Questions about storage that poolproof did not build. By default, a technology has no answers."""
 
     guesses_work = False
-    """True if the work that `busy_on` returns may be for another disk."""
+    """True if the work that `busy_on` returns may be on another disk."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks under a mount of this technology.

@@ -34,7 +34,7 @@ def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
-    """Plan a file system that `mounting` mounts at the path of `volume`.
+    """Return the plan of a file system. The step `mounting` mounts it at the path of `volume`.
 
     Unmounting is retried for 5 s while the mount is busy.
     """

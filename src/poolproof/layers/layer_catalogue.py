@@ -1,4 +1,6 @@
-"""All storage technologies (the modules in this folder that define `LAYER`), and queries on mounts and disks."""
+"""All storage technologies (the modules in this folder that define `LAYER`), and what they know about mounts and
+disks.
+"""
 
 import functools
 import importlib
@@ -29,7 +31,9 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return the kernel settings that the layers record with each run: file paths, and what to call the settings."""
+    """Return the names of the kernel settings that the layers record with each run, by the path of each setting's
+    file.
+    """
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 

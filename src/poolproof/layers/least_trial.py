@@ -114,7 +114,7 @@ def _runtime_s(workload: Workload) -> float | None:
 def _seconds(text: str) -> float:
     """Parse a time in fio's usual formats.
 
-    Any other format counts as 0: if a time is underestimated, a valid budget is not rejected.
+    Any other format counts as 0. An underestimated time never causes a valid budget to be rejected.
     """
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

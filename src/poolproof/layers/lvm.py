@@ -240,7 +240,8 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return each device's bytes: equal for RAID and stripes, otherwise in proportion to the device sizes.
+        """Return how many bytes each device stores: equal for RAID and stripes, otherwise in proportion to the device
+        sizes.
 
         Copies in a cache do not count, so fast devices have 0.
         """

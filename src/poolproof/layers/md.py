@@ -130,7 +130,7 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """How many copies a raid10 keeps: the digits of the array's layout (default: n2)."""
+        """The number of copies in a raid10: the digits of the array's layout (default: n2)."""
         return int(self.value("layout", "n2")[1:])
 
     @property
@@ -222,7 +222,8 @@ class MdLayer(Layer[Md]):
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return each device's bytes: in proportion to the device sizes for linear, otherwise equal, md(4).
+        """Return how many bytes each device stores: in proportion to the device sizes for linear, otherwise equal (see
+        md(4)).
 
         Spares have 0 bytes.
         """
@@ -278,7 +279,9 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check that numeric options are valid, that there are enough devices, and that write-mostly goes with raid1."""
+    """Check that numeric options are valid, that there are enough devices, and that only a raid1 has write-mostly
+    devices.
+    """
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")

@@ -105,7 +105,10 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 
 def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
-    """Return the write amplification of storage that poolproof did not build, by the path of the `dir` layer."""
+    """Return the write amplification of the storage below each `dir` layer, by the layer's path.
+
+    Storage whose write amplification is unknown is left out.
+    """
     found: dict[str, Expected] = {}
     for _, built in _layers_of(plan, host):
         storage = storage_at(built.host, built.inputs[0].path) if isinstance(built.spec, Dir) else None
@@ -143,7 +146,9 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host that has the layout's ZFS pools and their counters. Without pools, this is the run's host."""
+    """Return the host that has the layout's ZFS pools and their counters. Without pools, this is the run's main
+    host.
+    """
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 

@@ -27,7 +27,7 @@ class Values:
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the `Values` of an option whose values must match the whole pattern, whether in upper or lower case."""
+    """Return the `Values` of an option. A value must match the whole pattern, in upper or lower case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 
@@ -57,7 +57,9 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key to look up in a layer's list: `feature@` and `:` (ZFS user properties) cover whole groups."""
+    """Return the key under which a layer lists the option. `feature@` and `:` (ZFS user properties) are for whole
+    groups.
+    """
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 
 

@@ -32,7 +32,7 @@ class BuiltNode:
 
     @property
     def own_leaves(self) -> tuple[Leaf, ...]:
-        """Return the leaf devices that the node itself adds to its inputs' leaf devices."""
+        """The leaf devices that the node itself adds to those of its inputs."""
         below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
         return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 
@@ -257,7 +257,7 @@ def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNod
 
 
 def copies_on_write(node: Node) -> bool:
-    """True if any layer is copy-on-write, so that read speed depends on earlier writes to the file."""
+    """True if any layer is copy-on-write. Read speed then depends on earlier writes to the file."""
     return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
 
 
@@ -273,8 +273,8 @@ def write_factor(
 
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
     the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
-    because a factor that is too large would refute correct results. `found` says what is known about the storage below
-    existing directories, by their paths in the layout.
+    because a factor that is too large would refute correct results. `found` has the known factors of the storage below
+    existing directories, by the directories' paths in the layout.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
@@ -297,9 +297,9 @@ def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expecte
 
 
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
-    """Return the bytes written to log vdevs per byte of a committed write: the lowest value of all the layout's pools.
+    """Return how many bytes are written to log vdevs per byte of a committed write. None if no pool has log vdevs.
 
-    None if no pool has log vdevs. `found` is as in `write_factor`.
+    If there are several pools, this is the lowest value. `found` is as in `write_factor`.
     """
 
     def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:

@@ -59,7 +59,7 @@ def _empty_vdev(vdevs: Sequence[Sequence[str]], _owned: Owned) -> Iterator[str]:
 
 
 class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
-    """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
+    """Remove log and cache vdevs from the pool `pool`, if the file `note` exists.
 
     `vdevs` has the devices of each vdev. In each mirror, all devices but the first are detached, so that the first can
     be removed by name.
@@ -202,7 +202,7 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
 
 
 def close_pool(pool: str) -> Step:
-    """Return the step that exports the pool, which writes out its data and drops it from the ARC.
+    """Return the step that exports the pool. This writes out the pool's data and drops it from the ARC.
 
     If the pool stays busy, the step fails.
     """

@@ -34,8 +34,10 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True)
 class FoundVdev:
-    """A top-level vdev of a pool. `section` is empty for data vdevs. `disks` maps the path of each leaf vdev to its
-    state."""
+    """A top-level vdev of a pool.
+
+    `section` is empty for data vdevs. `disks` maps the path of each leaf vdev to its state.
+    """
 
     name: str
     section: str
@@ -43,7 +45,7 @@ class FoundVdev:
 
     @property
     def parity(self) -> int | None:
-        """How many parity disks a raidz has, or None for other vdevs."""
+        """The number of parity disks in a raidz. None for other vdevs."""
         found = _KIND.fullmatch(self.name)
         return int(found["parity"] or 1) if found and found["kind"] == "raidz" else None
 
@@ -107,7 +109,7 @@ class FoundDataset:
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return two write amplifications: the dataset's, and the one of the pool's log vdevs."""
+        """Return the write amplification of the dataset and, as `commit_factor`, of the pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
@@ -287,7 +289,7 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 def volume_of(host: Host, device: str) -> str | None:
     """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`.
 
-    None if it is no zvol.
+    None if the device is not a zvol.
     """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)
