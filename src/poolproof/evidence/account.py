@@ -36,7 +36,7 @@ class Window:
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
     def has_counted(self, host: str, path: str) -> bool:
-        """True if the device that a counter file belongs to has counted a request since it appeared."""
+        """True if the counter file's device has counted at least one request since it appeared."""
         return self.drained.counters[self.start.files.index(CounterFile(host, path))].counts
 
 

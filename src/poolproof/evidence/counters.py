@@ -116,7 +116,7 @@ class CounterFile(NamedTuple):
 class CounterReading:
     """A sample of all counter files: one entry in `counters` for each entry in `files`.
 
-    `at_s` is the time of the sample in seconds since 1970, by the clock of the host that has the first file.
+    `at_s` is the time of the sample in seconds since 1970, by the clock of the first file's host.
     """
 
     at_s: float

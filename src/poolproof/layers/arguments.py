@@ -121,7 +121,7 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
     """Return the first argument, which must be a word in `known`. Raises a CampaignError otherwise.
 
-    Error messages call the word `what`, for example `level`.
+    Error messages use `what` as the name of this word, for example `level`.
     """
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:

@@ -43,7 +43,7 @@ class StageReader:
 
     `below` is the node to the left of the `|`; None in the first stage. `node(argument)` resolves a word or a group to
     an input. `is_device(word)` is true if the word is the name of one of the campaign's devices. `mistake(argument,
-    message)` returns an error with a caret under the argument (None: under the layer's word).
+    message)` returns an error with a caret under the argument, or under the layer's word if the argument is None.
     """
 
     arguments: tuple[Argument, ...]
@@ -300,7 +300,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Add what only this layer knows about the layout to the target, and return the result."""
+        """Return the target with the facts that only this layer knows about the layout filled in."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:

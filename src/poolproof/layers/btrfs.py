@@ -43,7 +43,9 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """How many devices may fail, no matter which: 0 for `dup`, whose copies are on a single device."""
+        """The number of devices that may fail without data loss. For `dup`, this is 0: its copies are on a single
+        device.
+        """
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 

@@ -15,9 +15,7 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a sentence for each workload whose percentile may get too few events. The sentence says how to get
-    enough.
-    """
+    """Return a sentence with advice for each workload whose percentile may get too few events."""
     return tuple(_sentences(campaign))
 
 
@@ -42,8 +40,8 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
 
 
 def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
-    """Return the longest possible trial in seconds, and a phrase for the sentence. The phrase is empty unless the
-    budget sets the limit.
+    """Return the longest possible trial in seconds, and a phrase to add to the sentence if the budget sets this
+    limit.
     """
     longest_s = campaign.measure.longest_s
     if campaign.budget_s is None or workload.name not in {each.name for each in campaign.goal_workloads}:

@@ -1,4 +1,4 @@
-"""What a storage technology can tell about storage that poolproof did not build: a mount or a block device."""
+"""What a storage technology knows about storage that poolproof did not build: a mount or a block device."""
 
 from dataclasses import dataclass
 

@@ -121,7 +121,9 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if the root directory was created less than two days ago, False if `stat` cannot tell (0 or -)."""
+    """True if the root directory was created less than two days ago. False if `stat` prints no creation time (0 or
+    -).
+    """
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdecimal() and int(now) - int(born) < _LAZY_S

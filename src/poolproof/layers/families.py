@@ -8,7 +8,7 @@ from poolproof.layers.tree import devices
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """Group consecutive layouts into families, in which each layout can be turned into the next one in place.
+    """Group consecutive layouts into families. Each layout of a family can be turned into the next one in place.
 
     The layouts of a family differ only in a pool's log and cache devices, or in the leaf devices of its mirrors. A
     detached device is never attached again within a family.

@@ -1,6 +1,4 @@
-"""All storage technologies (the modules in this folder that define `LAYER`), and what they know about mounts and
-disks.
-"""
+"""All storage technologies (the modules here that define `LAYER`), and what they know about mounts and disks."""
 
 import functools
 import importlib
@@ -31,9 +29,7 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return the names of the kernel settings that the layers record with each run, by the path of each setting's
-    file.
-    """
+    """Return a name for each kernel setting that the layers record with each run, by the path of the setting's file."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 

@@ -240,10 +240,10 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return how many bytes each device stores: equal for RAID and stripes, otherwise in proportion to the device
-        sizes.
+        """Return how many bytes each device stores.
 
-        Copies in a cache do not count, so fast devices have 0.
+        For RAID and stripes, all devices store the same amount. Otherwise, the amounts are in proportion to the device
+        sizes. Copies in a cache do not count, so fast devices have 0.
         """
         spec, slow = built.spec, built.spec.slow(built.inputs)
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))

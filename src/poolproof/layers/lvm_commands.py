@@ -13,7 +13,7 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 
 
 class UndoGroup(CommandUndo, frozen=True, tag="group"):
-    """Remove the LVM volume group `name` and the labels of its physical volumes, all of which are among `devices`."""
+    """Remove the LVM volume group `name` and the labels of its physical volumes. All of these are among `devices`."""
 
     name: OwnName
     devices: tuple[DevicePath, ...]

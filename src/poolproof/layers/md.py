@@ -222,9 +222,9 @@ class MdLayer(Layer[Md]):
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return how many bytes each device stores: in proportion to the device sizes for linear, otherwise equal (see
-        md(4)).
+        """Return how many bytes each device stores.
 
+        For linear, the amounts are in proportion to the device sizes. For all other levels, they are equal, md(4).
         Spares have 0 bytes.
         """
         if built.spec.level == "linear":
@@ -279,8 +279,8 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check that numeric options are valid, that there are enough devices, and that only a raid1 has write-mostly
-    devices.
+    """Check that numeric options are valid, that there are enough devices, and that write-mostly is used with raid1
+    only.
     """
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):

@@ -128,7 +128,7 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 def _checked(path: str) -> str:
     """Return the path.
 
-    Raises a HostError if the path contains `:`, `=` or a wildcard, all of which mergerfs would interpret.
+    Raises a HostError if the path contains `:`, `=` or a wildcard, because mergerfs would interpret it.
     """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(

@@ -28,7 +28,8 @@ _STAT = (
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    Disks that share a volume that poolproof did not build, such as an existing directory on a RAID, are left out.
+    If a volume that poolproof did not build has several disks, these disks are left out. An example is an existing
+    directory on a RAID.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
@@ -80,7 +81,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Add what only the layers know about the layout to the target, and return the result."""
+    """Return the target with the facts that only the layers know about the layout filled in."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
@@ -89,7 +90,7 @@ def describe(plan: TreePlan, host: Host, target: Target) -> Target:
 
 
 def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool:
-    """True if the file system is directly on real disks, at least one of which supports discard.
+    """True if the file system is directly on real disks and at least one of them supports discard.
 
     A virtual machine's disks and emulated disks do not qualify, because they have no flash to erase.
     """
@@ -146,9 +147,7 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host that has the layout's ZFS pools and their counters. Without pools, this is the run's main
-    host.
-    """
+    """Return the host that has the layout's ZFS pools and their counters. Without pools, return the main host."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 

@@ -57,7 +57,7 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists the option. `feature@` and `:` (ZFS user properties) are for whole
+    """Return the key under which a layer lists the option. `feature@` and `:` (ZFS user properties) name whole
     groups.
     """
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key

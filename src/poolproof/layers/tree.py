@@ -331,7 +331,7 @@ def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 
 
 def redundancy(node: Node) -> int | None:
-    """Return how many of the layout's devices may fail, no matter which, before data is lost.
+    """Return how many of the layout's devices may fail without data loss, no matter which ones.
 
     None if the layout uses an existing directory, because poolproof does not know what protects that directory.
     """

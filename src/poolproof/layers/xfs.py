@@ -52,7 +52,7 @@ class XfsLayer(FileSystemLayer):
     version = ProgramVersion("xfsprogs", ("mkfs.xfs", "-V"))
     file_system = "xfs"
     mkfs_discards = True  # mkfs.xfs(8) `-K`
-    smallest_device_bytes = 300 * _MIB  # mkfs.xfs refuses less
+    smallest_device_bytes = 300 * _MIB  # mkfs.xfs refuses smaller devices
     vocabulary = _WORDS
     values = MappingProxyType(dict.fromkeys(_WORDS.make_keys - {"naming.version"}, SIZE))
 

@@ -45,11 +45,11 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""How to get the kernel module's version, which `zfs version` prints last."""
+"""How to get the kernel module's version. `zfs version` prints it last."""
 
 _MIB = 1024**2
 _GIB = 1024**3
-_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # a third of zpool list's time
+_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # takes a third of the time of zpool list
 _ALIKE_BYTES = 16 * _MIB  # ZPOOL_FUZZ of cmd/zpool/zpool_vdev.c
 _SMALLEST_ARC_BYTES = 64 * _MIB  # MIN_ARC_MAX of module/zfs/arc.c
 _LONGEST_NAME = 120
@@ -333,7 +333,6 @@ def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
 
 
 def _leaves_of(vdevs: Sequence[Vdev], inputs: Sequence[Volume]) -> tuple[str, ...]:
-    """Return the names of the leaf devices that these vdevs consist of."""
     return tuple(leaf.name for vdev in vdevs for member in vdev.members for leaf in inputs[member].leaves)
 
 

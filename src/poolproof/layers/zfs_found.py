@@ -218,7 +218,7 @@ def _kernel_name(path: str) -> str:
 
 
 class PoolReader(FoundReader):
-    """What ZFS can tell about pools that poolproof did not build."""
+    """What ZFS knows about pools that poolproof did not build."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the leaf vdevs of the dataset's pool; empty if the pool is unknown or some of its vdevs are files."""

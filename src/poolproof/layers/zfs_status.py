@@ -178,7 +178,9 @@ def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) ->
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return one side of a mirror. `turns` is None unless the kernel tells for every disk whether it is rotational."""
+    """Return one side of a mirror. `turns` is None unless the kernel reports for every disk whether it is
+    rotational.
+    """
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

@@ -95,7 +95,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """How many devices may fail, no matter which, without data loss."""
+        """The number of devices that may fail without data loss, no matter which ones."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The counted durable requests divided by the needed ones.
+        """The number of durable requests that were counted, divided by the number needed.
 
         None if either is unknown or if nothing was synced.
         """

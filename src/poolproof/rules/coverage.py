@@ -30,7 +30,7 @@ from poolproof.units import format_count, format_number_of, format_size
 
 _PAGE = 4096
 _TREE_BLOCK = 16 * 1024  # the default of mkfs.btrfs(8)
-_MAY_BE_SPLIT = 64 * 1024  # smaller I/Os are not split: the smallest usual max_sectors_kb and stripe
+_MAY_BE_SPLIT = 64 * 1024  # the smallest usual max_sectors_kb and stripe; smaller I/Os are not split
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def _buffer_bytes(job: LoadPart) -> int:
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    """Return the jobs whose write buffers repeat within one record, provided that the target compresses.
+    """Return the jobs whose write buffers repeat within one record. Empty if the target does not compress.
 
     A buffer filled with a short pattern repeats within itself.
     """

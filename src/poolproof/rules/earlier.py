@@ -11,9 +11,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""The number of passes after which random writes leave only 1/e³ = 5 % of the blocks unwritten, if fio keeps no map of
-the blocks.
-"""
+"""Without a map of the blocks, this many passes of random writes leave only 1/e³ = 5 % of the blocks unwritten."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:

@@ -292,7 +292,7 @@ def _written_share(case: Case) -> float:
     if is_zfs(case.target):
         sector = case.target.alignment_bytes or case.target.physical_block_bytes or _SECTOR
     elif unit and all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
-        unit = min(unit, *(job.block_bytes for job in writers))  # btrfs compresses what it writes at once
+        unit = min(unit, *(job.block_bytes for job in writers))  # btrfs compresses each of these writes on its own
     return share if not unit else min(1.0, math.ceil(unit * share / sector) * sector / unit)
 
 

@@ -1,4 +1,4 @@
-"""What goes into a rule and what comes out. Each pitfall is one file in this folder that defines `RULE`."""
+"""The input and the output of rules. Each pitfall is one file in this folder that defines `RULE`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

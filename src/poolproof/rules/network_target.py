@@ -3,7 +3,7 @@
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, linux_source, notes
 from poolproof.rules.path import is_network
 
-_LARGE = 8 << 30  # less may be in the RAM of any file server
+_LARGE = 8 << 30  # any file server may have less than this in RAM
 
 
 def _in_job(case: Case) -> Findings:

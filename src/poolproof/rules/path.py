@@ -105,7 +105,7 @@ def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
 def is_persistent_memory(job: LoadPart, target: Target | None) -> bool:
     """True if the job's data is on persistent memory, which is faster than any disk.
 
-    Without facts about the target, this goes by the engine or the name of the device or directory.
+    If nothing is known about the target, the engine and the names of the device and directory decide.
     """
     if target is not None and (target.persistent_memory or _DAX & set(target.mount_options)):
         return True

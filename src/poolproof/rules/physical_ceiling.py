@@ -31,8 +31,8 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
 def _seeks(case: Case, target: Target) -> Findings:
     """Yield a finding if the random reads would need more seeks than rotational disks can do.
 
-    A disk does about 250 seeks/s, 400/s with a deep queue, and more on a small span. Only I/Os at a new random offset
-    need a seek: one in eight for `rw=randread:8`.
+    A disk does about 250 seeks/s, 400/s with a deep queue, and more if the reads are close together. Only I/Os at a new
+    random offset need a seek: one in eight for `rw=randread:8`.
     """
     if not target.rotational or not target.disks:
         return

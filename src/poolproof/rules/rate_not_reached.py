@@ -31,9 +31,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """Return the direction's rate_iops times the number of clones that the result covers, or None if it is not set.
+    """Return the direction's rate_iops times the number of clones that the result covers.
 
-    Also None if rate_iops has several values, because the job determines which direction each of them applies to.
+    None if rate_iops is not set. Also None if it has several values, because the job determines which value applies to
+    which direction.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

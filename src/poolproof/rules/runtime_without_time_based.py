@@ -51,9 +51,9 @@ def _asked_bytes(job: LoadPart) -> int | None:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float | None:
-    """Return the highest rate that all clones can plausibly reach: 2 GB/s, or less if the job itself limits the rate.
+    """Return the highest rate that all clones together can plausibly reach: 2 GB/s, or less if the job limits it.
 
-    Direct I/O with small blocks and a low queue depth is slower, and so are writes that are synced one by one and jobs
+    Direct I/O with small blocks and a low queue depth is slower. So are writes that are synced one by one, and jobs
     with a rate limit. None if the job pauses between I/Os.
     """
     if job.thinks:

@@ -63,7 +63,7 @@ def _in_job(case: Case) -> Findings:
 def _direct_in_step(case: Case) -> Findings:
     """Yield a finding if clones read or write the same bytes at the same time with direct=1, on an unknown target.
 
-    A file may be on ZFS, which may ignore direct=1, and a disk has its own cache.
+    A cache may still serve them: a file may be on ZFS, which may ignore direct=1, and a disk has its own cache.
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
     jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]

@@ -1,4 +1,4 @@
-"""Writes too short to fill the buffers."""
+"""Runs too short for their writes to fill the buffers."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

@@ -24,8 +24,7 @@ tenth allows for blocks that were written twice and for the ends of the window.
 """
 
 WRITTEN_IN_TIME = 0.75
-"""The share of everything the disks wrote, including the final flush, that must have been written before the load
-ended.
+"""The share of everything the disks wrote, final flush included, that must have been written by the end of the load.
 
 With write amplification, the bytes written by then can look sufficient although most of the work came later. The
 remaining quarter allows for what a file system writes on its own after a load: the journal, metadata, a transaction

@@ -82,8 +82,7 @@ def _after_other_commands(case: Case) -> Findings:
 
 
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
-    """Return the rate, in bytes per second, at which a job with a time limit must write to fill its whole file `passes`
-    times.
+    """Return the rate in bytes/s at which a job with a time limit must write to fill its whole file `passes` times.
 
     None if this rate is at most 500 MB/s, or if the job has no known size or no time limit.
     """

@@ -82,16 +82,16 @@ def _time_done(case: Case) -> Findings:
 
 def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     asked, moved = _asked_bytes(case), _moved_bytes(outcome)
-    # A quoted line may be only one of the two directions.
+    # A quoted line may be about only one of the two directions.
     quoted = {part.kind for part in parts(outcome)}
     complete = (not case.load.reads or "read" in quoted) and (not case.load.writes or "write" in quoted)
-    # A quotation may have only some of the jobs.
+    # A quotation may include only some of the jobs.
     reported = {part.name for part in outcome.parts}
     complete = complete and (case.quoted is None or not any(reported) or {job.name for job in case.jobs} <= reported)
     if asked and complete and moved is not None and moved < 0.95 * asked:
         stopped_by = case.quoted.stopped_by if case.quoted else ""
         yield finding(
-            "notes" if stopped_by else "suspects",  # the rates are those of the time until the signal
+            "notes" if stopped_by else "suspects",  # the rates cover the time until the signal
             f"the jobs request {format_size(asked)} in total, but {case.generator} moved only {format_size(moved)}"
             f"{stopped_by and f' ({stopped_by})'}",
             weight=80,
