@@ -192,6 +192,18 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
     return lasted_ms
 
 
+def measured_ms(result: Outcome) -> int:
+    """Return the ms from the start of the first part's measurement to the end of the last one.
+
+    If the delay of a part is unknown, all parts are assumed to have started together.
+    """
+    delays = [part.delay_ms for part in result.parts if part.delay_ms is not None]
+    if len(delays) < len(result.parts):
+        return max((part.job_runtime_ms or 0 for part in result.parts), default=0)
+    ends = [delay + (part.job_runtime_ms or 0) for delay, part in zip(delays, result.parts, strict=True)]
+    return max(ends, default=0) - min(delays, default=0)
+
+
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
     """Recompute the direction's rates over another runtime. If `runtime_ms` is None, return the direction unchanged."""
     if direction is None or runtime_ms is None:

@@ -23,6 +23,7 @@ from poolproof.layers.open_layout import busy_with, counting_points, vdev_uses
 from poolproof.layers.tree import expected
 from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
+from poolproof.load.merge import measured_ms
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.measure.disk_faults import disk_errors, layer_faults, slowed_disks, uptime_s
@@ -343,12 +344,12 @@ def _load_s(load: Load, result: Outcome) -> float | None:
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
     """Return the window that fio's results cover, without fio's ramp.
 
-    The window starts at the time of fio's last report minus the runtime of the longest job. The counters at the start
-    are interpolated between two samples.
+    The window ends at the time of fio's last report and starts when the first job's ramp ended. The counters at its
+    start are interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
-    ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)
+    ran_ms = measured_ms(result)
     starts_at = _ended_at_s(measured, result.timestamp_ms / 1000, ran_ms / 1000) - ran_ms / 1000
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 

@@ -138,8 +138,18 @@ def measured_metrics(case: Case) -> tuple[MetricId, ...]:
     reads = (*rates_of("read"), *READ_LATENCIES) if load.reads else ()
     writes = (*rates_of("write"), *WRITE_LATENCIES) if load.writes else ()
     trims = rates_of("trim") if any(job.trims for job in case.jobs) else ()
-    syncs = SYNCS if any(job.syncs and job.writes for job in case.jobs) else ()
+    syncs = SYNCS if _times_syncs(case) else ()
     return (*rates_of("all"), *reads, *writes, *trims, *LATENCIES_OF_BOTH, *syncs)
+
+
+def _times_syncs(case: Case) -> bool:
+    """True if the outcome has times of syncs or, without an outcome, if a job syncs its writes.
+
+    The generator may also time what is not a sync (sync_file_range), and does not time a sync at the end of a job.
+    """
+    if case.outcome is None:
+        return any(job.syncs and job.writes for job in case.jobs)
+    return any(part.syncs or (part.sync and part.sync.samples) for part in case.outcome.parts)
 
 
 def default_metric(case: Case) -> MetricId:

@@ -2,23 +2,66 @@
 
 from poolproof.rules.flow import account, cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
-from poolproof.rules.reported import ran_s
+from poolproof.rules.reported import parts, ran_s
 from poolproof.units import format_duration
+
+_LESS = "; without the ramp, the disks moved too few bytes"
+_PLAUSIBLE = "; the ratio is within bounds even without the ramp"
 
 
 def _in_result(case: Case) -> Findings:
+    yield from _of_whole_run(case)
+    yield from _of_later_jobs(case)
+
+
+def _of_later_jobs(case: Case) -> Findings:
+    """Yield a finding if the counters include ramps of jobs that start to measure later than others.
+
+    Nobody counts the I/O of a ramp, so it is estimated from the rate of the job after its ramp.
+    """
+    included = _included_ramps_s(case)
+    if not included:
+        return
+    moved = {"read": 0.0, "write": 0.0}
+    for part in parts(case.outcome):
+        if part.kind in moved:
+            moved[part.kind] += (part.figures.bandwidth_bytes or 0.0) * included.get(part.job.name, 0.0)
+    flows = ((cold_reads(case), moved["read"]), (writes(case), moved["write"]))
+    hides = any(
+        flow and flow.in_order and flow.counted_bytes - ramp < flow.least * flow.expected_bytes for flow, ramp in flows
+    )
+    yield finding(
+        "leaves-unproven" if hides else "notes",
+        f"the counters include the ramp of {case.who([job for job in case.jobs if job.name in included])}, because "
+        "other sections start to measure earlier" + (_LESS if hides else _PLAUSIBLE),
+        weight=70,
+        fix="give all sections the same ramp_time",
+    )
+
+
+def _included_ramps_s(case: Case) -> dict[str, float]:
+    """Return how many seconds of each job's ramp are in the window, which starts when the first job's ramp ends."""
+    delays = {
+        part.name: part.delay_ms / 1000
+        for part in (case.outcome.parts if case.outcome else ())
+        if part.delay_ms is not None
+    }
+    first_s = min(delays.values(), default=0.0)
+    included = {job.name: min(job.ramp_s, delays.get(job.name, first_s) - first_s) for job in case.jobs}
+    return {name: seconds for name, seconds in included.items() if seconds > 0}
+
+
+def _of_whole_run(case: Case) -> Findings:
     found, ran, ramp = account(case), ran_s(case.outcome), case.load.ramp_s
     if found is None or not ran or not ramp or found.window_s < ran + 0.8 * ramp:
         return
     flows = (cold_reads(case), writes(case))
     hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
-    less = "; without the ramp, the disks moved too few bytes"
-    plausible = "; the ratio is within bounds even without the ramp"
     yield finding(
         "suspects" if hides else "notes",
         f"the counters cover {format_duration(found.window_s)}, {case.generator}'s results {format_duration(ran)}: "
         f"the counters include the ramp of {format_duration(ramp)}, and {case.generator}'s results do not"
-        + (less if hides else plausible),
+        + (_LESS if hides else _PLAUSIBLE),
         weight=70,
     )
 
@@ -28,8 +71,8 @@ RULE = Rule(
     wrong="fio's results exclude ramp_time and file layout; the disk's counters include both. If fio's results are "
     "compared with counters of the whole run, the ramp's I/O can hide a cache.",
     shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof opens "
-    "its window when the ramp ends and closes it when fio ends, so this applies only to counters taken with other "
-    "tools.",
+    "its window when the first ramp ends and closes it when fio ends, so this applies only to counters taken with "
+    "other tools, and to sections with ramps of different length.",
     error="The counters are too high by ramp / runtime. Measured: 8829 reads on the disk, but only 4000 reported by "
     "fio.",
     fix="read the counters when the ramp ends, not when fio starts",

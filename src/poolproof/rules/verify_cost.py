@@ -1,8 +1,10 @@
 """Verification in a speed test."""
 
 from poolproof.load.model import LoadPart
+from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes, suspects
+from poolproof.rules.proof import OF_READS
 
 
 def _in_job(case: Case) -> Findings:
@@ -11,6 +13,27 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} sets verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on checksums"
             + (" and reads back everything that it wrote" if _reads_back(jobs[0]) else ""),
             weight=30,
+        )
+
+
+def _in_result(case: Case) -> Findings:
+    """Suspect what contains the verification: the reads of mixed jobs, and the rate of writes if it interrupts them."""
+    if case.outcome is None:
+        return
+    checked = [job for job in case.jobs if job.verifies and job.writes and _reads_back(job)]
+    if jobs := [job for job in checked if job.is_mixed]:
+        yield suspects(
+            f"{case.who(jobs)} reads, writes and sets verify={fio_job(jobs[0]).text('verify')}: fio's reads include "
+            "those that verify the written data",
+            weight=60,
+            metrics=OF_READS,
+        )
+    if jobs := [job for job in checked if fio_job(job).number("verify_backlog")]:
+        yield suspects(
+            f"{case.who(jobs)} sets verify_backlog: fio stops writing to verify what it has written, so the rate of "
+            "the writes includes the time of these reads",
+            weight=60,
+            metrics=rates_of("all", "write"),
         )
 
 
@@ -27,7 +50,8 @@ RULE = Rule(
     title="Verifying while measuring",
     wrong="verify refills buffers and computes checksums. Unless do_verify=0 is set or a time_based job uses up its "
     "runtime, it also adds reads, which are reported next to the writes.",
-    shows="In a job: verify is set, and the job writes.",
+    shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports its reads "
+    "together with those that verify, or verify_backlog interrupts the writes.",
     error="Too low, and the result may contain reads that nobody requested.",
     fix="use verify only in a correctness test, and measure speed without it",
     sources=(
@@ -36,6 +60,7 @@ RULE = Rule(
         fio_doc("verify"),
     ),
     in_job=_in_job,
+    in_result=_in_result,
     options=("verify",),
     cleared_by_byte_count=False,
     commands="for verify in 0 crc32c; do fio --rw=write --bs=1m --size=256m --end_fsync=1 --verify=$verify; done",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from poolproof.load.fio.job import delay_ms
-from poolproof.load.merge import direction_of
+from poolproof.load.merge import direction_of, measured_ms
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.measure.figures import figures_of
 
@@ -60,3 +60,14 @@ def test_an_unknown_delay_changes_nothing() -> None:
 )
 def test_the_delay_of_a_job(options: dict[str, str], expected: int | None) -> None:
     assert delay_ms(options) == expected
+
+
+@pytest.mark.parametrize(
+    ("delays_ms", "expected"),
+    [((0, 0), 2000), ((1000, 1000), 2000), ((1000, 2000), 3000), ((3000, 1000), 4000), ((1000, None), 2000)],
+)
+def test_the_measured_time_begins_with_the_first_section_and_ends_with_the_last(
+    delays_ms: tuple[int, int | None], expected: int
+) -> None:
+    parts = [_part("read", 1000, delay_ms=delay_ms, job_runtime_ms=2000) for delay_ms in delays_ms]
+    assert measured_ms(Outcome("fio-3.33", tuple(parts))) == expected

@@ -10,6 +10,7 @@ from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_direct_on_zfs
 from poolproof.verdicts import Verdict
+from tests.unit.rules.examples.building import ramped_apart
 from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, job, jobs, leaf, said
 
 READS = ("read_p50", "read_p99", "read_p999")
@@ -526,3 +527,49 @@ def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough() -> N
     judgement = judge(records, "p99")
     reasons = [each.message for each in judgement.findings if each.rule == "missing-proof" and each.is_about("p99")]
     assert judgement.verdict == "unproven" and "before their data has left RAM" in reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "syncs", "verdict"),
+    [
+        ("rw=write sync_file_range=write:8", 800, "unproven"),
+        ("rw=write fdatasync=8", 800, "sound"),
+        ("rw=write end_fsync=1", 0, None),
+    ],
+)
+def test_syncs_that_were_timed_have_a_verdict(options: str, syncs: int, verdict: Verdict | None) -> None:
+    """fio also times sync_file_range, which makes nothing durable, and does not time the sync at the end."""
+    found = judge(_committed(syncs, syncs, replace(EXT4, write_through=False), options), "bandwidth")
+    assert (found.verdict, found.verdicts.get("sync_p99", found.verdict if verdict else None)) == ("sound", verdict)
+
+
+@pytest.mark.parametrize(
+    ("options", "verdicts"),
+    [
+        ("rw=randrw", ("sound", "sound", "sound")),
+        ("rw=randrw verify=md5", ("suspect", "suspect", "sound")),
+        ("rw=randrw verify=md5 verify_backlog=64", ("suspect", "suspect", "suspect")),
+        ("rw=randrw verify=md5 do_verify=0", ("sound", "sound", "sound")),
+    ],
+)
+def test_reads_that_verify_are_not_the_reads_of_a_mixed_job(options: str, verdicts: tuple[Verdict, ...]) -> None:
+    disk = leaf(read_bytes=64 * MIB, read_ios=16_384, write_bytes=32 * MIB, write_ios=8_192,
+                drained_write_bytes=32 * MIB)  # fmt: skip
+    evidence = Evidence(account((64 * MIB, 64 * MIB), (32 * MIB, 32 * MIB, 32 * MIB)), (disk,))
+    outcome = said(read=direction(64 * MIB, 2.0), write=direction(32 * MIB, 2.0))
+    case = Case(jobs(f"{options} bs=4k size=64m direct=1"), outcome, evidence, EXT4)
+    assert _verdicts(case, "iops", "read_p99", "write_iops") == verdicts
+
+
+@pytest.mark.parametrize(
+    ("ramps_ms", "counted_mib", "verdict"),
+    [
+        ((1000, 1000), 32, "sound"),
+        ((1000, 2000), 40, "sound"),
+        ((1000, 2000), 32, "unproven"),
+        ((1000, 2000), 16, "suspect"),
+    ],
+)
+def test_a_ramp_of_another_section_is_no_proof(ramps_ms: tuple[int, int], counted_mib: int, verdict: Verdict) -> None:
+    """Each section reads 16 MiB in 2 s. The window starts when the first ramp ends, so it includes the longer ramp."""
+    assert judge(ramped_apart(counted_mib * MIB, *ramps_ms), "iops").verdict == verdict

@@ -12,6 +12,7 @@ from tests.unit.rules.making import (
     GIB,
     KIB,
     MIB,
+    account,
     counted,
     direction,
     job,
@@ -150,6 +151,20 @@ def ramped(disk_bytes: float, window_s: float) -> Case:
     evidence = case.evidence or Evidence(None)
     assert evidence.account is not None
     return replace(case, evidence=replace(evidence, account=replace(evidence.account, window_s=window_s)))
+
+
+def ramped_apart(disk_bytes: int, *ramps_ms: int) -> Case:
+    """Return the case of sections that read 16 MiB each in 2 s, after ramps of different length."""
+    options = "rw=randread bs=4k size=1g direct=1 runtime=2 time_based=1"
+    sections = tuple(
+        PartOutcome(name, read=direction(16 * MIB), job_runtime_ms=2000, delay_ms=ramp_ms)
+        for name, ramp_ms in zip("ab", ramps_ms, strict=True)
+    )
+    disk = leaf(read_bytes=disk_bytes, read_ios=disk_bytes // 4096)
+    window_s = 2 + (max(ramps_ms) - min(ramps_ms)) / 1000
+    evidence = Evidence(account(read=(32 * MIB, disk_bytes), window_s=window_s), (disk,))
+    load = jobs(*(f"{options} ramp_time={ramp_ms // 1000}" for ramp_ms in ramps_ms))
+    return Case(load, Outcome("fio-3.33", sections), evidence, EXT4)
 
 
 def failed_with(error: int, options: str = "rw=read bs=1m size=1g", target: Target = EXT4) -> Case:

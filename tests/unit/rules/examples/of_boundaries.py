@@ -52,6 +52,10 @@ def _lasted(options: str, moved: float, seconds: float) -> Case:
     return uncounted(options, read=direction(moved, seconds, bs=MIB))
 
 
+def _wrote(options: str) -> Case:
+    return uncounted(options, write=direction(64 * MIB, 2.0))
+
+
 def _busy_processor(busy: float) -> Case:
     host = HostUse(0, 0, 0, 0, 0, (CpuUse("cpu3", busy, 0.0, 0.0),))
     case = uncounted("rw=write bs=1m size=4g end_fsync=1", write=direction(GIB, 10.0))
@@ -296,6 +300,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "verify-cost": (
         Example(lint_of("rw=write bs=1m size=4g end_fsync=1 verify=crc32c do_verify=0"), "notes",
                 lint_of("rw=read bs=1m size=4g verify=crc32c")),
+        Example(_wrote("rw=randrw bs=4k size=64m verify=md5"), "suspects", _wrote("rw=randrw bs=4k size=64m")),
+        Example(_wrote("rw=write bs=4k size=64m verify=md5 verify_backlog=64"), "suspects",
+                _wrote("rw=write bs=4k size=64m verify=none verify_backlog=64")),
     ),
     "write-without-sync": (
         Example(lint_of("rw=write bs=1m size=4g sync_file_range=write:8"), "suspects",

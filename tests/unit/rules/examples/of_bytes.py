@@ -17,6 +17,7 @@ from tests.unit.rules.examples.building import (
     loop,
     on_zfs,
     ramped,
+    ramped_apart,
     read_of,
     uncounted,
     with_files,
@@ -166,6 +167,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "ramp-in-window": (
         Example(ramped(8829 * 4096, 4.0), "notes", ramped(4005 * 4096, 2.0)),
         Example(ramped(4005 * 4096, 4.0), "suspects", ramped(4005 * 4096, 2.1)),
+        Example(ramped_apart(32 * MIB, 1000, 2000), "leaves-unproven", ramped_apart(32 * MIB, 2000, 2000)),
     ),
     "random-coverage": (
         Example(
