@@ -25,6 +25,11 @@ from typing import Any
 from tests.unit.results.compare.making import make_run
 
 from poolproof.cli.main import FAULT_EXIT_CODE, main
+from poolproof.devices.loop import UndoLoop
+from poolproof.provision.journal import Journal
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.steps import Step
+from poolproof.undos import UndoMount, UndoPrograms, UndoTree
 
 _LIMIT_S = 20
 _FILES = ("run.json", "trials.jsonl", "journal.jsonl")
@@ -146,7 +151,7 @@ _DAMAGES: tuple[Callable[[Path, random.Random], str], ...] = (_value, _value, _v
 
 
 def commands(run: Path, scratch: Path) -> tuple[tuple[str, ...], ...]:
-    """Return the commands that read a run. None of them changes the machine."""
+    """Return the commands that read a run. `clean` removes only what the run made, which is nothing."""
     out = str(scratch / "out")
     return (
         ("show", str(run)),
@@ -161,8 +166,23 @@ def commands(run: Path, scratch: Path) -> tuple[tuple[str, ...], ...]:
         ("export", str(run), "--format", "csv", "--out", out + ".csv"),
         ("export", str(run), "--format", "markdown"),
         ("report", str(run), "--out", out + ".html"),
-        ("resume", str(run), "--dry-run"),
+        ("watch", str(run)),
+        ("audit", str(run)),
+        ("clean", str(run)),
     )
+
+
+def _leave_changes(run: RunDirectory) -> None:
+    """Write a journal of changes that were not undone, although nothing of them exists."""
+    journal, state = Journal(run.journal_path), run.record().state_dir
+    undos = (
+        UndoTree(state),
+        UndoMount(f"{state}/mnt/one"),
+        UndoPrograms(("fio",), f"{state}/"),
+        UndoLoop(99, f"{state}/a.img"),
+    )
+    for undo in undos:
+        journal.record(Step("change", ("true",), undo))
 
 
 def problem(words: tuple[str, ...]) -> str:
@@ -210,6 +230,7 @@ def _main() -> int:
             base = Path(sys.argv[3])
         else:
             base = make_run(scratch / "base", {("one", "reads"): (1.0, 1.1, 1.2), ("pair", "reads"): (2.0, 2.1, 2.2)})
+            _leave_changes(RunDirectory(base))
         copy = scratch / "runs" / "a"
         for number in range(count):
             shutil.rmtree(copy, ignore_errors=True)
