@@ -3,10 +3,11 @@
 Earlier jobs are those of the same run, and those of earlier runs in the same text.
 """
 
-from collections.abc import Iterator, Mapping
-from math import pow
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf, pow
 
-from poolproof.load.model import LoadPart
+from poolproof.load.model import Extent, LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
@@ -110,12 +111,17 @@ def _covers(part: LoadPart, job: LoadPart) -> bool:
 
     If two extents have different scales, only their starting points are compared.
     """
-    return all(
-        any(
-            other.file == extent.file
-            and other.start <= extent.start
-            and (other.end >= extent.end or other.scale != extent.scale)
-            for other in part.extents
-        )
-        for extent in job.extents
-    )
+    reached: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for other in sorted(set(part.extents), key=lambda extent: extent.start):
+        ends = reached.setdefault(other.file, {}).setdefault(other.scale, [])
+        ends.append((other.start, max(other.end, ends[-1][1] if ends else 0.0)))
+    return all(_is_covered(reached.get(extent.file, {}), extent) for extent in set(job.extents))
+
+
+def _is_covered(reached: Mapping[str, Sequence[tuple[float, float]]], extent: Extent) -> bool:
+    """`reached`: by scale, the starts of the earlier job's extents and the largest end up to each start."""
+    for scale, ends in reached.items():
+        at = bisect_right(ends, (extent.start, inf))
+        if at and (scale != extent.scale or ends[at - 1][1] >= extent.end):
+            return True
+    return False
