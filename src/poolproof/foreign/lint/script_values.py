@@ -1,6 +1,6 @@
 """The values of variables in a shell script: variables that it sets once, arrays, and loop variables.
 
-`for bs in 4k 64k 1m` runs fio with each of these values.
+`for bs in 4k 64k 1m` runs fio with each of these values, and `for jobs in {1..4}` or `$(seq 1 4)` with each number.
 """
 
 import itertools
@@ -14,6 +14,8 @@ from poolproof.foreign.lint.shell_words import Script, key_without_default, read
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
 _ALL_OF = re.compile(r"\$\{(?P<name>\w+)\[[@*]\]\}")
+_BRACES = re.compile(r"\{(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})(?:\.\.(?P<step>\d{1,9}))?\}")
+_SEQ = re.compile(r"(?:\$\(|`)\s*seq(?P<numbers>(?:\s+\d{1,9}){1,3})\s*[)`]")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _SPECIAL = re.compile(r"[\s$]")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
@@ -102,7 +104,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
         values: list[str] = []
         for word in words[3:]:
             array = _ALL_OF.fullmatch(word)
-            values += arrays.get(array["name"], (word,)) if array else (word,)
+            values += arrays.get(array["name"], (word,)) if array else _numbers(word)
         lists.setdefault(words[1], set()).add(tuple(values))
     only = {name: next(iter(found)) for name, found in lists.items() if len(found) == 1}
     return {
@@ -110,6 +112,19 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
         for name, values in only.items()
         if len(values) <= _MOST_VALUES and not any(_NOT_LITERAL.search(value) for value in values)
     }
+
+
+def _numbers(word: str) -> tuple[str, ...]:
+    """Return the numbers that `$(seq 1 4)` or `{1..4}` stands for, or the word itself."""
+    if brace := _BRACES.fullmatch(word):
+        first, last, step = int(brace["first"]), int(brace["last"]), int(brace["step"] or 1)
+    elif sequence := _SEQ.fullmatch(word):
+        given = [int(number) for number in sequence["numbers"].split()]
+        first, last, step = given[0] if len(given) > 1 else 1, given[-1], given[1] if len(given) > 2 else 1
+    else:
+        return (word,)
+    numbers = range(first, last + 1, max(1, step))
+    return tuple(map(str, numbers)) if 0 < len(numbers) <= _MOST_VALUES else (word,)
 
 
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
