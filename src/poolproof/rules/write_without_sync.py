@@ -8,9 +8,13 @@ from poolproof.rules.path import may_end_in_ram
 
 _FIX = "set end_fsync=1 and a size of at least twice the dirty limit for throughput, or fdatasync=1 for commit latency"
 
+_FIX_OF_DD = "add conv=fdatasync, so that dd syncs the data before it prints the time"
+
 
 def _unsynced(case: Case) -> list[LoadPart]:
-    """Return the jobs that write but never sync, and whose data may stay in RAM for a while."""
+    """Return the jobs that write but never sync, and whose data may stay in RAM before it reaches the target."""
+    if case.target is not None and case.target.volatile:
+        return []
     return [job for job in case.jobs if job.writes and not job.syncs and may_end_in_ram(job, case.target)]
 
 
@@ -26,7 +30,7 @@ def _in_job(case: Case) -> Findings:
         yield suspects(
             f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM",
             weight=75,
-            fix=_FIX,
+            fix=_FIX_OF_DD if case.generator == "dd" else _FIX,
         )
 
 
@@ -38,7 +42,7 @@ def _in_result(case: Case) -> Findings:
             f"{case.generator} wrote {flow.moved} and never synced; when it ended, {flow.counted} had reached the "
             f"disks ({flow.share} of {flow.expected}): the result is the speed of copying into RAM",
             weight=90,
-            fix=_FIX,
+            fix=_FIX_OF_DD if case.generator == "dd" else _FIX,
         )
 
 

@@ -5,6 +5,7 @@ fio's header line shows only the direction, block size, engine and depth. fio's 
 as `stonewall` and `refill_buffers`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from poolproof.load.fio.load import part_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.outcome import Outcome
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case
 from poolproof.rules.reported import parts
 
@@ -68,13 +70,16 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
     """Return the options to assume if the source contains the options that fio prints.
 
     fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that sets a runtime
-    but not `loops` gets time_based if it transferred over 5 % more bytes than its size.
+    but not `loops` gets time_based if it transferred over 5 % more bytes than its size. A job with fewer results than
+    clones gets group_reporting.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}
     size_bytes = part.io_size_bytes or part.size_bytes
+    clones = [each for each in result.parts if each.name == job.name]
+    if sum(each.clones for each in clones) < part.clones:
+        assumed["group_reporting"] = "1"
     if part.runtime_s and size_bytes is not None and "loops" not in job.options:
-        clones = [each for each in result.parts if each.name == job.name]
         moved = sum(direction.io_bytes or 0 for clone in clones for direction in clone.directions.values())
         if moved > _CLEARLY_MORE * size_bytes * part.clones:
             assumed["time_based"] = "1"
@@ -116,8 +121,10 @@ def missing_of(
     `foreign` lists what another program's format does not show. It is None for fio's results.
     """
     if foreign is not None:
-        return (*foreign, *_about_the_machine(case, context))
-    return (*_about_the_job(found.made), *_about_the_values(found), *_about_the_machine(case, context))
+        has_ram = context.ram_bytes is not None or bool(case.target and case.target.ram_bytes)
+        shown = (gap for gap in foreign if not (has_ram and "(--ram)" in gap))
+        return (*shown, *_about_the_machine(case, context))
+    return (*_about_the_job(found.made), *_about_the_values(found, case), *_about_the_machine(case, context))
 
 
 def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
@@ -133,9 +140,10 @@ def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
         yield f"the values of the variables in {', '.join(variables)}"
 
 
-def _about_the_values(found: FoundResult) -> Iterator[str]:
+def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
     if found.is_cut_off:
         yield "the rest of the output, which was cut off"
+    yield from _other_clones(found, case)
     reported = list(parts(found.result))
     if any(part.figures.io_bytes is None for part in reported):
         yield "how many bytes were transferred"
@@ -149,6 +157,17 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
         yield _NOTHING_COUNTED
     if not reported and not any(job.error for job in found.result.parts):
         yield "rates and bytes"
+
+
+def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
+    """Yield the number of clones that the text does not quote, if each clone reports its own values."""
+    quoted = Counter[str]()
+    for part in found.result.parts:
+        quoted[part.name] += part.clones
+    for job in case.jobs:
+        left = job.clones - quoted[job.name]
+        if quoted[job.name] and left > 0 and is_fio_job(job) and not fio_job(job).flag("group_reporting"):
+            yield f"the values of {left} of the {job.clones} clones of the job"
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:

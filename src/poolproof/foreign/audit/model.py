@@ -6,7 +6,7 @@ from typing import Any
 
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
-from poolproof.metrics import METRICS, MetricId
+from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.run_object import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
@@ -30,6 +30,13 @@ class AuditedMetrics:
 
     directions: Mapping[str, Direction]
     sync: Latency | None = None
+
+    def may_show(self, metric: MetricId) -> bool:
+        """True for rates, and for latencies if the source contains any latency of these I/Os or syncs."""
+        of = metric_of(metric)
+        if of.is_of_ios:
+            return any(part.clat or part.lat for part in self.directions.values())
+        return of.is_rate or self.sync is not None
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Find every benchmark result in a text and judge it, using the surrounding text and the user's options."""
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, proof_of, rerun_command
@@ -14,7 +16,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
-from poolproof.foreign.audit.model import Audited, metrics_of
+from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.quoted_machine import (
     UNKNOWN,
@@ -34,11 +36,12 @@ from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.load.model import Load
 from poolproof.rules.judge import Judgement, judge
-from poolproof.rules.model import VERDICTS, Case
+from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.rules.quoted import UNQUOTED, Quoted
 from poolproof.rules.rule_catalogue import rules_of
 from poolproof.units import format_number_of, format_rate
 
+_IN_FIO_OPTIONS = re.compile(r"(?:use|set|make)\b.*\b[a-z_]+=\w")
 _ADJACENT_LINES = 40  # fio prints fewer lines than this between its command and the first result
 
 
@@ -214,16 +217,21 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
     reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs] if found.made else []
     names = ", ".join(dict.fromkeys(reported or given))
+    figures = metrics_of(found.result)
     return Audited(
         source=source,
         line=found.line,
         last_line=found.last_line,
         job=names if foreign is None or names == foreign.program else f"{foreign.program}: {names}",
         command=foreign.command or None if foreign else _command(found.made),
-        figures=metrics_of(found.result),
+        figures=figures,
         verdict=judgement.verdict,
-        verdicts=judgement.verdicts,
-        findings=judgement.findings,
+        verdicts={
+            metric: verdict
+            for metric, verdict in judgement.verdicts.items()
+            if verdict != judgement.verdict and figures.may_show(metric)
+        },
+        findings=tuple(_worded(judgement.findings, figures, case.generator)),
         known=judged.known,
         missing=missing_of(found, case, context, foreign.missing if foreign else None),
         estimate=estimate_of(case, judgement),
@@ -233,6 +241,14 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
     )
+
+
+def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str) -> Iterator[Finding]:
+    """Yield the findings about values that the result shows. Fixes in fio's options for another program say so."""
+    for finding in findings:
+        if not finding.metrics or any(figures.may_show(metric) for metric in finding.metrics):
+            is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(finding.fix)
+            yield replace(finding, fix=f"with fio: {finding.fix}") if is_for_fio else finding
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:

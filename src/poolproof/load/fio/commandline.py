@@ -31,6 +31,7 @@ _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "
 _WINDOWS_CALL = re.compile(
     r"(?:(?<=\s)|^)(?:[A-Za-z]:\\[^\s>]{0,120}>)?(?:(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9})?fio(?:\.exe)?(?=\s)"
 )
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=\s)[\^`](?=\s)")  # ^ of cmd.exe, ` of PowerShell
 _SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
 _DASHES = ("\u2013", "\u2014")
 _JOINED_DASHES = "".join(_DASHES)
@@ -240,7 +241,7 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
 
 
 def _words(text: str) -> list[str]:
-    joined = _WINDOWS_CALL.sub("fio", re.sub(r"\\[ \t]*\r?\n", " ", text))
+    joined = _WINDOWS_CALL.sub("fio", _CONTINUED.sub(" ", text))
     joined = _SUBSTITUTION.sub("$substituted", joined)  # `$(nproc)` has a value that the text does not show
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True

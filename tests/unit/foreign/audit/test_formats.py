@@ -336,6 +336,29 @@ def test_dd_without_a_sync_is_suspect_and_with_one_is_not() -> None:
     (synced,) = _audit(command.format(" conv=fdatasync") + GNU)
     assert "write-without-sync" in _doubts(unsynced) and unsynced.verdict == "suspect"
     assert synced.verdict == "unproven"
+    assert "conv=fdatasync" in unsynced.findings[0].fix
+
+
+def test_fixes_in_options_of_fio_say_so_for_other_programs() -> None:
+    audited = _audit(BONNIE, ram="128G")
+    fixes = [each.fix for result in audited for each in result.findings if each.rule == "size-below-cache"]
+    assert fixes and all(fix.startswith("with fio: use ") for fix in fixes)
+
+
+def test_a_known_ram_is_not_missing() -> None:
+    assert all(any("twice RAM" in gap for gap in audited.missing) for audited in _audit(BONNIE))
+    known = _audit(BONNIE, ram="128G")
+    assert not any("RAM" in gap for audited in known for gap in audited.missing)
+
+
+def test_counters_judge_only_what_dd_reports() -> None:
+    rows = "".join(f"tank  1G  9G  0  9  0  {rate}M\n" for rate in (1, 258, 262))
+    pool = f"$ zpool iostat tank 10\npool        alloc   free   read  write   read  write\n{rows}"
+    command = "dd if=/dev/urandom of=/tank/r bs=1M count=10000 conv=fdatasync\n"
+    last = "10485760000 bytes (10 GB, 9.8 GiB) copied, 40.2 s, 261 MB/s\n"
+    (audited,) = _audit(f"{command}{last}{pool}")
+    assert any("zpool iostat" in fact for fact in audited.known)
+    assert not audited.verdicts and "write-latency" not in {each.rule for each in audited.findings}
 
 
 def test_dd_that_reads_what_dd_just_wrote_is_suspect_unless_caches_were_dropped() -> None:

@@ -185,6 +185,7 @@ FORMS = {
     "PowerShell": "PS C:\\Users\\me> .\\fio.exe " + " ".join(_WRAPPED.split()[1:]) + "\n",
     "cmd": "C:\\Program Files\\fio>fio " + " ".join(_WRAPPED.split()[1:]) + "\n",
     "PowerShell with backticks": "PS D:\\> " + " ".join(_WRAPPED.split()).replace(" --size", " `\n  --size") + "\n",
+    "cmd with carets": "C:\\> " + " ".join(_WRAPPED.split()).replace(" --size", " ^\n  --size") + "\n",
     "a coloured prompt": "\x1b[01;32mme@host\x1b[00m:\x1b[01;34m~\x1b[00m$ " + " ".join(_WRAPPED.split()) + "\n",
     "zsh": "❯ " + " ".join(_WRAPPED.split()) + "\n",
     "sudo and time": "# time sudo " + " ".join(_WRAPPED.split()) + "\n",
@@ -199,6 +200,7 @@ def test_a_command_in_each_form_is_read(form: str) -> None:
     (audited,) = audit_text("post", text, Context())
     assert audited.figures.directions["read"].iops == pytest.approx(12_345, rel=0.01)
     assert audited.rerun is not None and "--size=10g" in audited.rerun and "--iodepth=16" in audited.rerun
+    assert audited.command is not None and "''" not in audited.command and "^" not in audited.command
 
 
 def test_an_exact_bracket_of_fio_3_1_is_used() -> None:
@@ -210,6 +212,25 @@ def test_a_text_cut_off_after_the_first_clone_has_its_values() -> None:
     text = block("many", "write", 850, p50_us=1100) + "many: (groupid=0, jobs=1): err= 0: pid=48"
     (audited,) = audit_text("x", text, Context())
     assert audited.figures.directions["write"].iops == 850
+
+
+def test_one_clone_of_several_is_not_held_to_the_depth_of_all() -> None:
+    command = "fio --name=many --rw=randread --bs=4k --size=9g --direct=1 --ioengine=libaio --iodepth=16 --numjobs=4"
+    text = f"{command}\n{header('many', 'randread', depth=16)}{block('many', 'read', 10_000, p50_us=1600)}"
+    (one,) = audit_text("x", text, Context())
+    assert any("3 of the 4 clones" in gap for gap in one.missing)
+    assert "littles-law" not in {each.rule for each in one.findings}
+    (grouped,) = audit_text("x", text.replace("--numjobs=4", "--numjobs=4 --group_reporting"), Context())
+    assert "littles-law" in {each.rule for each in grouped.findings}
+    assert not any("clones" in gap for gap in grouped.missing)
+
+
+def test_an_fsdax_mount_in_the_text_is_not_too_fast() -> None:
+    command = "fio --name=d --rw=randread --bs=4k --size=9g --direct=1 --filename=/srv/f"
+    text = f"{command}\n{header('d', 'randread', engine='psync')}{block('d', 'read', 300_000, p50_us=2)}"
+    (disk,) = audit_text("x", text, Context())
+    (dax,) = audit_text("x", f"/srv is ext4, mounted with -o dax.\n\n{text}", Context())
+    assert (disk.verdict, dax.verdict) == ("refuted", "unproven")
 
 
 def test_a_total_that_is_cut_off_has_its_rate() -> None:
