@@ -9,7 +9,7 @@ def _in_job(case: Case) -> Findings:
         if not job.name.startswith("/") or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
-        device = f"fio uses that device if it exists, and otherwise writes to {job.name}.0.0, which is in RAM"
+        device = f"fio uses that device if it exists, and otherwise the file {job.name}.0.0, which is in RAM"
         file = f"a job name is not a target, so fio uses another file, {job.name}.0.0"
         yield notes(
             f"the job is named {job.name} and has no filename: {device if is_device else file}",

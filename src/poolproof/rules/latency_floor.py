@@ -63,7 +63,7 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
 
 def _on_memory(case: Case, result: PartOutcome) -> bool:
     job = case.job_named(result.name)
-    return job is not None and is_persistent_memory(job, case.target)
+    return job is not None and is_persistent_memory(case, job)
 
 
 def _syncs(case: Case, result: PartOutcome) -> Finding | None:

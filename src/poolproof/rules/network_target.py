@@ -26,6 +26,7 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(writers)} writes to {case.target.file_system}: the I/O of the server's disks is not counted "
             "here, so nothing shows when the data reached them",
             weight=35,
+            fix="run fio on the server and read the counters there",
         )
 
 

@@ -102,11 +102,14 @@ def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
     return job.direct and (target is None or target.file_system in ("", "unknown"))
 
 
-def is_persistent_memory(job: LoadPart, target: Target | None) -> bool:
+def is_persistent_memory(case: Case, job: LoadPart) -> bool:
     """True if the job's data is on persistent memory, which is faster than any disk.
 
-    If nothing is known about the target, the engine and the names of the device and directory decide.
+    If nothing is known about the target, the engine, the names of the device and directory, and the text decide.
     """
+    target = case.target
+    if case.quoted is not None and case.quoted.has_persistent_memory:
+        return True
     if target is not None and (target.persistent_memory or _DAX & set(target.mount_options)):
         return True
     fio = fio_job(job)

@@ -11,7 +11,8 @@ class Quoted:
     `laid_out_bytes`: the size of the test files, from fio's message that it lays them out. `assumed`: the options of
     the job that the source does not show and the audit assumed. `memory`: a sentence that names RAM as the target or
     the cache, with its line. `has_fast_media`: True if the text names media that answer in 10 µs or less, such as
-    Optane or persistent memory. `unfilled`: the earlier job in the text that created the file and wrote only a part of
+    Optane or persistent memory. `has_persistent_memory`: True if it names persistent memory, which answers in less
+    than 1 µs. `unfilled`: the earlier job in the text that created the file and wrote only a part of
     it. `just_written`: the earlier job in the text that wrote the file through the page cache. `is_macos`: True if the
     text names macOS, where fio's direct=1 sets F_NOCACHE. Reads can then still come from pages that are already in the
     cache. `measures_memory`: the reason why the value is, by definition, the speed of memory. `stopped_by`: what ended
@@ -24,6 +25,7 @@ class Quoted:
     assumed: frozenset[str] = frozenset()
     memory: str = ""
     has_fast_media: bool = False
+    has_persistent_memory: bool = False
     unfilled: str = ""
     just_written: str = ""
     is_macos: bool = False

@@ -18,23 +18,27 @@ _WRITTEN_BACK_S = 25.0  # the kernel writes dirty pages after 30 s (vm.dirty_exp
 _RANKS = 10_000
 _ZIPF = 1.1  # fio's default exponent
 _LARGEST_EXPONENT = 20.0
+_FIX = "write each byte once (a larger size without time_based), or use fdatasync=1"
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
         limit = (case.target.dirty_limit_bytes if case.target else None) or _LARGE
-        size = (job.size_bytes or 0) * job.clones
+        size = (job.size_bytes or 0) * (1 if job.shares_one_file else job.clones)
         if not size or size >= limit or not _rewrites(case, job):
             continue
         yield notes(
             f"{case.who([job])} overwrites {format_size(size)} again and again and syncs only when it ends: fio's rate "
             "includes every write, but data that is overwritten in RAM before it reaches a disk is never written there",
             weight=55,
+            fix=_FIX if job.direct else f"{_FIX} or direct=1",
         )
 
 
 def _rewrites(case: Case, job: LoadPart) -> bool:
     if not job.writes or not may_end_in_ram(job, case.target) or not job.syncs_at_end:
+        return False
+    if case.target is not None and case.target.volatile:
         return False
     if job.sync_every or job.writes_are_synchronous:
         return False
@@ -125,7 +129,7 @@ RULE = Rule(
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Less than {percent(REFUTED)} is "
     "proof.",
     error="Too high, by a factor of up to the number of passes between two write-backs.",
-    fix="write each byte once (a larger size without time_based), or use fdatasync=1 or direct=1",
+    fix=f"{_FIX} or direct=1",
     sources=(
         linux_source("6.12", "mm/page-writeback.c", "wb_over_bg_thresh, dirty_expire_interval"),
         fio_source("3.42", "io_u.c", "get_next_seq_offset (starts over for time_based)"),

@@ -1,6 +1,7 @@
 """IOPS of small sequential I/Os, which the kernel merges."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
 from poolproof.rules.reported import parts
@@ -21,7 +22,7 @@ def _may_merge(job: LoadPart) -> bool:
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := _small(case):
+    if (jobs := _small(case)) and not _was_not_merged(case):
         is_default = is_fio_job(jobs[0]) and not fio_job(jobs[0]).text("bs")
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
@@ -30,6 +31,14 @@ def _in_job(case: Case) -> Findings:
             "requests to the disk",
             weight=25,
         )
+
+
+def _was_not_merged(case: Case) -> bool:
+    """True if fio's disk statistics show a request for each I/O and no merges."""
+    requests = [found for part in parts(case.outcome) if (found := disk_requests(case.outcome, part.kind))]
+    disks = case.outcome.disks if case.outcome else ()
+    has_merges = any(disk.read_merges or disk.write_merges for disk in disks)
+    return bool(requests) and all(each.in_order for each in requests) and not has_merges
 
 
 def _in_result(case: Case) -> Findings:
@@ -48,7 +57,8 @@ RULE = Rule(
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
     "not requests to the disk; a layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
-    "sync after each write. In the counters: the disks did less than half as many requests as fio did I/Os.",
+    "sync after each write, unless fio's disk statistics show that nothing was merged. In the counters: the disks did "
+    "less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",
     sources=(

@@ -42,7 +42,8 @@ def _twice(cache_bytes: int) -> str:
 def _in_job(case: Case) -> Findings:
     (cache_bytes, name), unique = _cache(case), case.load.unique_bytes
     readers = [job for job in case.jobs if job.reads and may_end_in_ram(job, case.target)]
-    if case.cold and readers and unique is not None and unique < 2 * cache_bytes:
+    on_disks = case.target is not None and not case.target.volatile
+    if case.cold and on_disks and readers and unique is not None and unique < 2 * cache_bytes:
         yield suspects(
             f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
             f"{format_size(cache_bytes)} ({name}): reads of cached data do not reach the disks",

@@ -40,7 +40,7 @@ def _in_result(case: Case) -> Findings:
             weight=66,
         )
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
-        typical = typical_ns(part) or interval_ns(part, case.job_named(part.job.name)) or 0.0
+        typical = _typical_ns(case, part) or 0.0
         yield suspects(
             f"random reads {where} took {format_duration(typical / 1e9)} each: that is faster than flash, and the "
             "files are smaller than the RAM of any server",
@@ -68,16 +68,13 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
     """True if random reads were faster than flash, and RAM may have served them.
 
     RAM may serve buffered reads, and also reads that go over the files at least twice, unless the source shows
-    direct=1. If the job is unknown, its name decides whether it is random. An unknown latency is replaced with the
-    interval between two reads of a clone that has one I/O in flight.
+    direct=1. If the job is unknown, its name decides whether it is random.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
     if part.kind != "read" or not is_random or size > _SMALL_BYTES:
         return False
-    typical = typical_ns(part)
-    if typical is None and job is not None and job.queue <= job.clones:
-        typical = interval_ns(part, job)
+    typical = _typical_ns(case, part)
     if typical is None or typical >= _FLASH_NS:
         return False
     is_repeated = moved is not None and moved >= _PASSES * size
@@ -85,6 +82,21 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
         return is_repeated
     is_direct = job.direct and "direct" not in (case.quoted or UNQUOTED).assumed
     return _is_buffered(case, job) or (is_repeated and not is_direct)
+
+
+def _typical_ns(case: Case, part: ReportedDirection) -> float | None:
+    """Return how long a read takes in nanoseconds. None if unknown.
+
+    For a clone that has one I/O in flight, the interval between two reads replaces an unknown latency. It also replaces
+    the latency of buffered libaio, which reads during submission and counts the wait for the whole queue.
+    """
+    typical, job = typical_ns(part), case.job_named(part.job.name)
+    if job is None:
+        return typical
+    blocks = job.queue_each > 1 and fio_job(job).engine == "libaio" and _is_buffered(case, job)
+    if blocks or (typical is None and job.queue_each <= 1):
+        return interval_ns(part, job) or typical
+    return typical
 
 
 RULE = Rule(

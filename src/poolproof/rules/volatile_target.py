@@ -34,9 +34,10 @@ def _in_result(case: Case) -> Findings:
 def _finding(case: Case, effect: Effect) -> Findings:
     if case.target and case.target.volatile:
         is_meant = not case.cold and not case.load.writes
+        place = "a block device" if case.target.file_system == "block device" else case.target.file_system
         yield finding(
             "notes" if is_meant else effect,
-            f"the files are on {case.target.file_system} in RAM: the result does not involve a disk. direct=1 causes "
+            f"the files are on {place} in RAM: the result does not involve a disk. direct=1 causes "
             "no error there, and a sync does nothing",
             weight=95,
         )

@@ -38,8 +38,10 @@ _NEGATED = re.compile(
     r"|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*)\b|n't\b",
     re.IGNORECASE,
 )
-_FAST_MEDIA = re.compile(
-    r"\b(?:optane|3d ?xpoint|p[45]8[0-9]0x|p16\d0x|9[05]\d ?p\b|pmem\w*|persistent memory|nvdimm|fsdax|z-?nand|sz98\d)",
+_FAST_MEDIA = re.compile(r"\b(?:optane|3d ?xpoint|p[45]8[0-9]0x|p16\d0x|9[05]\d ?p\b|z-?nand|sz98\d)", re.IGNORECASE)
+_PERSISTENT_MEMORY = re.compile(
+    r"\b(?:pmem\w*|(?:persistent|optane) memory|optane (?:dc )?(?:pm|pmm|dimm)s?\b|dcpmm|nvdimm|fsdax|devdax)"
+    r"|-o dax\b|\bdax=always\b",
     re.IGNORECASE,
 )
 _MACOS = re.compile(
@@ -85,7 +87,8 @@ _LONGEST_QUOTE = 80
 def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...]:
     """Return the facts around each result in a text. The results must be in line order."""
     numbered = plain_lines(text)
-    has_fast_media = _FAST_MEDIA.search(text) is not None
+    has_persistent_memory = _PERSISTENT_MEMORY.search(text) is not None
+    has_fast_media = has_persistent_memory or _FAST_MEDIA.search(text) is not None
     is_macos = _MACOS.search(text) is not None
     around = [_around(numbered, results, at) for at in range(len(results))]
     sizes = [_laid_out(lines) for lines in around]
@@ -99,6 +102,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             laid_out_bytes=size or None,
             memory=next(_sentences(lines, result), ""),
             has_fast_media=has_fast_media,
+            has_persistent_memory=has_persistent_memory,
             is_macos=is_macos,
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,

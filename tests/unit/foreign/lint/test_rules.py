@@ -1,5 +1,6 @@
 """The pitfalls that a job shows before it runs: for each, a job that has it, and a job that nearly has it."""
 
+import time
 from dataclasses import dataclass, replace
 
 import pytest
@@ -116,6 +117,39 @@ def test_small_direct_reads_one_at_a_time_last_long() -> None:
     assert "runtime-without-time-based" not in rules(job(f"{slow} iodepth=32"))  # psync has a depth of 1
     for faster in (f"{slow} ioengine=libaio iodepth=32", slow.replace("4k", "1m"), slow.replace("10g", "1g")):
         assert "runtime-without-time-based" in rules(job(faster)), faster
+
+
+def test_an_ignored_direct_is_not_advised_again() -> None:
+    rewrites = job("rw=write bs=128k size=2g direct=1 end_fsync=1 time_based runtime=60")
+    found = {each.rule: each for each in lint(source(rewrites), flags(**_ZFS))}
+    assert "or direct=1" not in found["rewritten-before-sync"].fix
+    buffered = {each.rule: each for each in lint(source(rewrites.replace("direct=1", "direct=0")), flags(**_ZFS))}
+    assert "or direct=1" in buffered["rewritten-before-sync"].fix
+
+
+def test_clones_that_rewrite_one_file_rewrite_its_size() -> None:
+    shared = job("rw=write bs=128k size=2g filename=f numjobs=4 end_fsync=1 time_based runtime=60")
+    assert " overwrites 2 GiB " in _message(shared, "rewritten-before-sync")
+
+
+def test_writes_to_a_server_are_not_advised_to_read() -> None:
+    found = {each.rule: each for each in lint(source(job("rw=write size=1g direct=1")), flags(fs="nfs4"))}
+    assert "read more" not in found["network-target"].fix
+
+
+@pytest.mark.parametrize("options", [_READ, "rw=write size=1g", "rw=write size=1g end_fsync=1 time_based runtime=60"])
+def test_a_target_in_ram_is_the_only_warning(options: str) -> None:
+    assert [rule for _, severity, rule in said(job(options), flags(fs="tmpfs", ram="64G"))][:1] == ["volatile-target"]
+    assert not {"size-below-cache", "write-without-sync", "rewritten-before-sync"} & rules(
+        job(options), flags(fs="tmpfs", ram="64G")
+    )
+
+
+def test_many_clones_of_many_commands_are_compared_quickly() -> None:
+    call = "fio --name=r --rw=randread --bs=16k --size=1g --numjobs=4096\n"
+    begun = time.process_time()
+    said(10 * call, name="bench.sh")
+    assert time.process_time() - begun < 4
 
 
 def test_a_device_that_is_only_a_name() -> None:

@@ -22,16 +22,29 @@ def _with_disk(reads: int, merges: int, seconds: float = 10.0) -> Case:
     return replace(case, outcome=replace(case.outcome, disks=(disk,)))
 
 
+def _in_order(merges: int) -> Case:
+    """A run of 262,144 sequential direct reads with as many requests, and the merges of other I/O."""
+    case = uncounted("rw=read bs=4k size=1g direct=1 ioengine=libaio iodepth=4", read=direction(GIB, 10.0))
+    assert case.outcome is not None
+    disk = DiskUtilization("sda", 262_200, 0, 50.0, read_merges=merges, write_merges=0)
+    return replace(case, outcome=replace(case.outcome, disks=(disk,)))
+
+
+def _depth_32(engine: str, options: str = "") -> Case:
+    """26,214 random reads per second at depth 32, which take 38 µs each if only one is in flight at a time."""
+    job = f"rw=randread bs=4k size=1g iodepth=32 ioengine={engine} {options}"
+    return uncounted(job, read=direction(GIB, 10.0, p50_ns=1_200_000.0))
+
+
 def _quoted(case: Case, quoted: Quoted) -> Case:
     return replace(case, quoted=quoted)
 
 
-def _percentiles(fast_ns: float, slow_ns: float) -> Case:
+def _percentiles(fast_ns: float, slow_ns: float, options: str = "direct=1") -> Case:
     """Random reads of which 70 % took `fast_ns` and the rest `slow_ns`."""
     values = {10.0: fast_ns, 50.0: fast_ns, 70.0: fast_ns, 80.0: slow_ns, 99.0: slow_ns}
-    return uncounted(
-        "rw=randread bs=4k size=64g direct=1", read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values))
-    )
+    job = f"rw=randread bs=4k size=64g {options}"
+    return uncounted(job, read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values)))
 
 
 def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES) -> Case:
@@ -53,13 +66,26 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _quoted(_percentiles(7_000.0, 25_000.0), Quoted(has_fast_media=True)),
         ),
+        Example(
+            _percentiles(900.0, 2_000.0), "suspects", _percentiles(900.0, 2_000.0, "filename=/mnt/pmem0/f direct=1")
+        ),
+        Example(
+            _percentiles(900.0, 2_000.0),
+            "suspects",
+            _quoted(_percentiles(900.0, 2_000.0), Quoted(has_persistent_memory=True)),
+        ),
+        Example(_percentiles(900.0, 4e6, "direct=0"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
+        Example(_percentiles(900.0, 4e6, "rw=randread:2"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
     ),
     "copied-writes": (
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 40_000.0)),
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} direct=1")),
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} fsync=64")),
     ),
+    "sequential-iops": (Example(_in_order(merges=600), "notes", _in_order(merges=0)),),
     "small-file": (
+        Example(_depth_32("libaio"), "suspects", _depth_32("io_uring")),
+        Example(_depth_32("libaio"), "suspects", _depth_32("libaio", "direct=1")),
         Example(
             uncounted(_BUFFERED, read=direction(GIB, 6.0, p50_ns=27_000.0)),
             "suspects",
