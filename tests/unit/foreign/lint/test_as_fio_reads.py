@@ -79,7 +79,8 @@ def test_the_values_of_a_loop_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "loop", ["for d in 1 32", "for d in $(seq 1 31 32)", "for d in {1..32..31}", "DEPTHS=(1 32)\nfor d in ${DEPTHS[@]}", 'DEPTHS=(1 32)\nfor d in "${DEPTHS[@]}"',
+    "loop", ["for d in 1 32", "for d in $(seq 1 31 32)", "for d in {1..32..31}",
+             "DEPTHS=(1 32)\nfor d in ${DEPTHS[@]}", 'DEPTHS=(1 32)\nfor d in "${DEPTHS[@]}"',
              'DEPTHS="1 32"\nfor d in $DEPTHS'],
 )  # fmt: skip
 def test_the_forms_of_a_loop(loop: str) -> None:
