@@ -230,12 +230,13 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield the remarks on the trials: trials without a usable value, and trials that agree to the last digit."""
+    """Yield the cells' remarks, except those on failed builds, which `_builds` yields."""
     places: dict[str, list[str]] = {}
     for cell in cells:
         if has_values(cell.verdict) and cell.few_events() is None:
             for remark in cell.remarks():
-                places.setdefault(remark, []).append(_place(cell))
+                if cell.left_out is None or remark != cell.left_out.message:
+                    places.setdefault(remark, []).append(_place(cell))
     for remark, found in places.items():
         yield _block("!", STYLES["suspect"], some_of(found, _MOST_NAMED), indented(remark))
 

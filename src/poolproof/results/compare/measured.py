@@ -44,7 +44,7 @@ class Measured:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return sentences that say which trials lack the metric, and whether the others agree to the last digit."""
+        """Return the cell's remarks on this metric."""
         return self.cell.remarks(self.metric)
 
     @property

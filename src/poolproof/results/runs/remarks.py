@@ -72,7 +72,8 @@ def remarks_on(
 
     `samples` are the values that intervals and tests use: the trials' values, or the means of the builds.
     """
-    return (*without_value(trials, metric), *_equal(trials, samples, metric, "build" if by_build else "trial"))
+    equal = _equal(trials, samples, metric, "build" if by_build else "trial")
+    return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
@@ -104,6 +105,11 @@ def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
         values = ", ".join(_value_text(value, metric) for value in list(wrong.values())[:_MOST_NAMED])
         found.append(f"{_named(list(wrong))} measured {values}, which is impossible{left}")
     return tuple(found)
+
+
+def _some_zero(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
+    zero = [trial.number for trial in trials if trial.value(metric) == 0]
+    return (f"{_named(zero)} measured 0",) if zero and any(trial.value(metric) for trial in trials) else ()
 
 
 def _equal(trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, what: str) -> tuple[str, ...]:

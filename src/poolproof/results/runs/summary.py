@@ -266,9 +266,10 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return sentences that say which trials lack the metric, and whether the others agree to the last digit."""
+        """Return sentences about trials without a usable value, values of 0, equal trials, and failed builds."""
         metric = metric or self.metric
-        return remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
+        found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
+        return found if self.left_out is None else (*found, self.left_out.message)
 
     @property
     def builds(self) -> int:

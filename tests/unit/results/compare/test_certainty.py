@@ -148,6 +148,11 @@ def test_all_zero_is_an_answer_and_no_crash(poolproof: Command) -> None:
     assert "a trial measured 0" in found["compare"] and "all 3 trials measured 0" in found["show"]
 
 
+def test_a_single_trial_that_measured_0_is_named(poolproof: Command) -> None:
+    run_of([100, 0.0, 101], [150, 151, 152])
+    assert "reads on one trial 2 measured 0" in answers(poolproof)["show"]
+
+
 def test_one_trial_and_unequal_counts(poolproof: Command) -> None:
     run_of([100], [150, 151, 152, 149])
     found = answers(poolproof)
@@ -159,7 +164,7 @@ def test_a_build_that_fails_is_left_out_and_named(poolproof: Command) -> None:
     run_of([100, 101, 99, 100], [150, 151, 149, 150], builds=2, failed=(4,))
     found = answers(poolproof)
     assert "undecided" in found["compare"] and "single build" in found["show"]
-    assert "build 2 of 2 failed and is left out" in found["show"]
+    assert all("build 2 of 2 failed and is left out" in output for output in found.values())
 
 
 def test_zeros_have_no_resolution() -> None:
