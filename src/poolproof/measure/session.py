@@ -4,7 +4,7 @@ import contextlib
 import errno
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from poolproof.measure.plan import (
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
 from poolproof.provision.layout_plan import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.machine_changes import changes_text, machine_changes
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.steps import Step
 from poolproof.version import __version__
@@ -133,6 +134,13 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
             undo_leftovers(run, reached.host, tell)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
+            now = replace(
+                record, facts=_facts(session.plan, reached.host), versions=_versions(session.plan, reached.host)
+            )
+            if changes := machine_changes(record, now):
+                tell(changes_text(changes))
+                with run.locked():
+                    run.write_record(replace(record, changes={**record.changes, **changes}))
             yield session
 
 
@@ -158,25 +166,33 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
         seed=plan.seed,
         host=host.name,
         begun_at=now.astimezone().isoformat(timespec="seconds"),
-        facts={
-            "kernel": plan.machine.kernel,
-            "distribution": plan.machine.distribution,
-            "processors": str(plan.machine.processors),
-            "processor": plan.machine.processor,
-            "ram_bytes": str(plan.machine.ram_bytes),
-            "machine": mark_of(host),
-            **tunables(host, recorded_settings()),
-            **read_conditions(host).texts,
-        },
-        versions={
-            "poolproof": __version__,
-            **{each.name: each.version(host) for each in plan.generators},
-            **program_versions(host, building_versions(plan)),
-        },
+        facts=_facts(plan, host),
+        versions=_versions(plan, host),
         allowed_disks=tuple(sorted(request.wipe)),
         lab=request.lab,
     )
     return RunDirectory.create(_run_path(request, now), request.campaign_text, record)
+
+
+def _facts(plan: RunPlan, host: Host) -> dict[str, str]:
+    return {
+        "kernel": plan.machine.kernel,
+        "distribution": plan.machine.distribution,
+        "processors": str(plan.machine.processors),
+        "processor": plan.machine.processor,
+        "ram_bytes": str(plan.machine.ram_bytes),
+        "machine": mark_of(host),
+        **tunables(host, recorded_settings()),
+        **read_conditions(host).texts,
+    }
+
+
+def _versions(plan: RunPlan, host: Host) -> dict[str, str]:
+    return {
+        "poolproof": __version__,
+        **{each.name: each.version(host) for each in plan.generators},
+        **program_versions(host, building_versions(plan)),
+    }
 
 
 def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:

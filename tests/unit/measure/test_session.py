@@ -1,14 +1,19 @@
 """Planning and resuming a run: what is rejected, and which error is reported first."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from poolproof.errors import CampaignError, HostError, RunError
 from poolproof.measure.session import reopen_session
+from poolproof.presentation.html_report.answer import answer
 from poolproof.process import Completed
 from poolproof.results.runs.directory import RunDirectory
-from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
+from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.model import Trial, TrialMetrics
+from tests.unit.command import Command
+from tests.unit.results.compare.making import CAMPAIGN, RECORD, changed, make_run
 
 from .scripted_host import Argv, ScriptedHost, planned, script
 
@@ -36,3 +41,27 @@ def test_missing_programs_are_reported_if_the_jobs_are_valid(tmp_path: Path) -> 
 
     with pytest.raises(HostError, match="not writable"):
         planned(ScriptedHost(script(), refuse), tmp_path / "run")
+
+
+def test_a_resumed_run_says_what_changed_on_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layouts = f"layouts: {{one: dir {tmp_path}, two: dir {tmp_path}}}"
+    campaign = f"name: t\n{layouts}\nworkloads: {{reads: {{rw: read, size: 1m}}}}\n"
+    state = tmp_path.resolve() / f"poolproof-{RECORD.label}"
+    facts = {"ram_bytes": str(2**20), "gone": "1"}
+    record = replace(RECORD, campaign=campaign, state_dir=str(state), facts=facts, versions={})
+    run = RunDirectory.create(tmp_path / "r", campaign, record)
+    for layout in ("one", "two"):
+        figures = TrialMetrics(iops=100.0, bandwidth_bytes=409600.0)
+        run.append(Trial(layout, "reads", 1, "sound", (), "bandwidth", figures))
+    said: list[str] = []
+    with reopen_session(run, said.append, on=None):
+        pass
+    assert list(run.record().changes) == ["ram"] and run.record().changes["ram"].startswith("1 MiB → ")
+    change = "The machine changed before the run was resumed (ram: 1 MiB → "
+    answers = [*said, str(answer(load_run(run.path)))]
+    for words in (["show"], ["rank"], ["compare", "--layouts", "one,two"]):
+        _, out, _ = Command(monkeypatch, capsys)(words[0], str(run.path), *words[1:])
+        answers.append(" ".join(out.split()))
+    assert len(answers) == 5 and all(change in text for text in answers)

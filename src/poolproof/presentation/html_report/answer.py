@@ -18,6 +18,7 @@ from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ran
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.machine_changes import changes_text
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
@@ -231,9 +232,11 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence that says what the answer applies to: which machine, which builds and which days."""
+    """Yield sentences that say what the answer applies to: which machine, which builds and which days."""
     if run.record.imported or not run.trials:
         return
+    if run.record.changes:
+        yield changes_text(run.record.changes)
     host = "this machine" if run.record.host == "local" else run.record.host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"

@@ -25,6 +25,7 @@ from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.machine_changes import changes_text
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
@@ -37,6 +38,11 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
     `earlier` is the number of earlier runs that were used to estimate the variance between runs.
     """
+    changes = dict.fromkeys(changes_text(run.record.changes) for run in runs)
+    return " ".join(filter(None, (_holds_for(*runs, earlier=earlier), *changes)))
+
+
+def _holds_for(*runs: LoadedRun, earlier: int) -> str:
     if any(run.record.imported for run in runs):
         return "The results were imported, so it is unknown which machine, builds and days this applies to."
     if earlier:
@@ -192,7 +198,8 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")
     if tested:
         yield Text(f"\nA repeat with the same number of {units} would show (95%): {shown}", style=QUIET)
-        yield Text(holds, style=QUIET)
+    if cells:
+        yield Text(holds if tested else f"\n{holds}", style=QUIET)
 
 
 def in_place_text(names: str) -> str:

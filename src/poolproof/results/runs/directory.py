@@ -126,6 +126,13 @@ class RunDirectory:
         except OSError as error:
             raise _refused(path, "read", error) from None
 
+    def write_record(self, record: RunRecord) -> None:
+        """Replace run.json. The caller must have locked the run. Raises a RunError if it can't be written."""
+        try:
+            write_output(self.path / "run.json", _pretty(record), root=self.root)
+        except OSError as error:
+            raise _refused(self.path / "run.json", "written", error) from None
+
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 

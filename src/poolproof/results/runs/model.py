@@ -273,7 +273,8 @@ class RunRecord:
     """The content of run.json: everything that is needed to resume or repeat the run.
 
     `campaign` is the resolved campaign as YAML text. `state_dir` and `ram_dir` are the run's own directories on the
-    host. If `imported` is true, the trials were measured by others and cannot be run again.
+    host. If `imported` is true, the trials were measured by others and cannot be run again. `changes` maps facts and
+    programs that differed when the run was resumed to their old and new values: `16.0 GiB → 64.0 GiB`.
     """
 
     poolproof: str
@@ -289,6 +290,7 @@ class RunRecord:
     allowed_disks: tuple[str, ...] = ()
     imported: bool = False
     lab: RunLab | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
 
     @property
