@@ -27,7 +27,8 @@ def command(
     """
     from poolproof.api import load_run
     from poolproof.results.compare.comparison_object import ranking_object, rankings_object
-    from poolproof.results.compare.ranking import find_goal, has_goal, rank, rank_each
+    from poolproof.results.compare.ranking import find_goal, has_goal, rank
+    from poolproof.results.compare.workload_rankings import rank_each
 
     smallest, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
     loaded = load_run(run)

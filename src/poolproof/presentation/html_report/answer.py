@@ -15,6 +15,7 @@ from poolproof.presentation.terminal.words import emulated_legend, per_cent_whol
 from poolproof.results.compare.earlier_runs import earlier_runs
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
+from poolproof.results.compare.workload_rankings import together
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
@@ -116,7 +117,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 def _by_workload(run: LoadedRun) -> Headline:
     """Return the headline for a campaign without a goal. Such a campaign has a separate answer for each workload."""
-    found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
+    found = together({each.name: _ranked(run, Goal({each.name: 1.0})) for each in run.campaign.workloads})
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
     winners = {

@@ -63,7 +63,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print each workload's own ranking for a campaign without a goal. Each ranking has its own 95 % confidence."""
+    """Print each workload's own ranking for a campaign without a goal."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
@@ -153,7 +153,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
-    text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
+    all_places = "All places" if ranking.rankings == 1 else f"All places under the {ranking.rankings} workloads"
+    text = f"{_COLUMNS} {effect} {all_places} are right together with 95% confidence {method}."
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen by the same trials, so it may look too fast."

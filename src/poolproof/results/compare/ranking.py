@@ -229,6 +229,7 @@ class Ranking:
     `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` lists the
     layouts that were converted in place into other layouts of the ranking. Differences between such layouts include a
     margin. `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
+    `rankings` is the number of rankings whose places are right together.
     """
 
     run: LoadedRun
@@ -240,6 +241,7 @@ class Ranking:
     excluded: tuple[Excluded, ...]
     in_place: tuple[str, ...] = ()
     earlier_runs: int = 0
+    rankings: int = 1
 
     @property
     def too_few(self) -> tuple[str, ...]:
@@ -321,9 +323,8 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     layouts = {layout.name: layout for layout in run.campaign.layouts}
     ranked = tuple(
         Ranked(
-            entry=entry,
-            first=1 + sum(pair.worse == entry.layout and not pair.is_tie for pair in pairs),
-            last=len(entries) - sum(pair.better == entry.layout and not pair.is_tie for pair in pairs),
+            entry,
+            *places(entry.layout, pairs, len(entries)),
             to_leader=None if entry is entries[0] else _apart(entry, entries[0], family),
             safety=_OF_IMPORTED if run.record.imported else safety(layouts[entry.layout], run.campaign),
         )
@@ -333,6 +334,12 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place, earlier.count)
 
 
+def places(layout: str, pairs: Sequence[Pair], count: int) -> tuple[int, int]:
+    """Return the first and the last place of a layout among `count` layouts."""
+    first = 1 + sum(pair.worse == layout and not pair.is_tie for pair in pairs)
+    return first, count - sum(pair.better == layout and not pair.is_tie for pair in pairs)
+
+
 def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int]) -> bool:
     return any(are_in_place(family, entry.layout, other.layout) for other in entries if other is not entry)
 
@@ -340,23 +347,6 @@ def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int
 def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
     apart = difference(one.score, other.score)
     return with_margin(apart) if are_in_place(family, one.layout, other.layout) else apart
-
-
-def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
-    """For each workload, return its own ranking or the reason why it has none.
-
-    Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
-    """
-    check_metric(metric, run.cells)
-    found: dict[str, Ranking | str] = {}
-    for workload in run.campaign.workloads:
-        try:
-            found[workload.name] = rank(run, Goal({workload.name: 1.0}), metric=metric, effect=effect)
-        except (RunError, UsageError) as error:
-            found[workload.name] = error.message
-    if all(isinstance(each, str) for each in found.values()):
-        raise RunError(f"no layout can be ranked under any of the {len(found)} workloads", f"poolproof show {run.path}")
-    return found
 
 
 def _entries(

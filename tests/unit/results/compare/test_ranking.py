@@ -12,9 +12,11 @@ from rich.console import Console
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError, UsageError
-from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.presentation.html_report.answer import answer
+from poolproof.presentation.terminal.ranked import print_ranking, print_rankings
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
+from poolproof.results.compare.workload_rankings import rank_each
 from poolproof.results.runs.loading import load_run
 
 from .making import CAMPAIGN, Values, changed, made, make_run
@@ -33,6 +35,29 @@ TRUE = {"union": 1, "pair": 2, "one": 3}
 
 def places(ranking: Ranking) -> dict[str, tuple[int, int]]:
     return {each.entry.layout: (each.first, each.last) for each in ranking.ranked}
+
+
+def test_the_places_under_all_workloads_are_right_together(tmp_path: Path) -> None:
+    """A difference that is significant alone is not significant as one of three. Clear differences still are."""
+    alone = {"one": [100.0, 101.0, 102.0], "pair": [105.0, 106.0, 107.0]}  # p = 0.036
+    equal, far = [100.0, 101.0, 102.0], [200.0, 201.0, 202.0]
+    values: Values = {(layout, "reads"): alone[layout] for layout in alone}
+    values = {
+        **values,
+        **{(layout, "stream"): equal for layout in alone},
+        ("one", "etcd"): far,
+        ("pair", "etcd"): equal,
+    }
+    run = made(tmp_path / "r", values)
+    assert places(rank(run, READS, metric=None, effect=0.02)) == {"pair": (1, 1), "one": (2, 2)}
+    found = rank_each(run, metric=None, effect=0.02)
+    best = {name: len(each.best) for name, each in found.items() if isinstance(each, Ranking)}
+    assert best == {"reads": 2, "stream": 2, "etcd": 1}
+    out = StringIO()
+    print_rankings(Console(file=out, width=200), found)
+    assert out.getvalue().count("All places under the 3 workloads are right together with 95% confidence") == 3
+    page = dict(answer(run).workloads)
+    assert page["reads"].startswith("pair leads") and page["etcd"].startswith("pair: ")
 
 
 def test_clear_differences_give_clear_places(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""Rank the layouts of a run under each workload, for a campaign without a goal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from poolproof.errors import RunError, UsageError
+from poolproof.metrics import MetricId
+from poolproof.results.compare.cell_comparison import check_metric
+from poolproof.results.compare.ranking import Goal, Ranking, places, rank
+from poolproof.results.runs.loading import LoadedRun
+from poolproof.statistics.comparison import decide
+
+
+def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, Ranking | str]:
+    """For each workload, return its own ranking or the reason why it has none. All places are right together.
+
+    Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
+    """
+    check_metric(metric, run.cells)
+    found: dict[str, Ranking | str] = {}
+    for workload in run.campaign.workloads:
+        try:
+            found[workload.name] = rank(run, Goal({workload.name: 1.0}), metric=metric, effect=effect)
+        except (RunError, UsageError) as error:
+            found[workload.name] = error.message
+    if all(isinstance(each, str) for each in found.values()):
+        raise RunError(f"no layout can be ranked under any of the {len(found)} workloads", f"poolproof show {run.path}")
+    return together(found)
+
+
+def together(found: Mapping[str, Ranking | str]) -> Mapping[str, Ranking | str]:
+    """Return the rankings with places that are right together: Holm's correction covers the pairs of all rankings."""
+    rankings = {name: each for name, each in found.items() if isinstance(each, Ranking)}
+    differences = [pair.difference for each in rankings.values() for pair in each.pairs]
+    decisions = iter(decide(differences, max((each.effect for each in rankings.values()), default=0.0)))
+    placed: dict[str, Ranking | str] = dict(found)
+    for name, each in rankings.items():
+        pairs = [replace(pair, decision=next(decisions)) for pair in each.pairs]
+        names = [ranked.entry.layout for ranked in each.ranked]
+        ranges: Sequence[tuple[int, int]] = [places(layout, pairs, len(names)) for layout in names]
+        ranked = tuple(
+            replace(ranked, first=first, last=last) for ranked, (first, last) in zip(each.ranked, ranges, strict=True)
+        )
+        placed[name] = replace(each, ranked=ranked, pairs=tuple(pairs), rankings=len(rankings))
+    return placed
