@@ -2,7 +2,8 @@
 
 import pytest
 
-from poolproof.evidence.model import Target, TestFile, ZfsFacts
+from poolproof.evidence import model
+from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.measure.model import Fill
 from poolproof.measure.prepare import stored_share
 
@@ -29,5 +30,5 @@ def _target(file_system: str, compression: str | None, dedup: str | None = "off"
 def test_the_fill_does_not_show_it_with_deduplication(
     target: Target, filled: float, holes: int, share: float | None
 ) -> None:
-    files = (TestFile("/t/a", _SIZE, hole_bytes=holes),)
+    files = (model.TestFile("/t/a", _SIZE, hole_bytes=holes),)
     assert stored_share(target, files, Fill("", 1.0, stored_share=filled)) == share
