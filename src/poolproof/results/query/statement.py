@@ -165,6 +165,9 @@ def _interrupted_in_time(connection: "DuckDBPyConnection") -> Iterator[_Limits]:
     limits = _Limits(connection)
     try:
         yield limits
+    except BaseException:
+        connection.interrupt()  # otherwise, closing the connection waits for the end of the query
+        raise
     finally:
         limits.close()
 

@@ -83,3 +83,19 @@ def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: s
             query.kill()
     assert query.returncode == 130, err
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.timeout(120)
+def test_a_signal_ends_a_query_whose_rows_never_end(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    sql = "with recursive x as (select 1 as n union all select n + 1 from x) select * from x"
+    argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", "query", str(tmp_path), sql]
+    for _ in range(6):  # without an interrupt, every second query waited forever when its connection was closed
+        with subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as query:
+            try:
+                time.sleep(4)
+                query.terminate()
+                query.communicate(timeout=15)
+            finally:
+                query.kill()
+        assert query.returncode == 130
