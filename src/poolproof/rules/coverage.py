@@ -16,6 +16,7 @@ decides:
 - Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, and direct_read_count since 2.3).
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account, bytes_prove, cold_reads, stored_share
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import goes_past_ram, is_zfs, writes_go_past_ram
+from poolproof.rules.path import goes_past_ram, is_zfs, writes_are_synchronous, writes_go_past_ram
 from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_number_of, format_size
@@ -129,10 +130,21 @@ def counted_requests(case: Case, kind: Kind) -> int | None:
     if not requests:
         return None if (found.leaf_read_bytes if reads else found.leaf_write_bytes) else 0
     merged = sum((leaf.read_merges if reads else leaf.write_merges) or 0 for leaf in case.leaves)
-    flushes = 0 if reads else sum(leaf.flush_ios or 0 for leaf in case.leaves)
-    if not reads and _commits_by_request(case):
-        flushes = 0
+    most = 0 if reads or _commits_by_request(case) else _most_flushes(case)
+    flushes = sum(int(min(leaf.flush_ios or 0, most)) for leaf in case.leaves)
     return max(requests + merged - flushes, 0)
+
+
+def _most_flushes(case: Case) -> float:
+    """Return how many of a disk's flushes may be requests without data: all, or one for each write or sync.
+
+    An fsync sends either such a request or a record of the journal. The record is a write with FUA: the kernel counts
+    it as one request and, for a disk without FUA, as two flushes (blk_flush_policy() in Linux's block/blk-flush.c).
+    """
+    writing = list(_of(case, "write"))
+    if all(job is not None and job.commits_each_write for _, job in writing):
+        return sum(max(part.figures.ios or 0, part.job.syncs or 0) for part, _ in writing)
+    return math.inf
 
 
 def _commits_by_request(case: Case) -> bool:
@@ -236,7 +248,7 @@ def writes_wait_for_disks(case: Case) -> bool:
     """True if each write returned only after its data had left RAM, so its latency is the disks' latency."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
-        job is not None and (job.writes_are_synchronous or writes_go_past_ram(case, job) is True) for job in jobs
+        job is not None and (writes_are_synchronous(case, job) or writes_go_past_ram(case, job) is True) for job in jobs
     )
 
 

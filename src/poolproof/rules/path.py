@@ -97,6 +97,11 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
     return goes_past_ram(job, case.target)
 
 
+def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
+    """True if each of the job's writes is durable when it returns: it has O_SYNC, or the mount option sync sets it."""
+    return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
+
+
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
     """True if the job sets direct=1 on an unknown target. The target probably honours it: only ZFS is known not to."""
     return job.direct and (target is None or target.file_system in ("", "unknown"))

@@ -4,7 +4,7 @@ from poolproof.load.model import LoadPart
 from poolproof.metrics import MetricId
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Finding, Findings, Rule, finding, fio_doc
-from poolproof.rules.path import is_zfs, writes_go_past_ram
+from poolproof.rules.path import is_zfs, writes_are_synchronous, writes_go_past_ram
 from poolproof.rules.proof import LATENCIES_OF_BOTH, LATENCIES_WITH_WRITES, WRITE_LATENCIES
 from poolproof.rules.reported import parts
 
@@ -14,7 +14,7 @@ def _in_result(case: Case) -> Findings:
         return
     written = [case.job_named(part.job.name) for part in parts(case.outcome) if part.kind == "write"]
     buffered = [job for job in written if job is not None and writes_go_past_ram(case, job) is False]
-    copied = [job for job in buffered if job.may_use_page_cache and not job.writes_are_synchronous]
+    copied = [job for job in buffered if job.may_use_page_cache and not writes_are_synchronous(case, job)]
     if not copied:
         return
     others_write = len(copied) < len(written)
@@ -43,8 +43,8 @@ RULE = Rule(
     wrong="A buffered write returns when its data is in the page cache. The p99 of such writes shows how long the "
     "copy or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix "
     "both.",
-    shows="In a result with counters: buffered writes without O_SYNC: those with direct=0, and those on ext4 with "
-    "data=journal, which ignores O_DIRECT. Only latencies that include writes are affected.",
+    shows="In a result with counters: buffered writes without O_SYNC or the mount option sync: those with direct=0, "
+    "and those on ext4 with data=journal, which ignores O_DIRECT. Only latencies that include writes are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
     sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),

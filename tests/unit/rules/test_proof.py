@@ -486,6 +486,25 @@ def test_the_flush_of_a_synchronous_direct_write_is_no_request_of_its_own(option
     assert judge(Case(job, outcome, evidence, replace(EXT4, write_through=False)), "iops").verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("options", "requests", "verdict"),
+    [("fsync=1", 432, "sound"), ("fsync=1", 300, "unproven"), ("fsync=2", 432, "unproven")],
+)
+def test_the_two_flushes_of_a_journal_record_are_no_requests(options: str, requests: int, verdict: Verdict) -> None:
+    """Linux 6.18, xfs on a loop device: each fsync wrote a record of the log with FUA, one request and two flushes."""
+    disk = leaf(write_bytes=1910 * KIB, write_ios=requests, drained_write_bytes=1910 * KIB, flush_ios=398)
+    evidence = Evidence(account(write=(1728 * KIB, 1910 * KIB, 1910 * KIB)), (disk,))
+    outcome = said(write=direction(1728 * KIB, 2.0, 8 * KIB), syncs=216)
+    job = jobs(f"rw=randwrite bs=8k size=48m direct=1 ioengine=psync time_based=1 runtime=2 {options}")
+    assert _verdicts(Case(job, outcome, evidence, EXT4), "iops", "p99") == (verdict,) * 2
+
+
+@pytest.mark.parametrize(("mounted", "verdict"), [("sync", "sound"), ("async", "refuted")])
+def test_the_mount_option_sync_makes_writes_wait_for_disks(mounted: str, verdict: Verdict) -> None:
+    target = replace(EXT4, write_through=False, mount_options=("rw", mounted))
+    assert _verdicts(_committed(6_810, 6_800, target), "write_p99", "sync_p99") == (verdict, "sound")
+
+
 @pytest.mark.parametrize("direct", [0, 1])
 def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_own(direct: int) -> None:
     """Reads wait for the disk, but buffered writes return from RAM: a percentile of both is not the disks'."""
