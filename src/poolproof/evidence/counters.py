@@ -4,7 +4,7 @@ The fields of a `stat` file (Documentation/block/stat.rst) are:
 
 - reads, merged reads, sectors of 512 bytes read, and milliseconds spent on reads
 - the same four fields for writes
-- requests in flight, busy milliseconds, and queue milliseconds
+- requests in flight, milliseconds with requests in flight, and the total wait of all requests in milliseconds
 - the same four fields for discards
 - flushes, and milliseconds spent on flushes
 

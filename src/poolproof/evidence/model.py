@@ -44,9 +44,9 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """How many bytes a layout should move on its leaf devices per byte of the load, given where the load wrote.
+    """The bytes that a layout is expected to move on its leaf devices, per byte of the load.
 
-    Each field is also a field of `Account`.
+    They depend on where the load wrote. Each field is also a field of `Account`.
     """
 
     write_factor: float

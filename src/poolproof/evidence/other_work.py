@@ -44,7 +44,7 @@ grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu
 :
 """
-"""A shell script that prints what each process has used so far."""
+"""A shell script that prints each process's processor time and I/O so far."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def read_others(host: Host, mark: str) -> OthersReading:
 
 
 def parse_others(text: str) -> OthersReading:
-    """Parse what the shell script prints."""
+    """Parse the output of `SCRIPT`."""
     own = {int(pid) for pid in re.findall(r"^own (\d+)$", text, re.MULTILINE)}
     ticks = re.search(r"^ticks (\d+)$", text, re.MULTILINE)
     spent, others = 0, set[str]()

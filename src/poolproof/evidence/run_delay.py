@@ -51,7 +51,7 @@ class RunDelays:
             self._thread.join(_JOIN_S)
 
     def begins(self) -> None:
-        """Start sampling. The load is about to start."""
+        """Start sampling, just before the load starts."""
         self._thread = threading.Thread(target=self._sample, name="run delay", daemon=True)
         self._thread.start()
 
@@ -70,7 +70,8 @@ class RunDelays:
 
     @property
     def share(self) -> float | None:
-        """The average share of their time for which the threads waited for a processor. None if it was not observed.
+        """The share of the time for which a thread of the load waited for a processor, on average. None if it was not
+        observed.
 
         Each thread is weighted by the time that it ran or wanted to run, so threads that only watch the others do not
         matter.

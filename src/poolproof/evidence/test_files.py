@@ -63,7 +63,7 @@ def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
 
 
 class _StoredExtent(NamedTuple):
-    """Where an extent is stored, in bytes, and its FIEMAP flags."""
+    """The place and size of an extent on the file system, in bytes, and its FIEMAP flags."""
 
     start: int
     size_bytes: int

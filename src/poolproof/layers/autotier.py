@@ -73,7 +73,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the options of the [Global] section, whose keys are written with dashes."""
+    """The quota of each tier, and the options of the [Global] section. The options' keys are written with dashes."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]

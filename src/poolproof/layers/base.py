@@ -300,7 +300,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Return the target with the facts that only this layer knows about the layout filled in."""
+        """Return the target, completed with what only this layer knows about the layout."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
@@ -346,7 +346,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
 
 class AdaptableLayer(Layer[Spec]):
-    """A technology whose inputs can be added and removed after it is built. A pool can do this with vdevs."""
+    """A technology whose inputs can be added and removed after it is built. One example is a pool with its vdevs."""
 
     @abstractmethod
     def core(self, node: LayerNode) -> LayerNode:

@@ -86,7 +86,7 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
-        """Add facts about the file system, pool or array that contains the directory, and return the new target."""
+        """Return the target, completed with facts about the file system, pool or array that contains the directory."""
         found = storage_at(built.host, built.inputs[0].path)
         return describe_found(built.host, found, target) if found else target
 

@@ -39,7 +39,7 @@ class FoundReader:
         return None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
-        """Add facts about storage of this technology to the target, and return the result."""
+        """Return the target, completed with facts about storage of this technology."""
         return target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:

@@ -72,7 +72,8 @@ class FileSystemLayer(Layer[Chosen]):
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
         """Return the steps that make the file system with these mkfs options.
 
-        `label` must become its label. If the run crashes, `poolproof clean` erases only what has this label.
+        The file system must get the label `label`. If the run crashes, `poolproof clean` erases only what has this
+        label.
         """
 
     def read(self, reading: StageReader) -> LayerNode:

@@ -77,7 +77,7 @@ def disks_of(host: Host, device: str) -> tuple[str, ...]:
 
 
 def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
-    """Add what each technology knows about storage that poolproof did not build, and return the completed target."""
+    """Return the target, completed with what each technology knows about storage that poolproof did not build."""
     for layer in all_layers().values():
         target = layer.describe_found(found, host, target)
     return target

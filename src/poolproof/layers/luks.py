@@ -50,7 +50,7 @@ class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that closes the mapping with cryptsetup, and the condition that the mapping exists."""
+        """Return the command that closes the mapping with cryptsetup. It runs only if the mapping exists."""
         return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
 
 

@@ -13,13 +13,16 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 
 
 class UndoGroup(CommandUndo, frozen=True, tag="group"):
-    """Remove the LVM volume group `name` and the labels of its physical volumes. All of these are among `devices`."""
+    """Remove the LVM volume group `name` and the labels of its physical volumes.
+
+    `devices` must contain all of these volumes.
+    """
 
     name: OwnName
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the volume group, and the condition that the group's directory is in /dev."""
+        """Return the script that removes the volume group. It runs only if the group's directory exists in /dev."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 

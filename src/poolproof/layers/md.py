@@ -112,7 +112,9 @@ class UndoArray(CommandUndo, frozen=True, tag="array"):
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks, provided that the array's node exists."""
+        """Return the script that stops the array and erases its superblocks. It runs only if the array's node
+        exists.
+        """
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 

@@ -81,7 +81,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return the target with the facts that only the layers know about the layout filled in."""
+    """Return the target, completed with what only the layers know about the layout."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):

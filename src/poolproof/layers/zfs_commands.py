@@ -44,7 +44,7 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the zpool destroy command, and the condition that the pool is imported.
+        """Return the command that destroys the pool. It runs only if the pool is imported.
 
         If the pool cannot be destroyed, it is exported.
         """

@@ -82,7 +82,7 @@ class Vdev:
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as zpool expects it in its arguments. `paths` has the paths of all inputs of the layer."""
+        """Return the vdev as arguments for zpool. `paths` has the paths of all inputs of the layer."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":

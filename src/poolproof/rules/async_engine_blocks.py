@@ -48,7 +48,7 @@ def _in_job(case: Case) -> Findings:
 def _only_fills_the_cache(jobs: list[LoadPart]) -> bool:
     """True if the jobs only do buffered writes.
 
-    The kernel writes the data to the disk later, at a depth of its own choice.
+    The kernel writes the data to the disk later, at a depth that the kernel chooses.
     """
     return all(job.writes and not job.reads and not job.direct for job in jobs)
 

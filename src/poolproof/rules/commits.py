@@ -12,8 +12,8 @@ from poolproof.rules.reported import each_sync_has_data
 class Commits:
     """The syncs that had data to write, and the requests that made data durable.
 
-    `needed` is the smallest number of such requests that can serve the syncs. With several clones, it is lower than
-    `syncs`, because one flush can serve one sync of each clone. `durable` is the number of such requests that were
+    `needed` is the smallest number of durable requests that can serve the syncs. With several clones, it is lower than
+    `syncs`, because one flush can serve one sync of each clone. `durable` is the number of durable requests that were
     counted, or None if the kernel does not count the flushes of a disk.
     """
 

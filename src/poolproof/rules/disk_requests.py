@@ -13,7 +13,7 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """The number of I/Os that fio did in one direction, and how many of them can have reached the disks at most.
+    """The number of I/Os that fio did in one direction, and the largest number of them that can have reached the disks.
 
     `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all job groups.
     """

@@ -26,7 +26,7 @@ def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
 
 
 def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
-    """Yield the earlier jobs that wrote to a file of this job, oldest first."""
+    """Yield the earlier jobs that wrote to one of this job's files, oldest first."""
     files = {extent.file for extent in job.extents}
     for part in before(case, job):
         if part.writes and files & {extent.file for extent in part.extents}:
@@ -68,7 +68,7 @@ def is_cut_short(part: LoadPart) -> bool:
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if the job can write as many bytes as its size at random, and still leave some blocks unwritten.
+    """True if the job, writing at random, can write as many bytes as its size and still leave some blocks unwritten.
 
     This happens if the offsets are not uniform, or if fio keeps no map of the written blocks and makes fewer than 3
     passes.

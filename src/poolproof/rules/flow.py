@@ -44,7 +44,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding that the ratio is too low."""
+        """The effect of a finding about a ratio that is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property

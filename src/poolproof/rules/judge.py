@@ -15,8 +15,8 @@ from poolproof.verdicts import Verdict
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdict` is the verdict on one metric. `verdicts` has the verdict of each metric whose verdict differs, by the
-    metric's id.
+    `verdict` is the verdict on one metric. `verdicts` maps the ids of the metrics with a different verdict to their
+    verdicts.
     """
 
     verdict: Verdict
@@ -39,7 +39,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings. Drop explanations of why a metric is unproven if the metric is not unproven.
+    """Yield the findings, but explain why a metric is unproven only if its verdict is `unproven`.
 
     A finding that explains this for several metrics is limited to those that are unproven.
     """

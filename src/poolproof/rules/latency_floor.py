@@ -44,7 +44,7 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
-    """Return the effect of a finding that a latency is too low for a disk.
+    """Return the effect of a finding about a latency that is too low for a disk.
 
     Buffered sequential reads and buffered writes are meant to end in RAM, so their low latency is only a note. It is
     also only a note if the ratio of counted to expected bytes is within bounds.

@@ -1,4 +1,4 @@
-"""Tells whether a job's bytes bypass RAM or go through it."""
+"""Determines whether a job's I/O bypasses RAM or goes through it."""
 
 import re
 
@@ -84,9 +84,11 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 
 
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
-    """Return `goes_past_ram` for a job's writes, but True if ZFS counted nearly all of the load's writes as direct.
+    """True if the job's writes reach the disks without going through a cache, or None if unknown.
 
-    dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats, and waits until they are on the disks.
+    Unlike `goes_past_ram`, this also uses ZFS's counters: dmu_write_abd() in OpenZFS 2.3 counts direct writes in the
+    pool's iostats, and waits until they are on the disks. If nearly all of the load's writes were direct, the result is
+    True.
     """
     use = case.evidence.zfs if case.evidence else None
     account = case.evidence.account if case.evidence else None

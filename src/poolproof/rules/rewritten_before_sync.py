@@ -99,7 +99,7 @@ def _different_share(job: LoadPart) -> float:
 
 
 def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
-    """Return the share for a Zipf distribution.
+    """Return `_different_share` for a Zipf distribution.
 
     Blocks beyond the 10,000 most frequent ones are assumed never to repeat.
     """

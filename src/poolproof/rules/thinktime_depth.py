@@ -1,4 +1,4 @@
-"""A queue that thinktime keeps empty, whatever its depth."""
+"""A queue that thinktime empties again and again."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

@@ -50,7 +50,8 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 
 
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the highest rate, of the load or of a disk, to which the limit may apply. None if there is no such I/O.
+    """Return the highest rate to which the limit may apply, whether the load's or a disk's. None if there is no such
+    I/O.
 
     I/Os may be limited before or after they are merged and split, so the largest of these rates is used.
     """
