@@ -17,7 +17,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Suspect what contains the verification: the reads of mixed jobs, and the rate of writes if it interrupts them."""
+    """Yield a finding on each result that includes verification.
+
+    This affects the reads of a mixed job, and the rate of writes that verify_backlog interrupts.
+    """
     if case.outcome is None:
         return
     checked = [job for job in case.jobs if job.verifies and job.writes and _reads_back(job)]
