@@ -1,4 +1,4 @@
-"""Campaigns: YAML files and layout expressions, parsed into frozen values.
+"""Parse campaigns, from YAML files and layout expressions, into frozen dataclasses.
 
-This package imports nothing that builds or measures the layouts.
+This package imports nothing that builds or measures layouts.
 """

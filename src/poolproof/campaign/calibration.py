@@ -1,7 +1,7 @@
-"""The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
+"""The cells that `measure: {calibrate: true}` adds. They measure each disk alone, without any layers.
 
-The bare disks' results provide the limits that the layouts' results are compared with. Bare disks never take part in
-rankings, and no layout of a campaign can have a bare disk's name.
+A layout's result is compared with a limit that is computed from the results of its bare disks. Bare disks are never
+ranked. No layout in a campaign can have the name of a bare disk.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,19 +32,20 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""Options about files, the page cache and the data, which are removed for bare disks.
+"""The fio options that are removed for bare disks: options about files, the page cache and the data.
 
-They do not apply to a bare disk or do not affect its results.
+These options either do not apply to a bare disk or do not affect its results.
 """
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
+    """The bare disks to measure, and the workloads to run on each of them.
 
-    `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run in its
-    place. `left_out` maps the name of each workload that cannot run on a bare disk to the reason, worded to follow the
-    name in a sentence.
+    `layouts` contains the bare disks in the order of the campaign's devices. Each one is named `bare:NAME`.
+    `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run
+    instead. `left_out` maps the name of each workload that cannot run on a bare disk to the reason. The reason is
+    worded to follow the workload's name in a sentence.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -56,8 +57,8 @@ class Calibration:
 def calibration_of(campaign: Campaign) -> Calibration:
     """Return the bare disks and their workloads. There are none unless the campaign has `calibrate: true`.
 
-    If workloads differ only in options about files, the page cache and the data, they are measured once, under the
-    first one's name.
+    Workloads that differ only in options about files, the page cache or the data are measured once, under the name of
+    the first.
     """
     if not campaign.measure.calibrate:
         return Calibration()
@@ -89,14 +90,14 @@ def cell_keys(
 
 
 def campaign_cells(campaign: Campaign) -> list[CellKey]:
-    """Return the keys of all cells that a run measures, in the order in which it builds them, bare disks first."""
+    """Return the keys of all cells of a run in the order in which layouts are built. Bare disks come first."""
     calibration = calibration_of(campaign)
     bare = cell_keys(calibration.layouts, calibration.workloads)
     return [*bare, *cell_keys(campaign.layouts, campaign.workloads, campaign.states)]
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:
-    """Return the number of times that a run builds this layout, which is 1 for a bare disk."""
+    """Return how many times a run builds this layout. A bare disk is built only once."""
     return campaign.measure.builds if calibrated_device(layout) is None else 1
 
 

@@ -7,7 +7,7 @@ HEALTHY = "healthy"
 
 
 class CellKey(NamedTuple):
-    """The key of a cell within its run."""
+    """The layout, workload and state that identify a cell within its run."""
 
     layout: str
     workload: str
@@ -15,7 +15,7 @@ class CellKey(NamedTuple):
 
     @property
     def layout_in_state(self) -> str:
-        """Return the layout's name, followed by the state unless it is `healthy`: `pair`, or `pair (degraded)`."""
+        """Return the layout's name. A state other than `healthy` is appended in parentheses: `pair (degraded)`."""
         return self.layout if self.state == HEALTHY else f"{self.layout} ({self.state})".lstrip()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Check a whole campaign: that every name in it exists, and that the campaign can be measured."""
+"""Check that every name in a campaign exists, and that the campaign can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -24,14 +24,14 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign. `spots` maps each key to the place where it is written.
-
-    Raises:
-        CampaignError: a check of `check_references` fails, the jobs do not produce the workload's metric, the tolerance
-            is finer than fio's bins, `calibrate` has no disk or no workload to measure, or `budget` is used without
-            `until` or, if there are several workload families, without a goal.
+    """Check the whole campaign. `spots` maps each key of the campaign to the place where the key is written.
 
     `layers/least_trial.py` checks that the budget is large enough.
+
+    Raises:
+        CampaignError: `check_references` found a mistake, the jobs do not produce the workload's metric, the tolerance
+            is finer than fio's latency bins, or `calibrate` has no disk or no workload to measure. Also raised if
+            `budget` is used without `until`, or without a goal although there are several workload families.
     """
     check_references(campaign, spots)
     for workload in campaign.workloads:
@@ -44,7 +44,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. Recorded campaigns get no other check.
+    """Check that every name refers to something that exists. A campaign read from a run gets no other check.
 
     Raises:
         CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the
@@ -85,9 +85,9 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check that fio's jobs produce the workload's metric, as far as the options can show.
+    """Check that the fio jobs produce the workload's metric, as far as their options show it.
 
-    `measure/plan.py` checks the loads of other generators.
+    `measure/plan.py` checks the workloads of other generators.
     """
     if workload.generators != {DEFAULT_GENERATOR}:
         return
@@ -104,7 +104,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Check that fio's latency bins are fine enough for the tolerance that `until` requests.
+    """Check that fio's latency bins are narrow enough for the tolerance in `until`.
 
     `measure/plan.py` checks the workloads of other generators.
     """

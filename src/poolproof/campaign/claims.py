@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""The names of the values that a cell has, written as name(layout, workload).
+"""The names of a cell's values. A claim refers to a value as NAME(layout, workload).
 
 Latencies are in seconds, and bandwidth is in bytes per second.
 """
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""The names of the values that a device has in a cell, written as name(layout, workload, device)."""
+"""The names of the values that a device has in a cell. A claim refers to a value as NAME(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -69,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value to look up in the run: a cell's value or, if `device` is given, the value of a device in a cell."""
+    """A value to look up in the run. It belongs to a cell or, if `device` is given, to a device in a cell."""
 
     name: str
     layout: str
@@ -114,7 +114,10 @@ class IsVerdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim about storage, where it comes from, and how to test it: as written (`text`) and parsed (`that`)."""
+    """A claim about storage, its source, and the condition that tests it.
+
+    `text` is the condition as written, and `that` is the parsed condition.
+    """
 
     claim: str
     source: str
@@ -123,7 +126,7 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """Return (layout, workload, device) for each value that a claim uses; the device is None for values of a cell."""
+    """Return (layout, workload, device) for each value that a claim uses. The device of a cell's own value is None."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
@@ -137,7 +140,7 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
 
 
 def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]:
-    """For each cell, return the metrics that claims refer to."""
+    """Map each cell to the metrics that the claims refer to."""
     found: dict[CellKey, set[str]] = {}
     for claim in claims:
         for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):
@@ -199,7 +202,7 @@ def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _
 
 
 class _ClaimParser:
-    """Converts lark's tree to the types above."""
+    """Converts lark's parse tree to the types above."""
 
     def __init__(self, text: str, spot: Spot) -> None:
         self._text = text

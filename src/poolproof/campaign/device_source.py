@@ -1,4 +1,4 @@
-"""Parse devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in YAML, `a=emulate:nvme,16G` as an option."""
+"""Parse devices, written as `{file: 16G}` in YAML or as `a=emulate:nvme,16G` on the command line."""
 
 import re
 

@@ -1,6 +1,7 @@
 """Parse YAML text into scalars, lists and mappings with their line numbers.
 
-Values are not converted: `0777`, `2300` and `1_000` remain text. It is the key that decides if a value is a number.
+Values are not converted: `0777`, `2300` and `1_000` remain strings. The code that reads a key decides whether its value
+is a number.
 """
 
 import itertools
@@ -60,7 +61,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """Return the value if it is one of YAML's words for true and false, without quotes, otherwise None."""
+        """The boolean value of a plain YAML word for true or false. None for any other scalar."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -118,7 +119,7 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def _depth(text: str) -> int:
-    """Return the largest number of brackets open at once, or 0 if the text has too few brackets to exceed the limit."""
+    """Return how deeply brackets are nested in the text. 0 if the text has too few brackets to exceed the limit."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))

@@ -1,4 +1,7 @@
-"""Which of a campaign's devices are emulated disks. Results on them describe a disk model, not a real disk."""
+"""Find out which of a campaign's devices are emulated disks.
+
+Results on emulated disks describe a disk model, not a real disk.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +10,7 @@ from poolproof.campaign.layout import devices_of
 from poolproof.campaign.model import Campaign, DeviceSource, Disk, Emulated
 
 LAB_PREFIX = "scsi-0LAB_"
-"""The start of the by-id name of every lab disk. The model and the device's name follow: `hdd-7200_a`."""
+"""The start of every lab disk's by-id name. The model and the device's name follow, as in `hdd-7200_a`."""
 
 SLOWED = frozenset({"sata-ssd", "nvme"})
 """The models that are ten times slower than the disks that they imitate."""
@@ -30,7 +33,7 @@ def emulated_model(source: DeviceSource) -> str:
 
 
 def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
-    """Return the disk models that each layout uses, by the layout's name.
+    """Map each layout's name to the disk models that the layout uses.
 
     The bare disks of `calibrate` are included.
     """
@@ -45,7 +48,7 @@ def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
 
 
 def emulation_note(models: Sequence[str]) -> str:
-    """Return a sentence that says what results on emulated disks describe, or an empty string without models."""
+    """Return a note that results on these disk models do not describe real disks. Empty without models."""
     if not models:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"

@@ -1,4 +1,4 @@
-"""Add the campaign's line to errors that can only be found on the host. Parse errors already contain the line."""
+"""Add the campaign's line to errors that are found only on the host. Parse errors already contain the line."""
 
 import contextlib
 from collections.abc import Iterator
@@ -23,7 +23,10 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Like `located_at`, but prefix the line of the option that the error is about, or else the workload's line."""
+    """Like `located_at`, but use the line of the option that the error is about.
+
+    Without such a line, use the workload's line.
+    """
     try:
         yield
     except PoolproofError as error:

@@ -1,8 +1,9 @@
-"""Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`, as trees and as text.
+"""Parse layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4` into trees.
 
 A tree consists of stages, words, options and groups. The parser accepts any words, and the layers (`layers/`) check
-them later. Each argument has a position in the text, for error messages; positions do not affect equality. The grammar
-is in grammar.lark. lark is imported when the first expression is parsed, so that commands that parse none start faster.
+them later. Each argument has its position in the text, for error messages. Comparisons of trees ignore positions. The
+grammar is in grammar.lark. lark is imported when the first expression is parsed, because commands that parse none then
+start faster.
 """
 
 import functools
@@ -56,7 +57,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """An option written as `key=value`. Keys and values are the storage technology's own."""
+    """An option, written as `key=value`. The storage technology defines the keys and their values."""
 
     key: str
     value: str

@@ -17,7 +17,7 @@ _PATH = re.compile(r"(/[\w.+-]+)+", re.ASCII)
 
 
 def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
-    """Return the campaign with these files allowed as engines in all workloads.
+    """Return the campaign with permission for all workloads to use these files as I/O engines.
 
     Raises a UsageError if a path is not an absolute path without `..`, or if no workload uses the file.
     """
@@ -35,7 +35,7 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
 
 
 def is_engine_path(path: str) -> bool:
-    """True for an absolute path that means the same to fio, in a shell and in a job file."""
+    """True for an absolute path that fio, a shell and a job file all read in the same way."""
     return _PATH.fullmatch(path) is not None and {".", ".."}.isdisjoint(path.split("/"))
 
 

@@ -65,7 +65,7 @@ class Overrides:
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Separate the positional arguments into the campaign file (None if there is none) and the workloads.
+    """Split the positional arguments into the campaign file and the workloads. The file is None if there is none.
 
     The shell expands an unquoted `--workload rw=randread,bs={4k,16k}` to several words. Only the first of them follows
     `--workload`, so the others become positional arguments.
@@ -83,7 +83,7 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
     """Raise a UsageError if `--wipe` names a disk of the main host but the campaign does not use a real disk.
 
-    `HOST:IDENTITY` names a disk that a layer uses on another host, so it is not checked.
+    Identities of the form `HOST:IDENTITY` are not checked, because they name disks on other hosts.
     """
     here = [identity for identity in identities if ":" not in identity]
     if here and not any(isinstance(device.source, Disk) for device in campaign.devices):
@@ -114,7 +114,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 def save_campaign(campaign: Campaign, path: Path) -> None:
     """Write the campaign to a YAML file. Raises a UsageError if the file exists or cannot be written."""
     try:
-        with path.open("x", encoding="utf-8") as file:  # also fails if the path is a link that leads nowhere
+        with path.open("x", encoding="utf-8") as file:  # also fails if the path is a dangling link
             file.write(format_campaign(campaign))
     except FileExistsError:
         raise UsageError(f"{path} already exists", "name another file with --save") from None
@@ -148,7 +148,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options as if they were keys in the file. Error messages name the option."""
+    """Parse the options as if they were keys in the campaign file. Error messages name the option."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {

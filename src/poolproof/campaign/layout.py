@@ -1,4 +1,4 @@
-"""Layouts as written in a campaign. Each has a name, and an expression whose braces may describe several layouts.
+"""Layouts as written in a campaign: a name and an expression. An expression with braces describes several layouts.
 
 Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
 """
@@ -35,7 +35,8 @@ _TEXT = re.compile(r"[^{},]+")
 class Variant:
     """One layout of a matrix.
 
-    `varies`: the choices made in the braces as (option key, value). The key is empty if the braces are in a word.
+    `varies` lists the choices made in the braces, as pairs of option key and value. The key is empty if the braces are
+    in a word.
     """
 
     expression: Expression
@@ -100,7 +101,7 @@ def _words(expression: Expression) -> Iterator[Word]:
 def expand(expression: Expression) -> tuple[Variant, ...]:
     """Return all layouts that an expression with braces describes, varying the last brace fastest.
 
-    The layouts keep the text and the spans of the source, so that error messages point at what the user wrote.
+    Each layout keeps the source text and its spans, because error messages point at what the user wrote.
 
     Raises:
         CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
@@ -119,7 +120,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Expand a text with braces into all texts that it describes. A text without braces expands to itself.
+    """Expand a string with braces into all strings that it describes. A string without braces expands to itself.
 
     Raises:
         BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many

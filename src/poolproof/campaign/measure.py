@@ -26,7 +26,7 @@ LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
-"""With `until`, the default minimum and maximum number of trials that a cell gets in each build."""
+"""The default minimum and maximum number of trials of a cell in each build, if the campaign uses `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
@@ -173,7 +173,7 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the value as text and as a fraction, which is None if the value is not a percentage."""
+    """Return the value as text and as a fraction. The fraction is None if the value is not a percentage."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None

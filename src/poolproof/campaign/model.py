@@ -1,4 +1,4 @@
-"""The parts of a campaign as frozen values, checked as far as possible without a host."""
+"""The dataclasses for a campaign and its parts. Their values are checked as far as possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -54,7 +54,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout expression without braces. `varies`: the choices made in a matrix, such as (("recordsize", "16k"),)."""
+    """A layout expression without braces. `varies` lists the choices made in a matrix: (("recordsize", "16k"),)."""
 
     name: str
     expression: Expression
@@ -96,10 +96,14 @@ class Workload:
     """The fio jobs of a workload, and how the workload's results are compared.
 
     `family`: the workload's name without the choices made in its matrix.
+
     `cold`: True if trials start with cold caches, or None to do as `measure` says.
+
     `fill`: False if the trials use existing test files that must not change (`dir` layouts), or use a block device
     without filling it first.
-    `request`: what the user wrote, from which all workloads of the family were expanded.
+
+    `request`: the workload as the user wrote it. All workloads of the family were expanded from this request.
+
     `engines`: the files with I/O engines that the command line allows. A campaign file cannot set this.
     """
 
@@ -126,7 +130,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Until:
-    """The parameters of `measure: {until: 3%}`: trials run until the result is precise instead of for a fixed time.
+    """The parameters of `measure: {until: 3%}`. Trials run until the result is precise, not for a fixed time.
 
     `tolerance` is half the width of the confidence interval, as a fraction of the mean. `confidence` is the confidence
     level of the interval. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
@@ -183,7 +187,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Quick:
-    """A campaign's quick variant (`--quick`): its `measure`, and its workloads with the options to change.
+    """The quick variant of a campaign (`--quick`): how to measure, and the workloads with their changed options.
 
     If `workloads` is empty, the quick variant runs all workloads unchanged.
     """
@@ -194,10 +198,10 @@ class Quick:
 
 @dataclass(frozen=True)
 class Campaign:
-    """The measurements that the user wants: every layout under every workload. Each such pair is a cell.
+    """The layouts and workloads that the user wants measured. Each pair of a layout and a workload is a cell.
 
-    `budget_s` is the time limit in seconds for building and filling the layouts and running their trials, not counting
-    bare disks; None means no limit. `budget_origin` is the line or option that sets the budget, for error messages.
+    `budget_s` limits the time for building and filling the layouts and running their trials, in seconds. Bare disks do
+    not count. None means no limit. `budget_origin` is the line or option that sets the budget, for error messages.
     """
 
     name: str

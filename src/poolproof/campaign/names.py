@@ -9,7 +9,7 @@ NAME_RULE = "letters, digits, `.`, `_` and `-`, starting with a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """True if the text can name a layout, device, workload or campaign. Such a name is safe in file paths."""
+    """True if the text is a valid name for a layout, device, workload or campaign. It is then safe in file paths."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -29,9 +29,10 @@ def slug(text: str) -> str:
 
 
 def slugs(texts: Iterable[str], otherwise: str = "") -> dict[str, str]:
-    """Map each text to a slug of its own, or to `otherwise` if nothing valid remains.
+    """Map each text to its own slug. A text without valid characters gets the slug `otherwise`.
 
-    If two slugs would be the same, because texts are long or differ in invalid characters, the later one gets a number.
+    Long texts, or texts that differ only in invalid characters, would get the same slug. The later one then gets
+    a number.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()

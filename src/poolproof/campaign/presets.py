@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """A real program's I/O as fio jobs. `source` says where the numbers come from."""
+    """The I/O of a real program, imitated by fio jobs. `source` says where the numbers come from."""
 
     name: str
     summary: str

@@ -1,8 +1,8 @@
-"""The default length of trials: long enough for the percentile that the campaign's goal is compared by.
+"""Choose a default trial length that is long enough for the percentile of the campaign's goal.
 
-In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many a layout
-completes is not known before its first trial, so the default is long enough for a slow hard disk. If the campaign sets
-`time`, that value is kept.
+In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). A layout's speed
+is not known before its first trial, so the default is long enough for a slow hard disk. If the campaign sets `time`,
+that value is kept.
 """
 
 import math
@@ -12,7 +12,7 @@ from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.metrics import MetricId, metric_of
 
 SLOW_PER_S = 50.0
-"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk can do with random I/O or flushes."""
+"""The assumed speed of a slow layout, in I/Os or syncs per second. A 7200 rpm disk is twice as fast."""
 
 _LONGEST_DEFAULT_S = 60
 _OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")

@@ -154,10 +154,10 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if every job is sequential and uses blocks of at least 64 KiB or the page cache, else `iops`.
+    """Return `bandwidth` if all jobs are sequential with large blocks or through the page cache, otherwise `iops`.
 
-    The kernel merges small sequential I/Os in the page cache, so their number says nothing about the disks. Jobs with
-    `fsync`, `fdatasync` or `sync` are not treated as using the page cache.
+    Large blocks have at least 64 KiB. The kernel merges small sequential I/Os in the page cache, so their number says
+    nothing about the disks. Jobs with `fsync`, `fdatasync` or `sync` are not treated as using the page cache.
     """
     options = [dict(job.options) for job in jobs]
     return "bandwidth" if all(_streams(each) or _merges(each) for each in options) else "iops"

@@ -61,7 +61,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the expression on one line, as written, or in canonical form if it was not parsed from text."""
+    """Return the expression on one line, as written. If it was not parsed from text, it is in canonical form."""
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 

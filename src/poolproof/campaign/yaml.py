@@ -40,7 +40,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` that errors about the whole campaign may point at."""
+"""The keys of `measure` that an error about the whole campaign can point at."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -170,7 +170,7 @@ def _layouts(table: YamlMapping) -> Iterator[Layout]:
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
-    """Read the `quick` section: what workloads `--quick` runs, and what it changes in them and in `measure`."""
+    """Read the `quick` section: the workloads that `--quick` runs, and its changes to options and to `measure`."""
     table = expect_mapping(node, "`quick`", _QUICK)
     check_keys(table, QUICK_KEYS, "`quick`")
     changed, chosen = table.get("measure"), table.get("workloads")
