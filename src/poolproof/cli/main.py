@@ -1,6 +1,7 @@
-"""The `poolproof` command: its subcommands, and the only place that turns an error into text and an exit code.
+"""The `poolproof` command, with its subcommands and its error handling.
 
-Only the subcommand given on the command line is imported, because each import takes 2 ms.
+This is the only module that turns an error into a message and an exit code. It imports only the subcommand given on the
+command line, because each import takes 2 ms.
 """
 
 import atexit
@@ -39,7 +40,7 @@ _NEW_OBJECTS = 50_000
 
 
 def main() -> None:
-    """Run the command line with control characters escaped, and exit with one of the documented exit codes."""
+    """Run the command line and exit with a documented exit code. Control characters in the output are escaped."""
     _repair_surroundings()
     with filtered_output():
         _run()
@@ -118,7 +119,7 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip Python's last garbage collection, unless DuckDB is loaded, which would then report leaks."""
+    """Skip Python's last garbage collection unless DuckDB is loaded. DuckDB would report leaks without it."""
     if "_duckdb" not in sys.modules:
         gc.freeze()
 

@@ -51,7 +51,7 @@ def command(
 
 
 def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
-    """Return what could not be read, as JSON objects."""
+    """Return the runs and files that could not be read, as JSON objects."""
     return [{"what": each.what, "why": each.why} for each in session.left_out]
 
 

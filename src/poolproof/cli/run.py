@@ -109,7 +109,7 @@ def command(
 
 
 def _query_fio_ahead() -> None:
-    """Query this machine's fio for the data that every plan needs, in the background while modules are imported."""
+    """Query this machine's fio in the background for the data that every plan needs, while modules are imported."""
     from poolproof.campaign.generator_option import DEFAULT_GENERATOR
     from poolproof.hosts.local import HERE
     from poolproof.load.generator import all_generators
