@@ -108,7 +108,7 @@ def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
 
 
 class UndoClaim(CommandUndo, frozen=True, tag="claim"):
-    """Erase the signatures on a real disk that the run has claimed, provided that the file `note` names the disk.
+    """Erase the signatures on a real disk that the run has claimed. The file `note` must still name the disk.
 
     The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
     disk at `path`. File systems, pools and arrays without the run's `label` are not erased. Journals of older versions
@@ -125,7 +125,10 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     label: Annotated[str, Check(_not_own_label)] = ""
 
     def removal(self) -> Removal:
-        """Return the script that compares the disk and, if the note still names it, erases its signatures."""
+        """Return the script that erases the disk's signatures after checking that it is still the right disk.
+
+        The script runs only if the note still names the disk.
+        """
         disk = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn)
         return Removal(
             ("sh", "-c", _WIPE_AND_FORGET, *disk, self.note, self.label), Holds(self.note, self.identity), timeout_s=5

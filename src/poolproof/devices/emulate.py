@@ -16,10 +16,10 @@ DAEMONS = ("nbdkit",)
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
-"""How long a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
+"""The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
 
-The plugin subtracts it from each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120 to 280
-µs, more if the CPUs slept longer between requests.
+The plugin subtracts this time from each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120
+to 280 µs, more if the CPUs slept longer between requests.
 """
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
@@ -45,8 +45,8 @@ def model_named(name: str) -> ModelKind:
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
     """Plan an emulated disk on loop device `loop`.
 
-    The disk's data is stored in `ram_dir` if `in_ram`, otherwise in `state_dir`. Raises a CampaignError for an unknown
-    model, and a HostError if root or a program is missing.
+    The disk's data is stored in `ram_dir` if `in_ram` is true, otherwise in `state_dir`. Raises a CampaignError for an
+    unknown model, and a HostError if root or a program is missing.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)

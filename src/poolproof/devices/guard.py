@@ -16,10 +16,10 @@ _USES = {
 
 
 def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
-    """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
+    """Check that the disk may be overwritten. `permitted` contains the identities given with `--wipe`.
 
-    `host` is the name of the host that has the disk; empty for the main host. If another host has the disk, its
-    identities are prefixed with that host's name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always
+    `host` is the name of the host that has the disk, or an empty string for the main host. The identities of another
+    host's disk are prefixed with the host's name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always
     refused.
 
     Raises a GuardError with the reason and the command to type next.
@@ -52,12 +52,12 @@ def state(disk: BlockFacts) -> str:
 
 
 def found_on(device: BlockFacts) -> str:
-    """Return what is on a block device or what uses it, as in `is mounted at /`; empty if nothing was found."""
+    """Return the content or the use of a block device, worded like `is mounted at /`. Empty if nothing was found."""
     return _content(device)[0]
 
 
 def _obstacle(disk: BlockFacts) -> tuple[str, str]:
-    """Return the reason to refuse the disk and what to type next; two empty strings if the disk is free and empty."""
+    """Return the reason to refuse the disk and what to type next. Both are empty if the disk is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
@@ -68,7 +68,7 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return what is on the disk or uses it, and the command that frees or empties it.
+    """Return the content or the use of the disk, and the command that empties or frees the disk.
 
     Both are empty if the disk is free.
     """
@@ -88,7 +88,10 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return what uses `device` (the disk or a device on it) and the command that frees it, or None if it is free."""
+    """Return what uses `device` and the command that frees it. None if nothing uses it.
+
+    `device` is the disk or a device on the disk.
+    """
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
     if point == _SWAP:

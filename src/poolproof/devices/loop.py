@@ -1,4 +1,4 @@
-"""Steps that turn a file into a block device (losetup with direct I/O), and an NBD export into a file (nbdfuse)."""
+"""Steps that turn a file into a block device (losetup with direct I/O), or an NBD export into a file (nbdfuse)."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -32,7 +32,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
-    Without direct I/O, the page cache would hold every block twice, and would serve reads without touching the disk.
+    Without direct I/O, the page cache would contain every block twice, and would serve reads without touching the disk.
     losetup creates the device node if it is missing, and fails if the number is in use.
     """
     path = f"/dev/loop{number}"

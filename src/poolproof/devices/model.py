@@ -11,9 +11,9 @@ from poolproof.steps import Step
 class Leaf:
     """A disk at the bottom of a layout, where bytes are counted.
 
-    `name` is the disk's name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat) and `host` the name of the host that has it (empty: the run's main host). `model` is
-    the disk model of an emulated disk (`hdd-7200`), empty for any other disk.
+    `name` is the disk's name in the campaign. `path` is its device node (/dev/loop40). `counter` is its sysfs `stat`
+    file (/sys/class/block/loop40/stat). `host` is the name of the host that has the disk, or an empty string for the
+    run's main host. `model` is the disk model of an emulated disk (`hdd-7200`) and empty for any other disk.
     """
 
     name: str
@@ -33,8 +33,8 @@ class Leaf:
 class Volume:
     """A block device or a directory that a device or a layer offers to the layer above.
 
-    If only the host knows the size, `size_bytes` is None. `host` is the name of the volume's host (empty: the run's
-    main host).
+    `size_bytes` is None if only the host knows the size. `host` is the name of the volume's host, or an empty string
+    for the run's main host.
     """
 
     path: str
@@ -67,13 +67,13 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """Where a run builds its layouts, and what the host can do.
+    """The directories in which a run builds its layouts, and what the host can do.
 
     Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
-    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are those that the host
-    has, out of all that layers and devices may need. `is_root`: commands run as root. `is_here`: the host is the
-    machine that poolproof runs on. `label` has at most 12 letters and digits and is unique to the run. The label is
-    part of names that are global in the kernel (pools, arrays).
+    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are available on the
+    host. Only programs and modules that layers and devices may need are listed. `is_root`: commands run as root.
+    `is_here`: the host is the machine that poolproof runs on. `label` has at most 12 letters and digits and is unique
+    to the run. The label is part of names that are global in the kernel (pools, arrays).
     """
 
     label: str

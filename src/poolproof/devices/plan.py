@@ -1,4 +1,4 @@
-"""Plans the steps that set up a campaign's devices, without running anything."""
+"""Plan the steps that set up a campaign's devices, without running anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from poolproof.facts.block import Below, BlockFacts
 from poolproof.facts.machine import ProgramVersion
 
 DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
-"""The programs that devices start and that an `UndoDaemon` ends."""
+"""The programs that devices start and an `UndoDaemon` stops."""
 
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """What must be known about the host to plan devices.
+    """The facts about the host that are needed to plan devices.
 
     `loops` has a free loop device number for each device, and `nbds` has the free numbers of the kernel's nbd devices.
     `below` is the disk that stores the state directory. `disks` is a recent result of `facts.block.block_devices`.
@@ -68,5 +68,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return how to get the program versions to record for a run with a device of this kind."""
+    """Return the commands that print the versions of the programs that a device of this kind may need."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

@@ -27,7 +27,7 @@ VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
     "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
 }
-"""How to get the versions that are recorded with a run, for each program."""
+"""The command that prints each program's version. The versions are recorded with a run."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:

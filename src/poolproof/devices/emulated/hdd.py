@@ -36,7 +36,7 @@ class HddParameters:
     """The emulated disk spans this fraction of a real disk's stroke, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """How much longer a seek takes before a write than before a read."""
+    """How much longer a seek takes before a write than before a read, in seconds."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
@@ -137,7 +137,7 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return when all writes acknowledged before `now_s` will be on the media."""
+        """Return the time at which all writes acknowledged before `now_s` are on the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
@@ -160,9 +160,9 @@ class Hdd:
         return length / self.media_rate(offset)
 
     def _position(self, start: int, target: int, waiting: int) -> float:
-        """Return seek time plus rotational delay in seconds.
+        """Return the seek time plus the rotational delay, in seconds.
 
-        With n requests waiting, sorting cuts seek distances to 1/(n+1).
+        If n requests are waiting, the disk sorts them. That reduces seek distances to 1/(n+1).
         """
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
@@ -173,7 +173,10 @@ class Hdd:
         return 0.0
 
     def _continues(self, offset: int) -> bool:
-        """True if the data is in the buffer, or so close ahead of the head that the disk waits instead of seeking."""
+        """True if a read continues the stream of the previous reads.
+
+        The data is then in the buffer, or so close ahead of the head that the disk waits instead of seeking.
+        """
         if self._front is None:
             return False
         front = self._front.offset

@@ -14,7 +14,7 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """How a disk takes its time.
+    """The service times of a disk.
 
     Each method takes a request's arrival time and returns its completion time, in seconds.
     """
@@ -46,7 +46,8 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Return a new disk of this model.
 
-        `changes` gives new values to parameters, by name and as text. Raises a ValueError for a bad name or value.
+        `changes` maps names of parameters to their new values, as text. Raises a ValueError if a name or value is
+        invalid.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

@@ -157,6 +157,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """Sleep until it is time to send the reply, so that it reaches the caller at `done_s`."""
+    """Sleep until the reply must be sent to reach the caller at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)

@@ -54,14 +54,17 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return when all earlier writes are durable, or `now_s` if there were none since the last flush."""
+        """Return the time at which all earlier writes are durable.
+
+        It is `now_s` if nothing was written since the last flush.
+        """
         if not self._dirty:
             return now_s
         self._dirty = False
         return max(now_s, self._written_at) + self._p.flush_s
 
     def _serve(self, now_s: float, work_s: float, length: int) -> float:
-        """Return the completion time of a request that takes the first channel to be free and then the shared link."""
+        """Return the completion time of a request. It uses the first free channel and then the shared link."""
         transfer_s = length / self._p.link_rate
         self._link_free_at = max(now_s, self._link_free_at) + transfer_s
         worked = max(now_s, self._channels[0]) + work_s
