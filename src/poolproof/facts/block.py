@@ -60,13 +60,13 @@ class BlockFacts:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk no matter which slot it is in, most readable first."""
+        """All names that identify this disk in any slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path that stays valid after a reboot, or the current path if the disk has no by-id name."""
+        """A path that stays valid after a reboot. If the disk has no by-id name, this is its current path."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
@@ -142,7 +142,7 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the signature types that `wipefs --no-act --json --output TYPE` prints. Its output may be empty."""
+    """Return the signature types that `wipefs --no-act --json --output TYPE` printed. The output can be empty."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -169,9 +169,9 @@ def free_nbds(host: Host) -> tuple[int, ...]:
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
-    """Return the kernel name of the block device with this number, such as `8:1`.
+    """Return the kernel name of the block device with this device number, such as `8:1`, in a tuple.
 
-    Empty if no block device has it.
+    The tuple is empty if no block device has the number.
     """
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
@@ -183,18 +183,18 @@ def block_below(name: str) -> Below:
 
 
 def whole_disk(name: str) -> str:
-    """Return the kernel name of the disk that has a partition, such as `sda` for `sda1`, or a disk's own name."""
+    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. A disk's name is returned unchanged."""
     partition = _PARTITION.fullmatch(name)
     return partition[1] if partition else name
 
 
 def counted_device(counter: str) -> str:
-    """Return the kernel name of the block device whose I/O counters are in this sysfs file, such as `…/sda/stat`."""
+    """Return the kernel name of the block device with this sysfs file of I/O counters: `sda` for `…/sda/stat`."""
     return counter.split("/")[-2]
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Return the maximum bandwidth of a disk's link, in bytes per second in one direction, or None if unknown.
+    """Return the maximum bandwidth of a disk's link in one direction, in bytes per second. None if it is unknown.
 
     The link of an NVMe disk is PCIe, whose speed and width come from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
     PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA link
@@ -229,7 +229,7 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount that contains `path`, an absolute path without symbolic links, or None if no mount contains it.
+    """Return the mount that contains `path`, or None. The path must be absolute and without symbolic links.
 
     If several file systems are mounted at the same point, the last of them is returned.
     """
@@ -270,7 +270,7 @@ def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, 
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Return each disk's names in /dev/disk/by-id, by its kernel name. Empty if udev is not running."""
+    """Map each disk's kernel name to its names in /dev/disk/by-id. Empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

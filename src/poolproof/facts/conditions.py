@@ -1,10 +1,12 @@
 """Conditions that slow down a host's storage or processors: limits, governors, links, heat.
 
-Read-only, by one shell command. Values that the host does not have are left out, except limits of control groups, which
-are `none` if the process is not limited. The files are described in the kernel's Documentation:
-admin-guide/cgroup-v2.rst (io.max, cpu.max), admin-guide/cgroup-v1/blkio-controller.rst (blkio.throttle.*),
-scheduler/sched-bwc.rst (cpu.cfs_quota_us), admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst,
-ABI/testing/sysfs-bus-pci (link speeds) and hwmon/ (temperatures).
+One shell command reads the conditions and changes nothing. Values that the host does not have are left out. Limits of
+control groups are an exception: they are `none` if the process is not limited.
+
+The files are described in the kernel's Documentation: admin-guide/cgroup-v2.rst (io.max, cpu.max),
+admin-guide/cgroup-v1/blkio-controller.rst (blkio.throttle.*), scheduler/sched-bwc.rst (cpu.cfs_quota_us),
+admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst, ABI/testing/sysfs-bus-pci (link speeds) and hwmon/
+(temperatures).
 """
 
 import re
@@ -105,7 +107,7 @@ class IoLimit:
 
 @dataclass(frozen=True)
 class CpuLimits:
-    """How many processors the tightest control group allows, and how often and how long it stopped the process.
+    """The tightest processor limit of a control group, and how often and how long the process was throttled.
 
     `processors` is None without a limit. `periods` and `seconds` are totals since the group was created.
     """
@@ -117,9 +119,10 @@ class CpuLimits:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions on a host at one moment. `facts` maps names to texts. `numbers` maps devices to `major:minor`.
+    """The conditions on a host at one moment.
 
-    `heat_events` is how often processors have slowed down because of heat since the machine started.
+    `facts` maps the name of a condition to its value as text. `numbers` maps devices to `major:minor`. `heat_events`
+    counts how often processors have slowed down because of heat since the machine started.
     """
 
     io_limits: tuple[IoLimit, ...] = ()
@@ -130,7 +133,7 @@ class Conditions:
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return all conditions as texts by their names."""
+        """Return all conditions as strings, by name."""
         names = {number: device for device, number in self.numbers.items()}
         io = ", ".join(f"{names.get(each.number, each.number)} {each.kind}={each.most}" for each in self.io_limits)
         processors = self.cpu.processors
@@ -148,7 +151,7 @@ def read_conditions(host: Host, stats: Sequence[str] = ()) -> Conditions:
 
 
 def parse_conditions(text: str) -> Conditions:
-    """Parse what the shell script prints."""
+    """Parse the output of the shell script."""
     rows = [(row[1], row[2]) for row in map(_ROW.fullmatch, text.splitlines()) if row]
     limits = dict.fromkeys(limit for place, value in rows for limit in _io_limits(place.rpartition("/")[2], value))
     numbers = dict(value.split(" ", 1) for place, value in rows if place == "number" and value.partition(" ")[2])

@@ -39,7 +39,7 @@ _MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
 def narrow_link(host: Host, device: str) -> str | None:
-    """Say how an NVMe disk's PCIe link falls short of what the disk allows, or return None if it does not.
+    """Return a clause about an NVMe disk if its PCIe link is slower or narrower than the disk allows, otherwise None.
 
     Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
     """
@@ -73,7 +73,8 @@ def cloud_volume(host: Host, device: str) -> str | None:
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
     """Return the devices and all block devices below them.
 
-    Below a device are its members, the disk of a partition, and the disk that stores a loop device's backing file.
+    The devices below a device are its members, the disk of a partition, and the disk that stores a loop device's
+    backing file.
     """
     if not devices:
         return ()
@@ -82,9 +83,10 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a clause for each array with missing members that the devices belong to.
+    """Return a clause for each array that has missing members and to which one of the devices belongs.
 
-    These are md arrays among, below or on top of the devices, and LVM volumes among or below them.
+    md arrays can be among the devices, below them or on top of them. LVM volumes can be among the devices or below
+    them.
     """
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))
@@ -95,10 +97,10 @@ def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
-    """Yield a clause for each RAID volume of LVM with a missing member.
+    """Yield a clause for each LVM RAID volume with a missing member.
 
-    The status of the target `raid` has one character for each member: A and a are alive, D is dead, and - is missing
-    (Documentation/admin-guide/device-mapper/dm-raid.rst).
+    The status of the device-mapper target `raid` has one character for each member: A and a are alive, D is dead, and -
+    is missing (Documentation/admin-guide/device-mapper/dm-raid.rst).
     """
     names = {text_of(host, f"/sys/class/block/{each}/dm/name").strip() for each in devices if each.startswith("dm-")}
     if not names:
@@ -124,5 +126,5 @@ def _disk_of(partition: str) -> str:
 
 
 def governor(host: Host) -> str | None:
-    """Return the frequency governor of the first processor, or None, as in most virtual machines."""
+    """Return the frequency governor of the first processor. None if there is none, as in most virtual machines."""
     return text_of(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None

@@ -43,12 +43,12 @@ _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
-"""Programs that open every disk for a moment or just watch it. They lose nothing if the disk is overwritten."""
+"""Programs that open every disk briefly or only monitor disks. They lose nothing if a disk is overwritten."""
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk, worded as the rest of a sentence that begins with the disk, and the command to type next."""
+    """A use of a disk, and the command to type next. `what` completes a sentence that begins with the disk's name."""
 
     what: str
     hint: str
@@ -65,10 +65,10 @@ _UNTRIED = DiskUse(
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
-    """Return the loop devices over each block device, and the programs that hold it open.
+    """Return the loop devices over each block device, and the programs that have the block device open.
 
-    `numbers` are device numbers such as `8:16`; the result has the same keys. Without root, only the user's own
-    programs are seen. Raises a CommandError if the host does not answer.
+    `numbers` are device numbers such as `8:16`, and the result maps each of them to its uses. Without root, only the
+    user's own programs are seen. Raises a CommandError if the host does not answer.
     """
     listed = host.run(["sh", "-c", _FILES], timeout_s=_LIMIT_S, check=False).stdout
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
@@ -86,10 +86,10 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return that the kernel refuses to open the block device exclusively, or that this could not be tried; else None.
+    """Return a use if the kernel refuses to open the block device exclusively. None if the device can be opened.
 
-    File systems (in any mount namespace), swap, md and device mapper open their devices exclusively. Raises a
-    CommandError if the host does not answer.
+    A use is also returned if the host has no program that could try this. File systems (in any mount namespace), swap,
+    md and device mapper open their devices exclusively. Raises a CommandError if the host does not answer.
     """
     code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
     return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED
@@ -98,14 +98,15 @@ def exclusive_use(host: Host, path: str) -> DiskUse | None:
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
     """True if there is a GUID partition table at the start or the end of the disk.
 
-    To find a table, wipefs needs the protective MBR. If the start was overwritten, only the copy at the end is left.
+    wipefs finds a partition table only if the protective MBR exists. If the start of the disk was overwritten, only the
+    copy at the end is left.
     """
     argv = ["sh", "-c", _GPT, "sh", path, str(size_bytes)]
     return bool(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.strip())
 
 
 def diskseq(host: Host, name: str) -> str:
-    """Return the sequence number that the kernel gave this disk or medium, or an empty text before Linux 5.15.
+    """Return the kernel's sequence number for this disk or medium. Empty before Linux 5.15.
 
     No other disk gets the same number until the next boot, even if it gets the same name.
     """
@@ -113,7 +114,7 @@ def diskseq(host: Host, name: str) -> str:
 
 
 def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that holds it open, unless the process merely watches the disk."""
+    """Yield the use of a disk by a process that has the disk open. Processes that only monitor disks are left out."""
     name = text_of(host, f"/proc/{process}/comm").strip()
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS

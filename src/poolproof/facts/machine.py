@@ -30,8 +30,8 @@ _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 class Machine:
     """The facts about a host that are needed for planning. `is_guest` is None if unknown.
 
-    `processor` is the CPU model, empty if /proc/cpuinfo does not contain it. It distinguishes a lab with KVM from an
-    emulated lab.
+    `processor` is the CPU model, or an empty string if /proc/cpuinfo does not contain it. The model distinguishes a lab
+    with KVM from an emulated lab.
     """
 
     kernel: str
@@ -83,7 +83,7 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 
 
 def mark_of(host: Host) -> str:
-    """Return 16 hexadecimal digits that identify the machine, or an empty text if it has no machine ID.
+    """Return 16 hexadecimal digits that identify the machine. Empty if the machine has no machine ID.
 
     machine-id(5) requires the ID itself to stay confidential, so the digits are taken from a hash of the ID.
     """
@@ -92,9 +92,9 @@ def mark_of(host: Host) -> str:
 
 
 def memory_bytes(memory: str, key: str) -> int:
-    """Return a value in bytes, such as `MemTotal` in /proc/meminfo or /proc/PID/status.
+    """Return a value such as `MemTotal` from /proc/meminfo or /proc/PID/status, in bytes.
 
-    If its line is missing, return 0.
+    Return 0 if the value is missing.
     """
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
@@ -153,7 +153,7 @@ def _version_of(host: Host, version: ProgramVersion) -> str:
 
 
 def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
-    """Return those names for which the shell command `test` succeeds."""
+    """Return the names for which the shell command `test` succeeds."""
     script = f'{_PATH}for name; do {test} && echo "$name"; done; true'
     return frozenset(host.run(["sh", "-c", script, "sh", *sorted(set(names))], timeout_s=_LIMIT_S).stdout.split())
 
@@ -165,14 +165,14 @@ def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel has loaded or has a module for."""
+    """Return the file systems that the kernel supports now or has a module for."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))
 
 
 def said_by(host: Host, argv: Sequence[str], *, timeout_s: float) -> str:
-    """Return what a program prints, even if it fails. Empty if the host does not have the program."""
+    """Return a program's output, even if the program fails. Empty if the host does not have the program."""
     try:
         return host.run(argv, timeout_s=timeout_s, check=False).stdout
     except ProgramMissing:
