@@ -34,7 +34,7 @@ class FileRefused(OSError):
 
 
 class Folder:
-    """An open directory. Its files are found even if its path now leads to another directory.
+    """An open directory. Its files are found even if the directory is moved or its path is replaced.
 
     The directory is closed when the object is no longer used.
     """
@@ -50,9 +50,10 @@ class Folder:
         return cls(path, os.open(path, _FOLDER))
 
     def below(self, path: Path, *, make: bool = False) -> "Folder":
-        """Open a directory in this one, given its full path. No link is followed. With `make`, create what is missing.
+        """Open a directory below this one, given its full path. No link is followed.
 
-        Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be opened.
+        With `make`, missing directories are created. Raises a FileRefused if a part of the path is not a directory, and
+        an OSError if the directory cannot be opened.
         """
         folder = self
         for name in path.relative_to(self.path).parts:
@@ -75,10 +76,10 @@ class Folder:
         return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
 
     def leads_to(self, name: str) -> str | None:
-        """Return what the link `name` leads to, such as "a FIFO".
+        """Return what kind of file the link `name` points to, such as "a FIFO".
 
-        Empty for a regular file; None if it leads nowhere. In /dev and /proc, links lead to the open files of a process
-        and to devices, so there it is always "an open file or a device".
+        Empty for a regular file. None if the link's target does not exist. In /dev and /proc, links point to devices
+        and to the open files of a process, so the result there is always "an open file or a device".
         """
         if self.path.resolve().is_relative_to("/dev") or self.path.resolve().is_relative_to("/proc"):
             return "an open file or a device"
@@ -111,7 +112,7 @@ class Folder:
         try:
             os.mkdir(name, dir_fd=self.handle)
         except FileExistsError:
-            pass  # whether it is a directory shows when it is opened
+            pass  # if it is not a directory, opening it fails
         except FileNotFoundError:
             raise FileRefused(_DELETED, self.path) from None
 
@@ -126,9 +127,9 @@ class Folder:
 
 
 def folder_of(path: Path, root: Folder | Path | None) -> Folder:
-    """Open the directory of a file. Links are followed up to `root`, but not below it.
+    """Open the directory that contains a file. Links in the path are followed up to `root`, but not below it.
 
-    Without `root`, links in the directory's path are followed. Raises an OSError if it cannot be opened.
+    Without `root`, all links in the directory's path are followed. Raises an OSError if the directory cannot be opened.
     """
     if root is None:
         return Folder.open(path.parent)

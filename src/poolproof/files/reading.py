@@ -17,7 +17,7 @@ LARGEST_RECORD_BYTES = 16 * MIB
 
 _ALREADY_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises if a text is not the expected JSON: damaged, not valid UTF-8, or nested too deeply."""
+"""The errors that msgspec raises for JSON that is damaged, unexpected, nested too deeply or not valid UTF-8."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
@@ -35,7 +35,7 @@ def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: 
 
 
 def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
-    """Do the same as `read_regular`, but return text. Bytes that are not valid UTF-8 are replaced."""
+    """Like `read_regular`, but return a string. Bytes that are not valid UTF-8 are replaced."""
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
 
 

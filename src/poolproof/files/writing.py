@@ -104,9 +104,9 @@ def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
 
 
 def _mode(folder: Folder, name: str, no_wider_than: Path | None) -> int:
-    """Return the permissions for a file: those of the existing file or, for a new one, those that the umask allows.
+    """Return the permissions to give to a file. An existing file keeps its permissions.
 
-    A new file gets at most the permissions of `no_wider_than`.
+    A new file gets the permissions that the umask allows, but at most those of `no_wider_than`.
     """
     try:
         found = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)
