@@ -21,7 +21,7 @@ class HostUnreachable(HostError):
 class Tick:
     """The contents of several files at one moment. The text of a file that could not be read is empty.
 
-    `at_s` is that moment by the host's clock, in seconds since 1970.
+    `at_s` is the time of reading by the host's clock, in seconds since 1970.
     """
 
     at_s: float
@@ -67,7 +67,7 @@ class Host(Protocol):
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of a run as one value that can be used like the main host: the methods run on `main`.
+    """All hosts of a run. The object can be used like the main host, because its methods run on `main`.
 
     Steps, changes and leaf devices can name another host. `host_named` finds that host by its name.
     """
@@ -111,7 +111,7 @@ def host_named(host: Host, name: str) -> Host:
 
 
 def text_of(host: Host, path: str) -> str:
-    """Return the text of a file, or an empty text if the file does not exist or cannot be read."""
+    """Return the text of a file. Empty if the file does not exist or cannot be read."""
     try:
         return host.read(path)
     except FileMissing:

@@ -1,8 +1,8 @@
-"""How far a host's wall clock is ahead of the clock that timestamps its counters.
+"""Measure how far a host's wall clock is ahead of the clock that timestamps its counters.
 
-Counters are dated by a clock that nobody can set: the monotonic clock here, the uptime on a remote host. poolproof
-converts it into a time of day with an offset that is determined only once. A load generator dates its reports by the
-time of day itself, which NTP or an administrator may have set since then.
+Counters are timestamped with a clock that nobody can set: the monotonic clock on this machine, the uptime on a remote
+host. poolproof converts the timestamps into times of day with an offset that is determined only once. A load generator
+timestamps its reports with the time of day, and NTP or an administrator may have changed that since then.
 """
 
 import re
@@ -22,9 +22,9 @@ _DATE = re.compile(r"(\d+)(\.\d+)?")
 def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
     """Return how many seconds the wall clock of `host` is ahead of the clock that timestamps the counters.
 
-    `dating` is the host of the latter clock, by default `host` itself. The result is 0 if the difference is not larger
-    than the error of this measurement, or if the host has no `date`. If `date` does not support `%N` (some versions of
-    busybox), the error includes half a second.
+    `dating` is the host whose clock timestamps the counters, by default `host` itself. The result is 0 if the
+    difference is not larger than the error of this measurement, or if `host` has no `date`. If `date` does not support
+    `%N` (some versions of busybox), the error includes half a second.
 
     Raises a HostUnreachable if the connection to a host broke.
     """
@@ -38,7 +38,7 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
 @dataclass(frozen=True)
 class _Reading:
-    """How much two clocks differ, the maximum error of that, and how long it took to read both, in seconds."""
+    """The difference between two clocks, its maximum error, and the time taken to read both clocks, in seconds."""
 
     ahead_s: float
     error_s: float

@@ -55,7 +55,7 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield the files' contents at fixed times, so that a late sample does not delay the later ones.
+    """Yield the files' contents at fixed times. A late sample does not delay the later ones.
 
     The files stay open.
     """
@@ -104,7 +104,7 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""The one object for this machine. Facts that are cached per host object are thus read only once."""
+"""The only object for this machine. Facts are cached per host object, so they are read only once."""
 
 
 @contextlib.contextmanager

@@ -1,11 +1,11 @@
-"""Run a program in its own ssh session, where a POSIX shell on the remote host starts and supervises the program.
+"""Run a program in its own ssh session. A POSIX shell on the remote host starts and supervises the program.
 
 ssh can't distinguish a program's exit code 255 from its own and can't end a program that it started, and a login shell
-may print text. So `_SUPERVISOR` starts each program. It marks where the program's output begins on both streams, and
-prints the exit code at the end of standard error.
+may print text. So `_SUPERVISOR` starts each program. The supervisor marks where the program's output begins on both
+streams, and prints the exit code at the end of standard error.
 
-The program has its own process group. The standard input of ssh stays open as long as poolproof needs the program. When
-that input ends (at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke), the group gets
+The program has its own process group. The standard input of ssh stays open as long as poolproof needs the program. That
+input ends at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke. The group then gets
 SIGTERM, and SIGKILL 2 s later. The program's own input comes first on the same stream, and the supervisor knows its
 length in bytes. If a connection dies unnoticed, the supervisor's timer ends the program.
 """

@@ -120,7 +120,7 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line by which the login shell starts the persistent shell. `through` is a sudo prefix."""
+    """Return the command line with which the login shell starts the persistent shell. `through` is a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
@@ -128,8 +128,9 @@ def start(mark: str, through: Sequence[str] = ()) -> str:
 class Hello:
     """The first message of a persistent shell.
 
-    `group` is the worker's process group, empty if the host does not have setsid. `feeds` is true if the shell can pass
-    input to a program. For that, its printf must be built in, so that the input never appears on a command line.
+    `group` is the worker's process group, or an empty string if the host does not have setsid. `feeds` is true if the
+    shell can pass input to a program. The shell's printf must then be built in. Otherwise, the input would appear on a
+    command line.
     """
 
     group: str

@@ -43,7 +43,7 @@ ONCE = rf"""
 pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
-"""Two shell functions: one prints the host's clock, and the other prints what files contain at one moment."""
+"""Two shell functions. One prints the host's clock, and the other prints the current contents of files."""
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 

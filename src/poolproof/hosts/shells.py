@@ -24,7 +24,10 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""A function that runs a request until a deadline (time.monotonic). It returns None if no shell can run the request."""
+"""A function that runs a request. Its second argument is the deadline, a time as returned by time.monotonic().
+
+The function returns None if no shell can run the request.
+"""
 
 
 class ShellBroke(CommandError):
@@ -242,7 +245,7 @@ class RemoteReader:
         self.zero_s: float | None = None
 
     def read_files(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
-        """Return what the files contain, or None if no shell can read them. Raises the same errors as `Shells.ask`."""
+        """Return the files' contents, or None if no shell can read them. Raises the same errors as `Shells.ask`."""
         started = time.monotonic()
         request = remote_shell.read_request(paths, clock=self.zero_s is None)
         answer = ask(request, started + _READ_S) if request else None

@@ -206,7 +206,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """If the user is not root but has sudo without a password, make later commands run through sudo."""
+        """If the user is not root but has sudo without a password, run all later commands through sudo."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
