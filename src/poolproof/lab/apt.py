@@ -1,6 +1,6 @@
-"""apt for the lab's image: the sources from this machine's configuration, and an apt in a private folder.
+"""Fetch the packages for the lab's image with apt, without changing this machine's apt.
 
-It uses this machine's mirrors and does not change this machine's apt.
+The sources and mirrors come from this machine's configuration. apt keeps its own files in a private folder.
 """
 
 import contextlib
@@ -78,9 +78,8 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
     """Return the sources of the suite `codename` and of its updates, security and backports suites.
 
-    Each source gets these `components`, and the backports are added. The mirrors are the configured ones.
-
-    Raises a HostError if no source has the suite.
+    The result contains the configured mirrors, plus a source for backports. Each source gets these `components`. Raises
+    a HostError if no configured source has the suite.
     """
     suites = {f"{codename}{suffix}" for suffix in _SUFFIXES}
     found = [source for source in sources if source.suite in suites and "main" in source.components]
@@ -95,7 +94,7 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite that an os-release(5) file names, or an empty text if it names none."""
+    """Return the Debian suite that an os-release(5) file names. Empty if it names none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
@@ -109,7 +108,7 @@ class Offer:
 
 
 class PrivateApt:
-    """An apt that keeps its lists, packages and preferences in `folder`, and needs no root."""
+    """An apt that keeps its lists, packages and preferences in `folder`. It does not need root."""
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder
@@ -182,6 +181,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first three lines that are errors or, if there are no such lines, the first three lines."""
+    """Return the first three error lines. If there are none, return the first three lines."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

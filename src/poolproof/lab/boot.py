@@ -56,7 +56,7 @@ _QEMU_ACCELERATION = {
 class Boot:
     """The virtual machine to boot, and the folder for its pid file and console log.
 
-    `port` is the port on 127.0.0.1 for its sshd, and 0 means any free port.
+    `port` is the port of the guest's sshd on 127.0.0.1. 0 means any free port.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Boot:
 
 
 class KvmResult(msgspec.Struct, frozen=True):
-    """What came of trying KVM under one kernel of this machine. `why` is QEMU's error if KVM does not work."""
+    """A saved result: whether KVM works under one kernel of this machine. `why` is QEMU's error if it does not."""
 
     kernel: str
     works: bool
@@ -149,10 +149,10 @@ def remember_kvm(works: bool, why: str = "") -> None:
 
 
 def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) -> tuple[str, ...]:
-    """Return QEMU's argv. `key`: the public key that is allowed to log in.
+    """Return QEMU's argv. `key` is the public key that can be used to log in.
 
-    The root disk is the image; writes to it are discarded (snapshot=on). The guest's only network connection is
-    the port of its sshd.
+    The root disk is the image. Writes to it are discarded (snapshot=on). The guest's only network connection is the
+    port of its sshd.
     """
     image = target.image
     return (
@@ -193,7 +193,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes the free port first, try again with another."""
+    """Start QEMU and return the port. If another program takes the free port first, try again with another port."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

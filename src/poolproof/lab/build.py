@@ -86,7 +86,10 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """If this machine can't build images, return the copied image of the series that lacks the fewest packages."""
+    """Return a copied image. None if there is none, or if this machine can build images itself.
+
+    If there are several images of the series, return the one that lacks the fewest packages.
+    """
     try:
         recipe_here(series, etc_apt)
     except HostError:
@@ -99,7 +102,7 @@ def _images_with(series: str) -> list[Image]:
 
 
 def _older(series: str) -> str:
-    """Return a clause that says what the existing images of that series lack, or an empty text if nothing is known."""
+    """Return a clause that lists the packages missing from existing images of this series. Empty if none are known."""
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
     return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 
@@ -107,9 +110,8 @@ def _older(series: str) -> str:
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
     """Return this recipe's image, building it first if it does not exist.
 
-    `tell` receives a line for each part of the build.
-
-    An interrupted build continues with the stage that was interrupted; with `anew`, it starts over.
+    `tell` receives a line for each part of the build. An interrupted build continues with the interrupted stage. With
+    `anew`, it starts over.
 
     Raises a HostError if a program or package is missing, the disk is full, or the module can't be compiled.
     """
@@ -238,7 +240,7 @@ def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Writes lines, each of which starts with the elapsed seconds."""
+    """Writes lines that begin with the elapsed seconds."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

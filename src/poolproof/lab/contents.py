@@ -1,4 +1,4 @@
-"""What the layers and the load generators want in the lab's image, and what an existing image lacks.
+"""The packages that layers and load generators need in the lab's image, and those that an existing image lacks.
 
 Layers and generators declare what they need, so a new one requires no change here.
 """
@@ -43,18 +43,19 @@ def dkms_modules() -> tuple[str, ...]:
 
 
 def backported() -> tuple[str, ...]:
-    """Return the packages that the image takes from the backports suite of Debian."""
+    """Return the packages that the image takes from Debian's backports suite."""
     return tuple(package for layer in _layers() for package in layer.backported)
 
 
 def components() -> tuple[str, ...]:
-    """Return which components of Debian's archive the image needs, `main` first."""
+    """Return the components of Debian's archive that the image needs, `main` first."""
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 
 def lacking(image: Image) -> tuple[str, ...]:
-    """Return the packages that layers and load generators need but the image lacks. The result is empty for images that
-    don't list their contents (those built before November 2026).
+    """Return the packages that layers and load generators need but the image lacks.
+
+    The result is empty for images that don't list their contents (those built before November 2026).
     """
     known = _packages_in(image)
     wanted = dict.fromkeys((*layer_packages(), *generator_packages()))

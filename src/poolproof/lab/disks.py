@@ -18,7 +18,7 @@ from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
 PIPELINE_S = 500e-6
-"""How many seconds a request takes from the guest's driver to the plugin and back, with emulation on two cores.
+"""The time that a request takes from the guest's driver to the plugin and back, with emulation on two cores.
 
 docs/lab.md has the measurements.
 """
@@ -34,7 +34,10 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder of a lab's files, and one in RAM for emulated disks, or None if their data does not fit."""
+    """The folder for a lab's files, and the folder in RAM for its emulated disks.
+
+    `ram_folder` is None if the data of the emulated disks does not fit into RAM.
+    """
 
     folder: str
     ram_folder: str | None
@@ -42,7 +45,7 @@ class LabDirectories:
 
 @dataclass(frozen=True)
 class LabDisk:
-    """A disk of the guest: the steps on this machine that prepare it, and its QEMU options."""
+    """A disk of the guest: the steps that prepare it on this machine, and its QEMU options."""
 
     name: str
     size_bytes: int
@@ -54,11 +57,11 @@ class LabDisk:
 
     @property
     def identity(self) -> str:
-        """Return the name under which the guest's /dev/disk/by-id lists the disk."""
+        """Return the disk's name in the guest's /dev/disk/by-id."""
         return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach this disk as the one with the given number."""
+        """Return the QEMU options that attach this disk as disk `number` of the guest."""
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",

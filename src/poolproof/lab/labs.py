@@ -27,7 +27,7 @@ from poolproof.undos import Owned
 SCHEMA = 1
 _TAIL_CHARACTERS = 800
 PREFIX = "lab:"
-"""The prefix that marks the name of a lab when it is given as a host: `--on lab:NAME`."""
+"""The prefix of a lab's name when the lab is given as a host: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
@@ -54,7 +54,10 @@ START = (_QEMU, "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The PID and start time (/proc/PID/stat, field 22) of the process whose end makes a lab an orphan."""
+    """The PID and start time (/proc/PID/stat, field 22) of the process that owns a lab.
+
+    When this process has ended, the lab is an orphan.
+    """
 
     pid: int
     begun: str
@@ -67,7 +70,7 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 class LabRecord(msgspec.Struct, frozen=True):
     """The content of lab.json. `disks` maps device names to by-id names in the guest.
 
-    `sources` maps device names to the devices' definitions. `owner`: None if the lab runs until it is stopped.
+    `sources` maps device names to the devices' definitions. `owner` is None if the lab runs until it is stopped.
     """
 
     name: str
@@ -137,7 +140,7 @@ def check_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder for a lab of that name, whether it exists or not."""
+    """Return the folder for a lab with this name. The folder need not exist."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
@@ -161,7 +164,7 @@ def find(name: str) -> Lab:
 
 
 def stop(folder: Path) -> None:
-    """Stop the machine in that folder and discard its disks; its console log remains.
+    """Stop the lab in this folder and discard its disks. The console log remains.
 
     Raises a HostError if a process can't be ended.
     """
@@ -172,23 +175,23 @@ def stop(folder: Path) -> None:
 
 
 def ram_folder(folder: Path) -> str:
-    """Return the directory in RAM for the disks of the lab in that folder. Its name contains the lab and the user."""
+    """Return the directory in RAM for a lab's disks. Its name contains the lab's name and the user's ID."""
     return f"/dev/shm/poolproof-lab-{folder.name}-{os.getuid()}"
 
 
 def owned_by_lab(folder: Path) -> Owned:
-    """Return what the lab in that folder may remove: everything in its two folders, and the processes that use them."""
+    """Return what the lab in this folder may remove: all files in its two folders, and the processes that use them."""
     return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 
 def remove(folder: Path) -> None:
-    """Stop the machine in that folder and delete the folder."""
+    """Stop the lab in this folder and delete the folder."""
     stop(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_named(name: str) -> None:
-    """Stop and delete the lab with that name, or delete the image with that name.
+    """Stop and delete the lab with this name, or delete the image with this name.
 
     Raises a HostError if there is neither, or if a running lab uses the image.
     """
@@ -219,7 +222,7 @@ def last_words(folder: Path) -> str:
 
 
 def is_running(folder: Path) -> bool:
-    """True if the QEMU of the machine in that folder is running."""
+    """True if the QEMU process of the lab in this folder is running."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
         return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
@@ -245,7 +248,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return when a process started, in clock ticks since boot. Empty if it has ended, even if it is a zombie."""
+    """Return a process's start time in clock ticks since boot. Empty for a process that has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -254,11 +257,9 @@ def _begun(pid: int) -> str:
 
 
 def lab_folder() -> Path:
-    """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
+    """Return the folder for labs and images: $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
 
-    If it does not exist, create it for this user only.
-
-    Raises a HostError if it can't be created.
+    If the folder does not exist, it is created for this user only. Raises a HostError if it can't be created.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
@@ -300,7 +301,7 @@ class Image:
 
 
 def image_named(name: str) -> Image:
-    """Return the image with that name, whether it exists or not."""
+    """Return the image with this name. The image need not exist."""
     return Image(lab_folder() / "images" / name)
 
 
@@ -311,10 +312,10 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock that keeps the user's other poolproof processes out until the context ends.
+    """Hold a lock until the context ends. It keeps out the user's other poolproof processes.
 
-    Raises a HostError if another process still has the lock after `wait_s` seconds. `activity` tells the user what that
-    process is doing.
+    Raises a HostError if another process still has the lock after `wait_s` seconds. The error says what that process is
+    doing, as given in `activity`.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -331,7 +332,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
 
 
 def private_key() -> Path:
-    """Return the path of the ssh key that the user has for all labs, creating the key if it does not exist.
+    """Return the path of the user's ssh key for all labs, creating the key if it does not exist.
 
     Raises a HostError if ssh-keygen is not installed.
     """
@@ -357,7 +358,7 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs. For the message, `purpose` says what needs them."""
+    """Raise a HostError if this machine lacks one of the programs. `purpose` says in the message what needs them."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

@@ -17,7 +17,7 @@ from poolproof.results.runs.model import RunLab
 
 @dataclass(frozen=True)
 class ReachedHost:
-    """A host, the campaign with its devices on that host, and the identities of disks that the run may overwrite."""
+    """A host, the campaign adapted to the host's disks, and the identities of disks that may be overwritten."""
 
     host: Host
     campaign: Campaign
@@ -64,8 +64,10 @@ def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] |
 def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
     """Connect to an existing host. In a lab, the lab's disks serve as the campaign's devices of the same names.
 
-    Raises: UsageError: as in `reach_host`. CampaignError: a disk of the lab differs from the campaign's device of the
-    same name. HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
+    Raises:
+        UsageError: as in `reach_host`.
+        CampaignError: a disk of the lab differs from the campaign's device of the same name.
+        HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
     """
     with reach_host(name) as host:
         if name.startswith(PREFIX):
@@ -85,8 +87,9 @@ def reach_own_lab(
 
     The lab is removed when the context ends, unless `keep` is set.
 
-    Raises: CampaignError: a device can't be used as a lab disk. HostError: the image can't be built, the lab can't be
-    started, or it crashed.
+    Raises:
+        CampaignError: a device can't be used as a lab disk.
+        HostError: the image can't be built, the lab can't be started, or it crashed.
     """
     lab = _start(options, name, campaign, keep=keep, tell=tell)
     try:
@@ -102,7 +105,9 @@ def reach_own_lab(
 def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
     """Run a program as root in the lab, and wait until it ends.
 
-    Raises: HostError: the lab is not running. CommandError: the program is not installed there, or did not end in time.
+    Raises:
+        HostError: the lab is not running.
+        CommandError: the program is not installed there, or did not end in time.
     """
     with _reach_lab(lab) as host:
         return host.run(argv, timeout_s=timeout_s, check=False)

@@ -45,12 +45,12 @@ SIGNS = (
     ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
-"""Texts in mmdebstrap's log, each with the name of the part of the build that begins at that point."""
+"""Strings in mmdebstrap's log that show that a part of the build has begun, each with a description of that part."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What an image is made from: the OpenZFS series, and the archives that its packages come from."""
+    """The OpenZFS series of an image, and the archives that its packages come from."""
 
     series: str
     codename: str
@@ -73,7 +73,7 @@ class Recipe:
     def preferences(self, openzfs_suite: str) -> str:
         """Return the apt preferences that select packages from backports (apt_preferences(5)).
 
-        Empty if no package comes from there. `openzfs_suite` is the suite that OpenZFS comes from, which may be
+        Empty if no package comes from backports. `openzfs_suite` is the suite that contains OpenZFS. It can be
         backports too.
         """
         is_backported = openzfs_suite == f"{self.codename}-backports"
@@ -90,7 +90,7 @@ def check_series(series: str) -> str:
 
 @cache
 def guest_program(name: str) -> str:
-    """Return the source text of a program in the folder guest/."""
+    """Return the source code of a program in the folder guest/."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
 
 
@@ -140,10 +140,10 @@ def _remove(place: Path) -> None:
 
 
 def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:
-    """Return mmdebstrap's argv. It takes packages from `archives`, builds the tree in `place` and packs it into `tree`.
+    """Return mmdebstrap's argv. mmdebstrap builds the tree in `place` and packs it into `tree`.
 
-    Packages that are not in `archives` are downloaded. The hooks run outside the tree, as its root user, with its path
-    as $1.
+    Packages come from `archives`, and packages that are missing there are downloaded. The hooks run outside the tree,
+    as its root user, with its path as $1.
     """
     return [
         *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has another initial RAM disk

@@ -46,7 +46,10 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """A lab to start, on any free port if `port` is None. Without an `owner`, it runs until it is stopped."""
+    """A lab to start. If `port` is None, any free port is used.
+
+    Without an `owner`, the lab runs until it is stopped.
+    """
 
     name: str
     series: str
@@ -62,7 +65,7 @@ class LabRequest:
 def parse_ram(text: str) -> int:
     """Return a lab's RAM in bytes.
 
-    Raises a UsageError if the text is not a size, or if ZFS needs more RAM than that.
+    Raises a UsageError if the text is not a size, or if the size is too small for ZFS.
     """
     try:
         size = parse_size(text)
