@@ -1,1 +1,1 @@
-"""Plans the steps that build a layout, checks them, runs them, and undoes them from the journal."""
+"""Plan the steps that build a layout, check them, run them, and undo them from the journal."""

@@ -1,4 +1,4 @@
-"""Runs planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
+"""Run planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
 
 import contextlib
 import math
@@ -67,7 +67,7 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
 
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
-    """Return the checks for the disks that the step writes to or names in its arguments, as in `device=/dev/sdb`."""
+    """Return the checks for the disks that the step writes to or names in its arguments, such as `device=/dev/sdb`."""
     parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
     own = [check for check in checks if host_named(run_host, check.host) is host]
     return [check for check in own if any(_names(part, check.path) for part in parts)]
@@ -80,9 +80,8 @@ def _names(part: str, path: str) -> bool:
 def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) -> None:
     """Check that each disk is still the one that the campaign names.
 
-    `title` is the title of the step that would write to the disks.
-
-    Raises a GuardError if a command failed, in which case the step must not run.
+    `title` is the title of the step that would write to the disks. Raises a GuardError if a check failed. The step must
+    not run in that case.
     """
     for check in checks:
         try:

@@ -1,8 +1,8 @@
-"""Creates a run's directories on its host, and finds the directories that crashed runs left there.
+"""Create a run's directories on its host, and find the directories that crashed runs left there.
 
 Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
 search is read-only. It also returns state directories that must not be cleaned up: directories of runs that are still
-going, of other users, or without a journal.
+in progress, of other users, or without a journal.
 """
 
 import os
@@ -64,7 +64,7 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the owner to write to `owner.json` for a run directory, which may not exist yet."""
+    """Return the content of `owner.json` for a run. The run directory need not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
@@ -91,7 +91,10 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
-    """Return the steps that create the run's directories, which only their owner can list, and write `owner.json`."""
+    """Return the steps that create the run's directories and write `owner.json`.
+
+    Only the owner can list the directories.
+    """
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
     first, *more = (Step(f"create {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
@@ -170,7 +173,7 @@ failed: the directory could not be cleaned up.
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """The directory of one run on a host.
+    """The state directory of a run on a host.
 
     `user` is the directory's owner, and `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is
     true if the directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is
@@ -186,9 +189,10 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory that still exists, its condition, and why it is in that condition.
+    """A state directory that still exists, with its condition and the reason for the condition.
 
-    `run` is the run directory, empty if unknown. `next` contains the commands that the user can type next.
+    `run` is the run directory, or an empty string if it is unknown. `next` contains the commands that the user can type
+    next.
     """
 
     state: StateDirectory

@@ -38,7 +38,7 @@ class Change:
 
 
 class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change as a line of the journal. Its undo, which is of one of the known kinds, is decoded later."""
+    """A change as a line of the journal. The undo is decoded later."""
 
     number: int
     title: str
@@ -92,7 +92,7 @@ class Journal:
         """Write a step to the journal and sync the file.
 
         Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if the undo's kind
-        is not in `undo_kinds`, because nobody could read the journal again.
+        is not in `undo_kinds`, because the journal could then not be read again.
         """
         if step.undo is None:
             return
@@ -110,7 +110,7 @@ class Journal:
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that have not been undone, newest first. That is the order in which to undo them."""
+        """Return the changes that have not been undone, newest first. They must be undone in this order."""
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: ChangeLine | Undone) -> None:

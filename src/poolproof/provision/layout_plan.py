@@ -1,4 +1,4 @@
-"""Plans a layout: the steps for its devices and layers, and the block devices to which these steps may write."""
+"""Plan a layout: the steps for its devices and layers, and the block devices to which these steps may write."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -27,7 +27,7 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The devices and directories that the host has now, for planning.
+    """The host's current devices and directories, for planning.
 
     `below_state` is the disk that stores the state directory, or None if several disks store it or none is known.
     `directories` maps each path in a `dir` layout to its volume.
@@ -42,7 +42,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """What every plan needs. `permitted` contains the identities of the disks that may be overwritten."""
+    """The input of every plan. `permitted` contains the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -149,9 +149,9 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """Plan those of the layout's devices that have not been built yet.
+    """Plan the layout's devices that have not been built yet.
 
-    Also returns the numbers of the loop devices that they may use.
+    Also returns the numbers of the loop devices that these devices may use.
     """
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
@@ -165,7 +165,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Make a HostError name the layout and its place in the campaign, and call devices by name instead of by path."""
+    """Make HostErrors easier to read. They name the layout and its place in the campaign, and call devices by name."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -211,7 +211,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that stores a loop device's backing file. None if it is unknown, or for other devices."""
+    """Return the disk that stores a loop device's backing file. None for other devices or if it is unknown."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 

@@ -32,7 +32,7 @@ parent=${1%/*}
 
 
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
-    """Return what the run with this record may remove. In an error, `where` names the record.
+    """Return what the run with this label and these directories may remove. `where` names their source in errors.
 
     Raises a RunError unless the label and both directories have the form that poolproof writes.
     """
@@ -55,8 +55,8 @@ def owned_by_site(site: Site) -> Owned:
 def check_places(owned: Owned, host: Host) -> None:
     """Check that the run's directories on the host, if any, belong to the user who runs the commands there.
 
-    Raises a RunError if one belongs to another user or is reached by a symbolic link, or if another user could replace
-    a directory that contains it.
+    Raises a RunError if a directory belongs to another user or is reached through a symbolic link. Also raised if
+    another user could replace a directory above it.
     """
     found = host.run(("sh", "-c", _PLACES, "sh", *owned.places), timeout_s=_LIMIT_S, check=False)
     if found.returncode != 0:
@@ -75,7 +75,7 @@ def refusal(undo: Undo, owned: Owned) -> str | None:
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """If a path in the undo leads to another directory through a symbolic link, return what is wrong, otherwise None.
+    """Return a message if a path in the undo leads to another directory through a symbolic link, otherwise None.
 
     Links above the run's own directories are allowed. Raises a CommandError if the host does not answer.
     """

@@ -1,4 +1,4 @@
-"""Refuses directories that another user could replace with a link while a run writes to them or is cleaned up."""
+"""Refuse directories that another user could replace with a link while a run writes to them or is cleaned up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def check_not_swappable(host: Host, path: str) -> None:
 def swappable(host: Host, path: str) -> tuple[str, str] | None:
     """Return who could replace the directory, or one that contains it, with a link, and a hint. None if nobody could.
 
-    `path` need not exist. `check_not_swappable` says who could do so.
+    `path` need not exist. The docstring of `check_not_swappable` explains who could do so.
     """
     printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():

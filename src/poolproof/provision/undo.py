@@ -1,4 +1,4 @@
-"""Undoes changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
+"""Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
 
 Commands of a killed poolproof process may still be running. The undo waits for them first, because a command may make
 its change only shortly before it ends.
@@ -34,7 +34,7 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
-_COMM_CHARACTERS = 15  # the kernel cuts a longer name of a program
+_COMM_CHARACTERS = 15  # the kernel truncates longer program names
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, and the reason. `can_repeat`: another attempt may undo it."""
+    """A change that could not be undone, and the reason. `can_repeat` is true if another attempt may succeed."""
 
     change: Change
     reason: str
@@ -61,9 +61,8 @@ def undo_all(
 ) -> tuple[FailedUndo, ...]:
     """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
 
-    If an undo is about anything that is not in `owned`, it fails and is not performed.
-
-    Commands of a killed poolproof process may still make changes, so this first waits for them to end.
+    An undo that would affect anything outside `owned` is not performed and counts as failed. Commands of a killed
+    poolproof process may still make changes, so this function first waits for them to end.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -96,7 +95,7 @@ def undo_all(
 def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | None:
     """Undo one change without the journal.
 
-    Return None on success, otherwise why it failed. `daemons`: as in `Owned`.
+    Return None on success, otherwise the reason for the failure. `daemons` has the same meaning as in `Owned`.
     """
     try:
         match undo:
@@ -132,11 +131,11 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until every change is finished or the time limit is reached. Return the unfinished changes and the reasons.
+    """Wait until every change is finished or the time limit is reached.
 
     A change is unfinished while its command is running and `is_made` is false. Checking the command alone is not
-    enough: a daemon keeps running with the same command line after its change is made. There is no wait for a command
-    that ended without making its change.
+    enough: a daemon keeps running with the same command line after its change is made. If a command ended without
+    making its change, nothing waits for it.
 
     The result maps the number of each unfinished change to the reason. It is empty if all changes are finished.
     """
@@ -202,15 +201,15 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the change's undo.
+    """Return the change's undo. An undo from an older version is converted.
 
-    If an older version wrote the undo, it is converted, or None if that is not possible.
+    Return None if the conversion is not possible.
     """
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | None:
-    """Return why a directory can't be removed yet: an undo that failed still needs a file in it. None if it can."""
+    """Return a failure if a directory must be kept because a failed undo needs a file in it, otherwise None."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -265,7 +264,7 @@ def _remove(removal: Removal, host: Host) -> str | None:
 
 
 def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:
-    """Run the command. Return its error message, or an empty string if it succeeded."""
+    """Run the command. Return an error message, or an empty string if the command succeeded."""
     try:
         completed = host.run(argv, timeout_s=limit_s, check=False)
     except CommandError as error:
@@ -318,7 +317,7 @@ def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
 
 
 def _await(is_over: Callable[[], bool]) -> bool:
-    """Wait up to 5 s until `is_over` returns True. Return False if it does not."""
+    """Wait until `is_over` returns True. Return False if it has not done so after 5 s."""
     deadline = time.monotonic() + _GRACE_S
     while not is_over():
         if time.monotonic() > deadline:
@@ -339,7 +338,7 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 def _signal(signal: str, pid: str, host: Host) -> None:
     """Send the signal to the process group that the process leads.
 
-    If the process leads no group, only the process gets the signal.
+    If the process does not lead a group, only the process gets the signal.
     """
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
