@@ -89,9 +89,10 @@ def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: 
 
 
 def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
-    """Return the known facts about the measured machine as `audit_files` expects them.
+    """Return the known facts about the measured machine in the form that `audit_files` expects.
 
-    Raises: UsageError: the value of an option can't be parsed.
+    Raises:
+        UsageError: the value of an option can't be parsed.
     """
     from poolproof.foreign.audit.context import read_context
 

@@ -28,7 +28,10 @@ class PoolproofError(Exception):
         self.hint = hint
 
     def concerning(self, word: str) -> Self:
-        """Return this error, tied to a word of the campaign (an option, a layout), so that the word's line is shown."""
+        """Tie this error to a word of the campaign, such as an option or a layout, and return the error.
+
+        The message then shows the line that contains the word.
+        """
         self.about = word
         return self
 

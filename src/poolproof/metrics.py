@@ -87,9 +87,9 @@ class Metric:
 
     @property
     def events_field(self) -> str | None:
-        """The field in `TrialMetrics` with the number of latencies behind a percentile, or of I/Os behind a rate.
+        """The field in `TrialMetrics` that counts the events behind this metric.
 
-        None if they are not counted.
+        The events are latencies for a percentile and I/Os for a rate. None if they are not counted.
         """
         return _EVENTS[self.of].field if self.of in _EVENTS else None
 
@@ -101,7 +101,7 @@ class Metric:
 
     @property
     def events_needed(self) -> int:
-        """How many I/Os or syncs a trial needs so that ten are beyond the percentile, or 0 for a rate."""
+        """How many I/Os or syncs a trial needs to have ten of them beyond the percentile. 0 for a rate."""
         return 0 if self.percent is None else events_needed(self.percent)
 
     @property
@@ -151,7 +151,7 @@ COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metr
 """The metrics by which layouts can be compared. These are the possible values of `metric:` and `--metric`."""
 
 COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
-"""For each column in exports and SQL, its field in `TrialMetrics`."""
+"""The field in `TrialMetrics` for each column in exports and SQL."""
 
 REJECTED = "rejected_"
 """The prefix of the columns for refuted and failed values."""

@@ -42,7 +42,7 @@ class Completed:
 
 
 def shown(argv: Sequence[str]) -> str:
-    """Return a command line as a message shows it: quoted for the shell, and without the text of a long script."""
+    """Return a command line for messages: quoted for the shell, and without the text of a long script."""
     if tuple(argv[:2]) == ("sh", "-c") and len(argv) > 2 and len(argv[2]) > _LONGEST_SCRIPT:
         return " ".join(("sh -c …", shlex.join(argv[3:]))).rstrip()
     return shlex.join(argv)
@@ -158,22 +158,22 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends. Meanwhile, another thread may end the program and close the pipe."""
+    """Yield lines until the program ends. Another thread can end the program and close the pipe in the meantime."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
 
 
 def decoded(output: bytes | bytearray) -> str:
-    """Return a program's output as text.
+    """Return a program's output as a string.
 
-    Bytes that are not UTF-8 are replaced, and line ends become .
+    Bytes that are not UTF-8 are replaced, and all line ends become newline characters.
     """
     return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Program(subprocess.Popen[str]):
-    """A program whose end is noticed at once. Popen's own `wait` with a timeout merely polls, every 1 to 50 ms."""
+    """A Popen that notices the end of its program at once. Popen's own `wait` with a timeout polls every 1 to 50 ms."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:
@@ -291,7 +291,7 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
 
 
 def become(argv: Sequence[str]) -> NoReturn:
-    """Replace this process with the program, which takes over the terminal, for example for an interactive shell.
+    """Replace this process with the program. The program takes over the terminal, for example as an interactive shell.
 
     Raises a ProgramMissing if the program is not installed.
     """

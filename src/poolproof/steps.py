@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from poolproof.undos import Undo
 
 LET_GO_S = 5.0
-"""How many seconds a command is retried if udev or FUSE may release its device late (FUSE: after close())."""
+"""How long to retry a command, in seconds, if udev or FUSE may release its device late.
+
+FUSE releases a device only after close().
+"""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
@@ -60,7 +63,7 @@ def await_block(node: str) -> Step:
 
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
-    """Return an argv that starts a program in the background, in its own session, and writes its output to `log`."""
+    """Return an argv that starts a program in the background, in its own session, with its output in `log`."""
     return (*_IN_BACKGROUND, log, *argv)
 
 

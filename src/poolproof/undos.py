@@ -28,7 +28,7 @@ UNMOUNT_LIMIT_S = 300.0
 """How many seconds an unmount or export may run. Such a command writes out all data first."""
 
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
-_PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel cuts a longer `comm`
+_PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel truncates a longer `comm`
 _DEVICE = re.compile(r"/dev/\S+")
 
 
@@ -90,7 +90,7 @@ def is_plain(path: str) -> bool:
 def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:
     """Yield a reason unless the path is inside one of the run's directories.
 
-    With `itself`, it may also be one of these directories.
+    With `itself`, the path may also be one of these directories.
     """
     if not is_plain(path):
         yield f"{path[:200]!r} is not an absolute path without `..`"
@@ -131,20 +131,23 @@ OwnFile = Annotated[str, Check(not_own_path, is_file=True)]
 """A file inside the run's directories that the undo reads or removes. It is not reached through a link."""
 
 OwnName = Annotated[str, Check(not_own_name)]
-"""The name of a kernel object, such as a pool or a mapping. It begins with the run's label, as made by
-`layers.shared_steps.kernel_name`.
+"""The name of a kernel object, such as a pool or a mapping. `layers.shared_steps.kernel_name` makes these names.
+
+Each name begins with the run's label.
 """
 
 DevicePath = Annotated[str, Check(_not_a_device)]
 """The path of a device node. The disk behind it may not belong to the run."""
 
 Compared = Annotated[str, Check(lambda _value, _owned: iter(()))]
-"""Any text. The undo only compares it with what it finds on the host, so it never becomes a path or a part of a
-script."""
+"""Any text. The undo only compares it with what it finds on the host.
+
+The text never becomes a path or a part of a script.
+"""
 
 
 class Undo(msgspec.Struct, frozen=True, tag_field="kind"):
-    """What a change left on a host. The class is the kind; its `tag` is its name in the journal.
+    """What a change left on a host. Each subclass is one kind of undo, and its `tag` is the kind's name in the journal.
 
     The type of each field that is not a bool includes a `Check`.
     """
@@ -180,7 +183,7 @@ class UndoDaemon(Undo, frozen=True, tag="daemon"):
     """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
 
     `marker` is a path that only this daemon of this run has in its command line. If the pid file has no PID, the
-    process is found by `marker`, but only among the programs that a device, a layer or `Owned` names in its `daemons`.
+    process is found by `marker`. Only programs that a device, a layer or `Owned` lists in its `daemons` are searched.
     """
 
     pidfile: OwnFile

@@ -42,9 +42,9 @@ def parse_duration(text: str) -> float:
 
 
 def parse_time(text: str) -> datetime | None:
-    """Parse a date and time in ISO 8601; without an offset, it is local time.
+    """Parse a date and time in ISO 8601, and return it in UTC. None if the text is not a date.
 
-    Returns it in UTC, or None if the text is not a date.
+    A time without an offset is local time.
     """
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
@@ -106,7 +106,7 @@ def format_number_of(count: int, word: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in a unit that suits it: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    """Format a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
     if seconds < 60:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
             if abs(seconds) * factor < 1000:

@@ -11,7 +11,7 @@ _COUNTING: frozenset[Verdict] = frozenset({"suspect", "unproven", "sound"})
 
 
 def counts(verdict: Verdict) -> bool:
-    """True if a result with this verdict may be compared, ranked and averaged. Only refuted and failed ones may not."""
+    """True if a result with this verdict may be compared, ranked and averaged. False for refuted and failed results."""
     return verdict in _COUNTING
 
 
@@ -21,5 +21,5 @@ def has_values(verdict: Verdict) -> bool:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of the verdicts, of which there must be at least one."""
+    """Return the worst of the verdicts. There must be at least one."""
     return min(verdicts, key=WORST_FIRST.index)
