@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The error numbers of writes that failed for lack of space, which is not a bug in poolproof."""
+"""The error numbers of writes that failed for lack of space. Such a failure is not a bug in poolproof."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
 """The modules that each of the package's optional extras installs."""

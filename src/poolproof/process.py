@@ -241,9 +241,9 @@ class Dialogue:
         return True
 
     def end(self, grace_s: float) -> int:
-        """Close the program's input, which tells it to exit, and kill it if it still runs after `grace_s` seconds.
+        """Close the program's input, which tells the program to exit. Return the program's exit code.
 
-        Return its exit code.
+        If the program is still running after `grace_s` seconds, it is killed.
         """
         ended = self._process.poll()
         if ended is not None and not self._outputs:
@@ -259,7 +259,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text and return the rest, which is empty if the program has closed its input."""
+        """Send part of the text and return the rest. Nothing is left if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:

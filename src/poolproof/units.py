@@ -53,7 +53,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def parse_date(text: str) -> float:
-    """Parse a date and time in ISO 8601. Returns seconds since 1970, or 0 if the text is not a date."""
+    """Parse a date and time in ISO 8601 to seconds since 1970. Returns 0 if the text is not a date."""
     found = parse_time(text)
     return 0.0 if found is None else found.timestamp()
 

@@ -65,7 +65,7 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric with this name, or None if `text` is None. Raises a UsageError if there is no such metric."""
+    """Return the metric with this name. None if `text` is None. Raises a UsageError if there is no such metric."""
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 

@@ -15,7 +15,7 @@ def end_in_order() -> None:
 
 
 def end_by_exception() -> None:
-    """From now on, raise KeyboardInterrupt on SIGTERM and SIGHUP, as on Ctrl-C, so that temporary files are removed."""
+    """From now on, raise KeyboardInterrupt on SIGTERM and SIGHUP too, because that removes temporary files."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 

@@ -41,7 +41,7 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that is refused even if `--wipe` names it, or None if the disk is free and empty."""
+    """Return the error for a disk that is refused even if `--wipe` names it. None if the disk is free and empty."""
     message, hint = _obstacle(disk)
     return GuardError(f"{_label(disk)} {message}", hint) if message else None
 

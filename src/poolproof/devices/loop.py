@@ -79,9 +79,9 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None, model: str = "") -> Volume:
-    """Return the volume for the block device /dev/`node`, which the campaign calls `name`.
+    """Return the volume for the block device /dev/`node`. `name` is the device's name in the campaign.
 
-    `model`: the disk model of an emulated disk.
+    `model` is the disk model of an emulated disk.
     """
     leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below, model=model)
     return Volume(leaf.path, True, (leaf,), size_bytes)

@@ -238,7 +238,7 @@ def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Parse the text of /proc/self/mountinfo, keeping the order of the mounts in the file."""
+    """Parse the content of /proc/self/mountinfo, keeping the order of the mounts in the file."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 

@@ -123,8 +123,8 @@ def is_guest(host: Host) -> bool | None:
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
     """Return the kernel settings that affect storage results, by name, as the kernel prints them.
 
-    The result contains the settings of the page cache and the settings in `files`, which maps the path of each setting
-    to its name. Settings that the host does not have are left out.
+    These are the settings of the page cache and the settings in `files`. `files` maps the path of each setting to its
+    name. Settings that the host does not have are left out.
 
     Raises a CommandError if the host does not respond.
     """

@@ -1,4 +1,4 @@
-"""The interface of a host, which is all that the rest of the code uses."""
+"""The interface of a host. The rest of the code uses hosts only through this interface."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -78,8 +78,8 @@ def ssh_command(
 ) -> SshCommand:
     """Return the command that runs `argv` with `stdin` as its input. `through` is a prefix such as sudo.
 
-    A command that is too long for one argument is sent over standard input instead. dd then reads exactly the command,
-    so that the program's input stays in the stream.
+    A command that is too long for one argument is sent over standard input instead. dd then reads exactly the command
+    and leaves the program's input in the stream.
     """
     fed = "" if stdin is None else str(len(stdin.encode()))
     supervisor = ["sh", "-c", _SUPERVISOR, "sh", mark, str(limit_s), fed]

@@ -167,9 +167,9 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files' contents, or None if it would be too long.
+    """Return the request to print the files' contents. None if the request would be too long.
 
-    With `clock`, it also prints the host's clock.
+    With `clock`, the request also prints the host's clock.
     """
     words = shlex.join(["clock" if clock else "", *paths])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)

@@ -236,9 +236,9 @@ class _Shell:
 class RemoteReader:
     """Reads files on the remote host.
 
-    The host's clock is read only once. Later times are computed from its uptime, so that intervals stay correct if the
-    clock is set, for example by NTP. `zero_s` is the host's boot time in seconds since 1970, or None before the first
-    read.
+    The host's clock is read only once. Later times are computed from its uptime. Intervals therefore stay correct if
+    the clock is set, for example by NTP. `zero_s` is the host's boot time in seconds since 1970, or None before the
+    first read.
     """
 
     def __init__(self) -> None:

@@ -167,7 +167,7 @@ class SshHost:
             return self._shells.ask(request, time.monotonic() + timeout_s)
 
     def _run_alone(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult:
-        """Run the program in an ssh session of its own."""
+        """Run the program in a separate ssh session."""
         command = self._ssh_command(argv, _limit_s(timeout_s), stdin)
         with self._explained(argv, timeout_s):
             ended = process.run_kept_alive(

@@ -1,4 +1,4 @@
-"""Build an image in three stages, each of which is saved: fetch packages, install them in a tree, write the disk."""
+"""Build an image in three stages: fetch packages, install them in a tree, write the disk. Each stage is saved."""
 
 import contextlib
 import json

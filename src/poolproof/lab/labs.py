@@ -108,7 +108,7 @@ class Lab:
 
     @property
     def start_command(self) -> str:
-        """Return the command that starts the lab again with the same disks, which will then be empty."""
+        """Return the command that starts the lab again with the same disks. The disks will be empty."""
         record = self.record
         sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
         disks = [f"--disk {name}={source}" for name, source in sources.items()]

@@ -71,7 +71,7 @@ def owner_of(run: Path) -> StateOwner:
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
     """Return the step that writes `owner.json` atomically.
 
-    The file needs no undo of its own, because it is removed with the state directory.
+    The file needs no separate undo, because it is removed with the state directory.
     """
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
@@ -150,9 +150,10 @@ def check_writable(host: Host, path: str, *, instead: str = "") -> None:
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Check the work directory, in which the state directory is created.
+    """Check the work directory. The run creates its state directory there.
 
-    Raises a HostError if it is not writable, or if another user could replace it with a link during the run.
+    Raises a HostError if the work directory is not writable, or if another user could replace it with a link during the
+    run.
     """
     work = state_dir.rpartition("/")[0] or "/"
     check_writable(host, work, instead=_ANOTHER)

@@ -72,7 +72,8 @@ class LayoutPlan:
     def may_overwrite(self) -> frozenset[str]:
         """The block devices that the plan may write to.
 
-        These are the layout's own devices, and those that layers create or add (`leaf_guard.py` checks added ones).
+        These are the layout's own devices, and devices that layers create or add. `leaf_guard.py` checks the added
+        ones.
         """
         volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
         leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))

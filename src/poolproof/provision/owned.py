@@ -70,7 +70,7 @@ def check_places(owned: Owned, host: Host) -> None:
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:
-    """Return the reason not to perform the undo, or None if everything it would remove belongs to the run."""
+    """Return the reason not to perform the undo. None if everything that the undo would remove belongs to the run."""
     return next((fault for check, value in checked_values(undo) for fault in check.faults(value, owned)), None)
 
 

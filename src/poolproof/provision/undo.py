@@ -161,7 +161,7 @@ def await_unfinished(
 def _command_lines(host: Host) -> dict[str, list[str]]:
     """Return the command lines of all processes by pid.
 
-    If the processes can't be listed, the result is empty, so that undos can still run.
+    The result is empty if the processes can't be listed. Undos still run in that case.
     """
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
