@@ -1,8 +1,8 @@
-"""Find the lines of a text on which somebody drops the caches, for lint and audit.
+"""Find the lines of a text on which somebody drops the caches. Used by lint and audit.
 
-Every way to write drop_caches is recognized: a redirection, tee, sysctl, or a sentence about it. The value 2 is
-ignored, because it frees dentries and inodes but no file data. So are commands that only read the file, and sentences
-such as "I did not use drop_caches".
+Every way to write to drop_caches is recognized: a redirection, tee, sysctl, or a sentence about it. Writing the value 2
+is ignored, because it frees dentries and inodes but no file data. Commands that only read the file are ignored too, as
+are sentences such as "I did not use drop_caches".
 """
 
 import re
@@ -27,7 +27,7 @@ _SYNCS = re.compile(r"(?<![\w=/,-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
 
 
 def drops_caches(line: str) -> bool:
-    """True if the line drops cached file data, or a sentence in it says that somebody did."""
+    """True if the line drops cached file data, or says that somebody did."""
     is_possible = "mount" in line or "export" in line or "reboot" in line or "purge" in line
     return (is_possible and _EMPTIES.search(line) is not None) or drops_clean_pages(line)
 
@@ -40,5 +40,5 @@ def drops_clean_pages(line: str) -> bool:
 
 
 def syncs(line: str) -> bool:
-    """True if the line runs sync, ignoring any comment at its end."""
+    """True if the line runs sync. A comment at the end of the line is ignored."""
     return "sync" in line and _SYNCS.search(line.strip().partition(" #")[0]) is not None

@@ -1,4 +1,4 @@
-"""Advice that an audit adds to a verdict: bounds on the true rate, and commands that fix or prove the result."""
+"""Advice that accompanies an audit's verdict: bounds on the true rate, and commands that fix or prove the result."""
 
 import math
 import shlex
@@ -33,13 +33,13 @@ _SECTOR, _NEAR = 512, 0.05
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return bounds on a result's true rate.
+    """Return bounds on the true rate of a suspect or refuted result.
 
-    If the disks' counters contradict the result, the bounds come from the counters. Otherwise they come from the
-    findings and the disks' highest rate.
+    The bounds come from the disks' counters if the counters contradict the result, and otherwise from the findings and
+    the disks' maximum rate.
 
-    None if the result is neither suspect nor refuted, or if no bound is clearly below the reported rate. Also None if
-    the job both read and wrote, or did neither.
+    None for other verdicts, and if no bound is clearly below the reported rate. Also None if the job both read and
+    wrote, or did neither.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
@@ -71,9 +71,10 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line with the findings fixed. None if there are no fio jobs, or if a job has no name.
+    """Return a fio command that runs the jobs with all findings fixed. None if there are no fio jobs, or if a job has
+    no name.
 
-    Options that all jobs share come before the first --name, because fio applies those to every job.
+    Options shared by all jobs come before the first --name, because fio applies those to every job.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
@@ -109,8 +110,8 @@ def _words(options: Mapping[str, str]) -> list[str]:
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
     """Return a `poolproof run` command that repeats the I/O and proves the result by the disks' counters.
 
-    None if the load has several parts, or uses options that a campaign refuses. If the load is unknown, the command
-    does the I/O that the reported values suggest: their direction, block size and number of clones.
+    None if there are several jobs, or if a campaign does not allow their options. If the load is unknown, the command
+    is derived from the reported values.
     """
     if not case.jobs:
         return _similar(case.outcome)
@@ -157,10 +158,10 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 
 
 def _similar(outcome: Outcome | None) -> str | None:
-    """Return a `poolproof run` command with the direction, block size and number of clones of the outcome's only job.
+    """Return a `poolproof run` command that repeats the outcome's only job, as far as the reported values reveal it.
 
-    None if the outcome has no job or several. The block size is 1 MiB if the values do not show it. If the outcome has
-    no direction, the command runs a read and a write workload. dd's last line, for example, shows no direction.
+    The command has the same direction (read or write), block size and number of clones. If the direction is unknown, as
+    with dd's last line, the command runs both a read and a write workload. None if the outcome has no job or several.
     """
     parts = [part for part in outcome.parts if part.directions] if outcome else []
     if len({part.name for part in parts}) != 1:
@@ -177,7 +178,9 @@ def _similar(outcome: Outcome | None) -> str | None:
 
 
 def _block(direction: Direction) -> str:
-    """Return the block size: bandwidth / IOPS rounded to a nearby power of two, or 1 MiB if none is close enough."""
+    """Return the block size as text: bandwidth / IOPS, rounded to a nearby power of two. If none is close enough,
+    `1m`.
+    """
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops
         power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0

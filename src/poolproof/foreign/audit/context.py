@@ -1,4 +1,6 @@
-"""The target as described by the user's options. Whatever the options leave out is unknown, and is never guessed."""
+"""The storage target as described by the user's options. Anything that the options leave out is unknown, never
+guessed.
+"""
 
 import difflib
 import re
@@ -22,7 +24,7 @@ _KNOWN = frozenset(
         "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
     }
 )  # fmt: skip
-"""The names that kernels give to file systems (Documentation/filesystems, `man 5 filesystems`)."""
+"""The names of file systems, as kernels use them (Documentation/filesystems, `man 5 filesystems`)."""
 
 _LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
@@ -34,10 +36,10 @@ _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
     "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""For each kind of disk, an upper bound on a disk's rate in bytes per second.
+"""The maximum rate of a single disk of each kind, in bytes per second.
 
-`nvme4` is an NVMe disk with four PCIe 4 lanes. Its rate is what the link can carry after encoding. A rotational disk
-with two actuators reaches 554 MB/s. `sas` includes both ports of a SAS-4 disk.
+For NVMe, this is the rate that four PCIe lanes can carry after encoding: `nvme4` uses PCIe 4, for example. `hdd` allows
+for disks with two actuators, which reach 554 MB/s. `sas` includes both ports of a SAS-4 disk.
 """
 
 _ROTATIONAL = ("hdd", "smr")
@@ -62,9 +64,10 @@ class Devices:
 
 @dataclass(frozen=True)
 class Context:
-    """The parsed options that describe the target. An option that was not given is None.
+    """The parsed options that describe the target, with None for each option that was not given.
 
-    `compression` is "" if compression is off. `cold` is False if the results are meant to include the effect of RAM.
+    `compression` is an empty string if compression is off. `cold` is False if the results are meant to include the
+    effect of RAM.
     """
 
     file_system: str | None = None
@@ -85,7 +88,7 @@ def read_context(
     devices: Sequence[str] = (),
     cold: bool = True,
 ) -> Context:
-    """Parse the options that describe the target, such as `--fs zfs-2.2 --ram 64G --devices "3x nvme 3.2GB/s"`.
+    """Parse the options that describe the target, e.g. `--fs zfs-2.2 --ram 64G --devices "3x nvme 3.2GB/s"`.
 
     Raises:
         UsageError: an option has an invalid value.
@@ -103,10 +106,10 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, changed by the user's options. None if nothing was found and no option was
-    given.
+    """Return the target found on the host, with the user's options taking precedence. None if nothing was found and no
+    option was given.
 
-    With `--fs`, the user describes a different target, so what was found on the host is ignored.
+    With `--fs`, the user describes a different target, so the target found on the host is ignored.
     """
     if context == Context(cold=context.cold):
         return found
@@ -134,9 +137,9 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 
 
 def parse_devices(texts: Sequence[str]) -> Devices:
-    """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
+    """Parse the values of all `--devices` options, e.g. `3x nvme 3.2GB/s, 14x hdd`.
 
-    For a disk without a rate, the upper bound for its kind is assumed.
+    A disk given without a rate gets the maximum rate of its kind.
 
     Raises:
         UsageError: a value cannot be parsed.
@@ -169,7 +172,9 @@ def _disks(part: str) -> Devices:
 
 
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """Parse `zfs-2.2`, `zvol-2.3.1` or `ext4`. Return the kernel's name for the file system and, for ZFS, its facts."""
+    """Parse a file system such as `zfs-2.2`, `zvol-2.3.1` or `ext4`. Return the kernel's name for it and, for ZFS, its
+    facts.
+    """
     if text is None:
         return None, None
     word = text.strip().lower()

@@ -1,8 +1,8 @@
 """Track which files the jobs in a text write, and how much of each file.
 
-This shows which later jobs read parts of a file that were never written, or a file that is still in RAM. If a job
-writes a file that no earlier job in the text used, we assume that the job created the file. Files that fio lays out
-because a job reads them are complete. Devices are not tracked, because their contents are unknown.
+This identifies later jobs that read never-written parts of a file, or a file that is still in RAM. A job that writes a
+file which no earlier job used is assumed to have created the file. Files that fio lays out before reading them are
+complete. Devices are not tracked, because their contents are unknown.
 """
 
 import math
@@ -22,10 +22,10 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True)
 class _File:
-    """What is known about a file.
+    """The known state of a file, as text. Each field is empty if nothing is known.
 
-    `unfilled` says which part was never written. `in_memory` says which job wrote the file through the page cache. Each
-    is empty if nothing is known.
+    `unfilled`: the job that created the file but wrote only part of it.
+    `in_memory`: the job that wrote the file through the page cache.
     """
 
     unfilled: str = ""
@@ -35,10 +35,10 @@ class _File:
 def earlier_jobs(
     results: Sequence[FoundResult], laid_out: Collection[int] = (), dropped: Collection[int] = ()
 ) -> Iterator[Quoted]:
-    """For each result, yield what earlier jobs in the text did to the result's files.
+    """Yield, for each result, the effects of earlier jobs in the text on the result's files.
 
-    `laid_out`: the indexes of the results whose files fio laid out. `dropped`: the indexes of the results before which
-    the caches were dropped.
+    `laid_out`: the indexes of the results whose files fio laid out.
+    `dropped`: the indexes of the results before which the caches were dropped.
     """
     files: dict[str, _File] = {}
     for number, found in enumerate(results):
@@ -62,7 +62,7 @@ def _is_device(part: LoadPart) -> bool:
 
 
 def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
-    """Return what the text says about the part's files before the part starts."""
+    """Return the known facts about a job's files at the time the job starts."""
     known = [files[path] for path in _paths(part) if path in files]
     if not part.reads or is_new or not known:
         return UNQUOTED
@@ -71,7 +71,7 @@ def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
 
 
 def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: bool) -> _File:
-    """Return what is known about one of the part's files after the part has run."""
+    """Return the known state of one of a job's files after the job has run."""
     if not part.writes or part.reads:
         return known if known is not None and not is_new else _File()
     in_memory = (
@@ -90,8 +90,8 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 def _covered(part: LoadPart, result: Outcome) -> float | None:
     """Return the fraction of the file that the job wrote, from 0 to 1, or None if unknown.
 
-    If fio keeps no map of the written blocks, it writes some blocks several times. Then n random writes to a file of N
-    blocks leave a fraction of e^(-n/N) unwritten.
+    If fio does not keep track of the written blocks, it writes some of them several times. In that case, n random
+    writes to a file of N blocks leave a fraction of e^(-n/N) unwritten.
     """
     written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]
     known = [count for count in written if count is not None]

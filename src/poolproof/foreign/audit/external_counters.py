@@ -1,8 +1,8 @@
-"""Evidence from the disk counters that people post with a result: iostat output and fio's disk statistics.
+"""Evidence from disk counters that people post with a result: iostat output and fio's disk statistics.
 
-These counters are weaker evidence than poolproof's own: the rates cover an unknown part of the run, and the layout is
-unknown. They can refute a result, and they can show that reads came from the disks. They cannot show that writes
-reached every disk.
+This evidence is weaker than poolproof's own, because the counters cover an unknown part of the run and the layout is
+unknown. It can refute a result, and it can show that reads came from the disks. It cannot show that writes reached
+every disk.
 """
 
 import math
@@ -25,18 +25,18 @@ _CONTRADICTION = 0.5
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence from counters that poolproof did not read itself. `words` describes where the values come from."""
+    """Evidence from counters that poolproof did not read itself. `words` names the source of the values."""
 
     evidence: Evidence
     words: str
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """Return the iostat block that belongs to a result, or None if no block fits.
+    """Return the quoted iostat output that belongs to a result, or None if there is none.
 
-    A block fits if it begins after the result's command, before the next result or command, and less than 60 lines
-    below the result. If the text shows no command, the block must begin after the start of the result. The first block
-    that fits is returned. If blocks of several pools fit, only pools that a path of the job names are considered.
+    The output must begin after the result's command, less than 60 lines below the result, and before the next result or
+    command. If the text shows no command, the output must begin after the start of the result. If several outputs fit,
+    the first one is returned. If they are about different pools, only pools named in the job's paths are considered.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -48,7 +48,8 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return evidence of how many bytes the disks transferred: the block's rates times fio's run time.
+    """Return the number of bytes that the disks transferred, as evidence: the rates that iostat shows times fio's run
+    time.
 
     None if fio's bytes or run time are unknown, or if a product is not finite.
     """
@@ -75,7 +76,10 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Turn a whole run's counters into evidence for one group. fio's bytes are set to 0 in directions without I/O."""
+    """Turn the counters of an entire fio run into evidence for one group of its jobs.
+
+    fio's read or written bytes are set to 0 if the group did not read or write.
+    """
     account = counters.evidence.account
     if account is None:
         return counters
@@ -92,9 +96,8 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """Return fio's disk statistics as evidence if they contradict fio's result, otherwise None.
 
     They contradict the result if the disks read or wrote less than half of fio's bytes. Runs shorter than 1 s are
-    ignored. The statistics also cover the ramp and the file layout, so they are an upper bound on the disks' I/O during
-    the measurement. If the statistics show requests but no bytes, each request is counted as 4 MiB. That is more than
-    Linux sends in one request.
+    ignored. The statistics are an upper bound, because they also cover the ramp and the file layout. If they show
+    requests but no bytes, each request is counted as 4 MiB, which is more than Linux sends in one request.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -116,17 +119,17 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 def counted_nothing(result: Outcome) -> bool:
     """True if fio's disk statistics are all 0. Such statistics prove nothing.
 
-    Either the disks were idle, or their counters do not work. The counters of two kinds of disk are known to stay at 0:
-    the paths of NVMe disks with native multipath (fio#1890) and zvols of OpenZFS 2.0 (openzfs#12066).
+    Either the disks were idle, or their counters do not work. The counters are known to stay at 0 for the paths of NVMe
+    disks with native multipath (fio#1890) and for zvols of OpenZFS 2.0 (openzfs#12066).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
     return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the disks' total bytes. None if a disk has neither bytes nor requests.
+    """Return an upper bound on the total bytes transferred by the disks. None if both counts are unknown for any disk.
 
-    `counted`: (bytes, requests) of each disk.
+    `counted`: (bytes, requests) for each disk.
     """
     most = 0
     for counted_bytes, requests in counted:

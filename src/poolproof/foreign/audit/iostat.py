@@ -1,7 +1,7 @@
-"""Read quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
+"""Parse quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool's units are powers of 1024. Unless `-y` was given, the
-first report of either program is the mean since boot, and is skipped.
+The first report of either program is the mean since boot. It is skipped unless `-y` was given. zpool's units are powers
+of 1024. Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8).
 """
 
 import re
@@ -36,7 +36,7 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """The quoted reports about one pool, or about all disks together. In the second case, `name` is `disks`.
+    """The quoted iostat reports about one pool, or about all disks together (`name` is then `disks`).
 
     Lines are numbered from 1. A report that covers the time since boot is left out.
     """
@@ -49,9 +49,7 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """Return the mean read rate of the busy reports. A report is busy if its read rate is at least half the highest
-        one.
-        """
+        """Return the mean read rate of the busy reports, i.e. those with at least half the highest read rate."""
         return _busy_mean([report.read for report in self.reports])
 
     @property
@@ -69,7 +67,9 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the quoted series of reports, one per pool, in line order. Means since boot are left out."""
+    """Return each series of quoted iostat reports, in line order. Reports that cover the time since boot are left
+    out.
+    """
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):
@@ -87,7 +87,7 @@ def _busy_mean(rates: Sequence[float]) -> float:
 
 
 def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Yield each block of `zpool iostat` output. Rows of vdevs and disks (`-v`) are indented and ignored."""
+    """Yield each block of `zpool iostat` output. The indented rows of vdevs and disks (`-v`) are ignored."""
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):
@@ -132,7 +132,7 @@ def _short_number(word: str) -> float | None:
 def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
     """Yield each series of consecutive `iostat` reports, with the rates of each report summed over its disks.
 
-    dm, md and similar devices are left out of the sum unless the report contains no other devices.
+    Stacked devices such as dm and md are left out of the sum, unless the report contains no others.
     """
     draft: _Draft | None = None
     for place, (number, line) in enumerate(numbered):
@@ -169,5 +169,5 @@ def _iostat_rows(
 
 
 def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
-    """True if the first report must be skipped: no iostat command with `-y` appears in the 8 lines above the block."""
+    """True if the first report must be skipped because no `iostat -y` command appears in the 8 lines above it."""
     return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

@@ -1,4 +1,4 @@
-"""Read the logs of a fio run as a result.
+"""Parse the logs of a fio run as one result.
 
 The logs of a run share a prefix, such as X in `X_bw.1.log`, `X_iops.1.log` and `X_clat.1.log`.
 """
@@ -23,10 +23,10 @@ from poolproof.load.merge import merge_jobs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
-"""The order in which the kinds of logs are read.
+"""The order in which the kinds of logs are parsed.
 
-The rates come first, because they help to find the unit of the latencies. The submission latencies come last, because
-the other latencies give their unit.
+Rates come first, because they help to determine the unit of the latencies. Submission latencies (slat) come last,
+because the other latencies reveal their unit.
 """
 _NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so the latencies are ignored"
 _RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
@@ -39,7 +39,9 @@ def is_log(path: Path) -> bool:
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Group logs by run. The key is the logs' common prefix: the folder, and the file name up to the kind of log."""
+    """Group logs by run. Each group is keyed by its common prefix: the folder, plus the file name up to the kind of
+    log.
+    """
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
@@ -51,7 +53,7 @@ def _prefix_of(path: Path) -> str:
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
-    """Read the logs of one run as one result. Each numjobs clone has one log of each kind.
+    """Parse the logs of one run as one result. Each numjobs clone has one log of each kind.
 
     Raises:
         FioError: a log cannot be read or contains no valid line, or the logs of a clone contain neither reads nor
@@ -69,7 +71,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Read one clone's logs. Return the result, and whether the units of all latencies are known."""
+    """Parse one clone's logs. Return the result, and True if the units of all its latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
@@ -91,10 +93,10 @@ def _histograms(path: Path) -> dict[str, Direction]:
 def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """Read one log of rates or latencies, and split it by direction.
+    """Parse one log of rates or latencies. Return its values, keyed by direction (read or write).
 
-    `units` collects each direction's latency unit. A log of submission latencies (slat) reveals its unit only if it
-    contains priorities.
+    The latency unit of each direction is stored in `units`. A log of submission latencies (slat) reveals its unit only
+    if it contains priorities.
     """
     log = read_log(path)
     values = {}

@@ -1,7 +1,7 @@
-"""Paths and engines without a disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
+"""Recognize paths and engines that use no disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
-If an engine uses a network or bypasses the kernel, its I/O does not appear in the kernel's disk statistics. If fio
-prints disk statistics for such an engine, they belong to the disk that contains the working directory.
+I/O does not appear in the kernel's disk statistics if its engine uses a network or bypasses the kernel. If fio prints
+disk statistics for such an engine, they belong to the disk that contains the working directory.
 """
 
 import re
@@ -40,7 +40,9 @@ def memory_of(load: Load) -> str | None:
 
 
 def memory_below(result: Outcome) -> str | None:
-    """Return the kind of memory in fio's disk statistics. None if they show a disk, nothing, or several kinds."""
+    """Return the kind of memory device in fio's disk statistics. None if they contain a disk, several kinds, or
+    nothing.
+    """
     found = {
         next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
     }
@@ -48,12 +50,15 @@ def memory_below(result: Outcome) -> str | None:
 
 
 def named_memory(load: Load) -> str:
-    """Return the load's first path if all of its paths name a RAM disk, otherwise an empty string."""
+    """Return the first of the load's paths if all of them are named like a RAM disk, otherwise an empty string."""
     paths = [extent.file for part in load.parts for extent in part.extents]
     return paths[0] if paths and all(_NAMED.search(path) for path in paths) else ""
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
-    """Return the result. fio's disk statistics are removed if the load's engines do not use those disks."""
+    """Return a copy of the result without fio's disk statistics if the load's engines do not use those disks.
+
+    Otherwise return the result unchanged.
+    """
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

@@ -1,8 +1,9 @@
-"""Options that a source does not show: the values that the rules assume, and what the audit reports as unknown.
+"""Options that a text does not show: the values that the rules assume, and the list of unknown facts that audit
+reports.
 
-If the source cannot show an option, we assume the value that favours the job. Then no finding is based on a guess.
-fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such
-as `stonewall` and `refill_buffers`.
+An option that the text cannot show is assumed to have the value that favours the job. Then no finding is based on a
+guess. fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a
+value, such as `stonewall` and `refill_buffers`.
 """
 
 from collections import Counter
@@ -29,7 +30,9 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs, with assumed values for options that the source cannot show. Empty if the jobs are unknown."""
+    """Return the jobs that produced a result. Options that the text cannot show get assumed values. Empty if the jobs
+    are unknown.
+    """
     if made is None:
         return ()
     if made.origin == "header":
@@ -41,7 +44,7 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
-    """Return the names of the options that `jobs_of` assumed. `jobs` are the jobs that it returned."""
+    """Return the names of the options for which `jobs_of` assumed a value. `jobs`: the jobs that `jobs_of` returned."""
     shown = made.jobs if made is not None else ()
     return frozenset(
         name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
@@ -49,12 +52,12 @@ def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
 
 
 def _with(job: Job, assumed: dict[str, str]) -> Job:
-    """Return the job with the assumed options added. An option that the job already has keeps its value."""
+    """Return the job with the assumed options added. Options that the job already has keep their values."""
     return replace(job, options={**job.options, **assumed, **job.options})
 
 
 def _assumed_for_header(job: Job) -> dict[str, str]:
-    """Return the options to assume if only fio's header line is known.
+    """Return the options to assume for a job of which only fio's header line is known.
 
     A job that writes gets end_fsync. A job with random or queued I/O gets direct if its block size is a multiple of 512
     bytes.
@@ -67,11 +70,11 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 
 
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
-    """Return the options to assume if the source contains the options that fio prints.
+    """Return the options to assume for a job whose options are known from fio's own output.
 
-    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that sets a runtime
-    but not `loops` gets time_based if it transferred over 5 % more bytes than its size. A job with fewer results than
-    clones gets group_reporting.
+    That output contains neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job with a
+    runtime but no `loops` gets time_based if it transferred over 5% more bytes than its size. A job with fewer results
+    than clones gets group_reporting.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}
@@ -87,7 +90,9 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Yield the jobs. A job gets `stonewall` unless it is the first job or overlaps with an earlier job."""
+    """Yield the jobs, adding `stonewall` to every job except the first one and those that overlap with an earlier
+    job.
+    """
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
@@ -97,7 +102,7 @@ def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
 
 
 def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
-    """Return the job's start and end in ms since 1970, or None if any clone's start is unknown."""
+    """Return the job's start and end in milliseconds since 1970, or None if any clone's start is unknown."""
     clones = [part for part in result.parts if part.name == name]
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):
@@ -106,7 +111,7 @@ def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """True if the two spans overlap for more than half of the shorter one."""
+    """True if the two time spans overlap for more than half of the shorter one."""
     if one is None or other is None:
         return False
     shared = min(one[1], other[1]) - max(one[0], other[0])
@@ -116,9 +121,9 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 def missing_of(
     found: FoundResult, case: Case, context: Context, foreign: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """List what is unknown about the result, most important first. Each entry is worded to follow `not known:`.
+    """Return the facts that are unknown about a result, most important first. Each is worded to follow `not known:`.
 
-    `foreign` lists what another program's format does not show. It is None for fio's results.
+    `foreign`: the facts that another program's format does not show, or None for fio's results.
     """
     if foreign is not None:
         has_ram = context.ram_bytes is not None or bool(case.target and case.target.ram_bytes)
@@ -171,7 +176,7 @@ def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
-    """Yield the unknown facts that options could supply. Also yield the disks' counters if they are unknown."""
+    """Yield the unknown facts that the user can supply as options, and the disks' counters if they are unknown."""
     target = case.target
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
     if context.file_system is not None or (target and target.file_system):

@@ -1,4 +1,4 @@
-"""The audit of one result, and the JSON object that `poolproof audit --json` prints for it (docs/audit.md)."""
+"""The audit of one result, and its form as a JSON object for `poolproof audit --json` (docs/audit.md)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bounds on the true rate in bytes per second, both inclusive. `why` shows how they were calculated."""
+    """Bounds on the true rate in bytes per second, both inclusive. `why` explains their calculation."""
 
     low_bytes_per_s: float
     high_bytes_per_s: float
@@ -23,9 +23,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """The values reported for each active direction (`read`, `write`, `trim`, `mixed`), merged over the jobs.
+    """The reported values, merged over the jobs and keyed by direction (`read`, `write`, `trim`, `mixed`).
 
-    A value that the source does not contain is None. `sync`: the latency of fsync and fdatasync calls.
+    Values that the source does not contain are None. `sync`: the latency of fsync and fdatasync calls.
     """
 
     directions: Mapping[str, Direction]
@@ -43,15 +43,15 @@ class AuditedMetrics:
 class Audited:
     """A result, its verdict and the reasons for the verdict.
 
-    `source`, `line`, `last_line`: where the result is. Lines are numbered from 1.
+    `source`, `line`, `last_line`: the location of the result. Lines are numbered from 1.
     `job`: the names of the jobs that produced the result.
-    `command`: the command or job file that produced the result, if the source contains it. `command_line` is the line
-    where the command begins.
+    `command`: the command or job file that produced the result, if the source contains it.
+    `command_line`: the line on which the command begins.
     `is_assumed`: True if the command probably, but not certainly, produced the result.
-    `verdicts`: the metrics whose verdict differs from `verdict`, with their verdicts.
+    `verdicts`: the metrics whose verdict differs from `verdict`, each with its own verdict.
     `findings`: the findings, strongest first.
     `known`: the facts taken from the surrounding text and the options, each with its source.
-    `missing`: what is not known, and which options could supply it.
+    `missing`: the unknown facts, and the options that could supply them.
     `estimate`: bounds on the true rate.
     `rerun`: the command with all fixes applied.
     `proof`: for an `unproven` result, the `poolproof run` command that would prove it.
@@ -78,7 +78,7 @@ class Audited:
 
     @property
     def is_mixed(self) -> bool:
-        """True if the source shows several directions, or only a total for several directions."""
+        """True if the result covers more than one of reads, writes and trims, either separately or as a total."""
         return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
 
     @property
@@ -88,7 +88,7 @@ class Audited:
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return the reported values for each direction, merged over all jobs."""
+    """Return the reported values for each direction (read, write or trim), merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
@@ -96,7 +96,7 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:
-    """Return the JSON object of an audited result. Values that the source does not contain are null."""
+    """Return an audited result as a JSON object, with null for values that the source does not contain."""
     return {
         "source": audited.source,
         "line": audited.line,
@@ -118,7 +118,8 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return a JSON object with one entry per direction and, if known, another for the latency of syncs.
+    """Return the reported values as a JSON object, with one entry per direction and, if known, one for the latency of
+    syncs.
 
     The units are bytes, bytes per second, I/Os per second, seconds and nanoseconds.
     """

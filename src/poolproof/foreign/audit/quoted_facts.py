@@ -1,11 +1,11 @@
-"""Facts in the text around results.
+"""Facts in the text around a result.
 
-The facts are: which files fio laid out, what sentences say about memory and queue depth, which disks the text names,
-and what earlier jobs did.
+They comprise the files that fio laid out, claims about memory and queue depth, the disks that the text names, and the
+effects of earlier jobs.
 
-A sentence about memory applies to a result if it is after the previous result and at most five lines below this result.
-Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
-count. A sentence with a negation, or about dropping caches, is left out.
+A sentence about memory applies to a result if it comes after the previous result and at most five lines below this
+result. Only sentences and the author's own commands count, because the output of df and mount lists tmpfs on every
+machine. Sentences with a negation, or about dropping caches, are ignored.
 """
 
 import re
@@ -85,7 +85,7 @@ _LONGEST_QUOTE = 80
 
 
 def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...]:
-    """Return the facts around each result in a text. The results must be in line order."""
+    """Return the facts in the text around each result. The results must be in line order."""
     numbered = plain_lines(text)
     has_persistent_memory = _PERSISTENT_MEMORY.search(text) is not None
     has_fast_media = has_persistent_memory or _FAST_MEDIA.search(text) is not None
@@ -114,7 +114,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
-    """Return the facts, including any that the reader of another program's output found."""
+    """Return the facts, combined with those that the parser of another program's output found."""
     return replace(
         quoted,
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
@@ -125,7 +125,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
 
 
 def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
-    """Return the lines from the previous result to a few lines below result number `at`."""
+    """Return the lines from the end of the previous result to a few lines below the result at index `at`."""
     first = results[at - 1].last_line if at else 0
     last = results[at].last_line + _LINES_BELOW
     if at + 1 < len(results):
@@ -135,7 +135,9 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the size of the files that fio laid out (0 if fio printed no size). None if fio laid out no files."""
+    """Return the total size, in bytes, of the files that fio laid out (0 if fio printed no size). None if it laid out
+    no files.
+    """
     total = None
     for _, line in lines:
         match = _LAID_OUT.search(line)
@@ -146,7 +148,7 @@ def _laid_out(lines: Sequence[Line]) -> int | None:
 
 
 def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
-    """Yield the sentences that mention memory, as `line 3 says “…”`."""
+    """Yield each sentence that mentions memory, as a quotation with its line: `line 3 says “…”`."""
     for number, line in lines:
         if _TABLE.search(line):
             continue
@@ -156,7 +158,9 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that sentences claim, each with a quotation. Commands and job files are ignored."""
+    """Return the queue depths that the author claims, each with the sentence quoted. Commands and job files are
+    ignored.
+    """
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()
@@ -169,7 +173,7 @@ def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
 
 
 def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each match in a line outside the result, and the sentence that contains the match."""
+    """Yield each match in a line outside the result, together with the sentence that contains the match."""
     if result.line < number <= result.last_line or len(line) > 4 * _LONGEST_SENTENCE:
         return
     for match in pattern.finditer(line):
@@ -188,8 +192,10 @@ def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
 
 @dataclass(frozen=True)
 class _NamedDisks:
-    """A line that names disks. `words` quotes it if they are hard disks, and is otherwise empty. `count` is 0 if
-    unknown.
+    """A line that names disks.
+
+    `words`: a quotation of the line if the disks are hard disks, otherwise empty.
+    `count`: the number of disks, or 0 if unknown.
     """
 
     words: str
@@ -197,11 +203,11 @@ class _NamedDisks:
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """For each result, yield the nearest line above it that names disks. None if no line does, or if that line mentions
-    flash.
+    """Yield, for each result, the nearest line above it that names disks. None if no line does, or if that line
+    mentions flash.
 
-    Lines inside results are ignored. Each search ends at the previous result, because the nearest line above that
-    result is already known.
+    Lines inside results are ignored. Each search stops at the previous result, for which the nearest line is already
+    known.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
@@ -220,7 +226,7 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 def _named_disks(number: int, line: str) -> _NamedDisks | None:
     """Return the disks that a line names, or None if it names none.
 
-    `words` is empty for a line that mentions flash, because such a line compares disks or describes a cache.
+    `words` is empty if the line mentions flash, because such a line compares disks or describes a cache.
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None

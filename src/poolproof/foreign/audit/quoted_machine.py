@@ -1,4 +1,4 @@
-"""Facts about the machine from the quoted output of other programs: its RAM, and whether the target compresses.
+"""Facts about the machine, from quoted output of other programs: the amount of RAM, and the target's compression.
 
 Only the output of `free`, /proc/meminfo, `zfs get` and `mount` is used. Sentences are ignored.
 """
@@ -24,10 +24,10 @@ _OFF = "off"
 
 @dataclass(frozen=True)
 class QuotedMachine:
-    """Facts about the machine. Unknown facts are None.
+    """Facts about the machine, with None for those that are unknown.
 
-    `where`: the dataset or mount point to which the file system and the compression apply. `ram_words` and
-    `compression_words` quote the facts with their lines.
+    `where`: the dataset or mount point to which the file system and the compression apply.
+    `ram_words`, `compression_words`: the facts as text, with the lines on which they are.
     """
 
     ram_bytes: int | None = None
@@ -43,7 +43,7 @@ UNKNOWN = QuotedMachine()
 
 
 def find_machine(text: str) -> QuotedMachine:
-    """Return the facts that programs printed. Facts with contradictory values are left unknown."""
+    """Return the facts about the machine that programs printed. A fact with contradictory values is left unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
@@ -75,8 +75,8 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 def _bare_unit(total: str) -> str:
     """Return the unit of a number that `free` printed without a unit.
 
-    The unit is KiB by default, MiB with -m, and GiB with -g. The number itself decides: at least 1,000,000 means KiB,
-    at least 500 means MiB, and less means GiB.
+    `free` prints KiB by default, MiB with -m, and GiB with -g. The unit is inferred from the number: at least 1,000,000
+    means KiB, at least 500 means MiB, and less means GiB.
     """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
@@ -85,7 +85,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
     """Return the facts that apply to a load.
 
     The file system applies if a path of the load is below the mount point, or contains the name of the dataset or its
-    pool. If a program other than fio shows no path, the file system is assumed to be the one that the text describes.
+    pool. If a program other than fio shows no path, it is assumed to use the file system that the text describes.
     """
     paths = [extent.file for part in load.parts for extent in part.extents if extent.file.startswith("/")]
     names = {machine.where.rpartition("/")[2], machine.where.partition("/")[0]} - {""}
@@ -100,7 +100,9 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target, completed with the quoted facts. The user's options come first. None if nothing is known."""
+    """Return the target, completed with the quoted facts. The user's options take precedence. None if nothing is
+    known.
+    """
     if machine.ram_bytes is None and machine.compression is None:
         return target
     found = target or Target(file_system="")
@@ -112,7 +114,7 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
-    """Yield the quoted facts that are used because the user gave no option for them."""
+    """Yield, as text, the quoted facts that are used because the user gave no option for them."""
     if machine.ram_words and context.ram_bytes is None:
         yield machine.ram_words
     if machine.compression_words and context.file_system is None:

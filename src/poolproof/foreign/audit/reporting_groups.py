@@ -1,8 +1,9 @@
-"""Split a fio run's result into the run's groups of jobs.
+"""Split the result of a fio run into its groups of jobs.
 
-With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, and each has its
-own rate. 243,000 and 26,100 IOPS are two results, and the mean over the whole run describes neither. If fio's start
-times show that the groups ran at the same time, they stay together, because the disks had to deliver the sum.
+With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, each at its own
+rate. If one group reaches 243,000 IOPS and another 26,100, these are two results, and their mean describes neither.
+Groups that ran at the same time, according to fio's start times, stay together, because the disks had to deliver the
+sum.
 """
 
 from collections.abc import Iterator
@@ -16,16 +17,19 @@ from poolproof.load.outcome import PartOutcome
 
 @dataclass(frozen=True)
 class ReportingGroup:
-    """One group of a run, and the result of the whole run. `found` is `whole` if the run is not split."""
+    """One group of the jobs in a fio run (`found`), and the result of the entire run (`whole`).
+
+    `found` and `whole` are the same object if the run is not split.
+    """
 
     found: FoundResult
     whole: FoundResult
 
 
 def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
-    """Yield each group of a run as a separate result, in the order of the groups' numbers.
+    """Yield each group of a run as a separate result, ordered by group number.
 
-    Every group keeps the disks' counts for the whole run. They are an upper bound on the group's own I/O.
+    Each group keeps the disks' counts for the entire run, because they are an upper bound on the group's own I/O.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):
@@ -52,7 +56,7 @@ def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
 
 
 def _made(made: SourceCommand | None, parts: tuple[PartOutcome, ...]) -> SourceCommand | None:
-    """Return the command with only the group's jobs, or with all jobs if no name matches."""
+    """Return the command with only the jobs of the group, or with all jobs if no job name matches."""
     if made is None:
         return None
     names = {part.name for part in parts}

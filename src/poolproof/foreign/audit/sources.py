@@ -1,4 +1,4 @@
-"""Audit whole sources: files, directories, standard input, fio's logs and run directories."""
+"""Audit entire sources: files, directories, standard input, fio's logs and run directories."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 LARGEST_TEXT_BYTES = 256 << 20
-"""The maximum size of a text that is searched for results."""
+"""The maximum size, in bytes, of a text to search for results."""
 
 _TOO_LARGE = "the text is larger than 256 MiB"
 _LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
@@ -39,7 +39,7 @@ class Unread:
 class Audit:
     """The audited results, and the sources that could not be read.
 
-    Results are in the order of their sources, except that the results read from fio's logs come last.
+    Results are in the order of their sources, except that results from fio's logs come last.
     """
 
     results: list[Audited] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the sources. The source `-` means standard input, and `stdin` is called to read it."""
+    """Audit every result in the named sources. The name `-` means standard input, which is read by calling `stdin`."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -61,7 +61,9 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
 
 
 def as_text(content: bytes) -> str:
-    """Decode UTF-8, or UTF-16 if there is a byte order mark for it. Invalid bytes become replacement characters."""
+    """Decode UTF-8, or UTF-16 if the content begins with its byte order mark. Invalid bytes become replacement
+    characters.
+    """
     if content[:2] in _UTF_16_MARKS:
         return content.decode("utf-16", errors="replace")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -72,11 +74,11 @@ def files_below(
 ) -> Iterator[Path]:
     """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped.
 
-    If `is_source` is true for a folder, the folder itself is yielded instead of its files.
+    If `is_source` is true for a folder, the folder itself is yielded in place of its files.
 
-    A link to a file is followed only if the file is in the same tree. Other links, folders that cannot be read, and
-    folders more than 50 levels deep are added to `unread`. The reason: the tree may come from a stranger, and poolproof
-    may be able to read files that the stranger cannot read.
+    The tree may come from a stranger, and may contain links to files that the stranger cannot read. So a link to a file
+    is followed only if the file is in the same tree, and links to folders are never followed. Other links to files are
+    added to `unread`, as are folders that cannot be read and folders more than 50 levels deep.
     """
     top = os.path.realpath(path)
     waiting = [(path, 0)]
@@ -104,7 +106,7 @@ def files_below(
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file, or None if it is binary.
+    """Return the content of a text file, or None if the file is binary.
 
     Raises:
         OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no fio JSON.
@@ -112,13 +114,13 @@ def read_text(path: Path) -> str | None:
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
     with open_named(path) as file:
-        content = _of_fair_size(file.read(LARGEST_TEXT_BYTES + 1))  # a file in /proc is larger than it says
+        content = _of_fair_size(file.read(LARGEST_TEXT_BYTES + 1))  # files in /proc report a size of 0
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)
 
 
 def _of_fair_size(content: bytes) -> bytes:
-    """Return the content. Raises an OSError if it is too large to be searched."""
+    """Return the content unchanged. Raises an OSError if it is too large to be searched."""
     if len(content) > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
     if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content.replace(b"\0", b""):  # also in UTF-16

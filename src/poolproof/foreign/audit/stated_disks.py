@@ -1,9 +1,9 @@
-"""Find sentences in a text that say how fast the disks are.
+"""Find sentences in a text that state the speed of the disks.
 
-Only unambiguous sentences are used: those that give a number of disks and the rate of each disk ("three NVMe drives,
-each capable of 3.2 GB/s"), and those that give the maximum rate of a single disk ("this disk … max writes 900MB/s").
-The second kind is ignored if the text mentions striping. If several sentences apply, they may describe different disks,
-so the highest rate is used.
+Only two kinds of sentence are used. One gives the number of disks and the rate of each disk ("three NVMe drives, each
+capable of 3.2 GB/s"). The other gives the maximum rate of a single disk ("this disk … max writes 900MB/s"), and is
+ignored if the text mentions striping. If several sentences apply, the highest rate is used, because the sentences may
+describe different disks.
 """
 
 import re
@@ -37,10 +37,11 @@ _LONGEST_PARAGRAPH = 4000
 
 @dataclass(frozen=True)
 class Statement:
-    """What a sentence says about the disks: the highest rate that they can reach together, in bytes per second.
+    """A sentence about the disks, and the highest rate that they can reach together, in bytes per second.
 
-    `line` is the sentence's line (from 1), and `words` quotes the sentence. `read_bytes_per_s` is None if the sentence
-    gives only a write rate. `sum` shows how the rate was calculated.
+    `line`, `words`: the sentence's line (numbered from 1) and a quotation of the sentence.
+    `read_bytes_per_s`: the rate for reads, or None if the sentence gives only a write rate.
+    `sum`: the calculation of the rate, as text.
     """
 
     line: int
@@ -51,7 +52,7 @@ class Statement:
 
 
 def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[Statement, ...]:
-    """Return the statements about disk speed, in line order.
+    """Return all statements about disk speed in the text, in line order.
 
     Lines in the `skip` ranges (1-based, inclusive) are ignored.
     """
@@ -66,15 +67,15 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement above `line` with the highest rate, or None if no statement is above `line`."""
+    """Return the statement above `line` with the highest rate, or None if there is no statement above `line`."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
-    """Return the claim that a matched sentence makes, or None if its rate cannot be parsed.
+    """Return the claim made by a matched sentence, or None if its rate cannot be parsed.
 
-    A drive is assumed to write no faster than it reads, so a read rate also limits the writes. A write rate says
+    A read rate also limits the writes, because a drive is assumed to write no faster than it reads. A write rate says
     nothing about reads.
     """
     named = match.groupdict()
@@ -95,7 +96,7 @@ def _statement(line: int, match: re.Match[str]) -> Statement | None:
 
 
 def _paragraphs(text: str, skip: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Yield each paragraph with the number of its first line. Paragraphs of more than 4000 characters are skipped."""
+    """Yield each paragraph and the number of its first line. Paragraphs of more than 4000 characters are skipped."""
     hidden = {line for first, last in skip for line in range(first, last + 1)}
     lines: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):

@@ -1,4 +1,4 @@
-"""Find every benchmark result in a text and judge it, using the surrounding text and the user's options."""
+"""Find every benchmark result in a text and judge it, based on the surrounding text and the user's options."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -42,19 +42,19 @@ from poolproof.rules.rule_catalogue import rules_of
 from poolproof.units import format_number_of, format_rate
 
 _IN_FIO_OPTIONS = re.compile(r"(?:use|set|make)\b.*\b[a-z_]+=\w")
-_ADJACENT_LINES = 40  # fio prints fewer lines than this between its command and the first result
+_ADJACENT_LINES = 40  # fio prints fewer lines than this between the command and the first result
 
 
 @dataclass(frozen=True)
 class _QuotedContext:
-    """The parts of a text that help to judge the results in the text.
+    """The parts of a text that give context for judging its results.
 
     `blocks`: quoted iostat output.
     `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
-    `machine`: facts about the machine from other programs' output in the text.
-    `callers`: the lines of commands that only name a job file. Such a command may appear between the job file and its
-    result.
+    `machine`: facts about the machine, from other programs' output in the text.
+    `callers`: the lines of commands that run a job file and define no jobs. Such a command may appear between the job
+    file and its result.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -77,8 +77,8 @@ class Judged:
     """A result found in a text, and its judgement.
 
     `known`: the facts taken from the surrounding text and the options.
-    `is_assumed`: True if the command found in the text probably, but not certainly, produced the result. `foreign`:
-    what the reader of another program's output found, or None for fio's results.
+    `is_assumed`: True if the command found in the text probably, but not certainly, produced the result.
+    `foreign`: the values parsed from another program's output, or None for fio's results.
     """
 
     found: FoundResult
@@ -95,7 +95,7 @@ def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
 
 
 def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
-    """Judge every result in the text, in line order. Text that is not part of a result is skipped without an error."""
+    """Judge every result in the text, in line order. Anything else in the text is ignored."""
     runs = find_results(text)
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
         alone = list(groups_of(runs[0]))
@@ -142,10 +142,10 @@ def judge_result(
     quoted: Quoted = UNQUOTED,
     foreign: ForeignResult | None = None,
 ) -> Judged:
-    """Judge one result, using the facts in the text around it.
+    """Judge one result in its context.
 
-    If the result is one group of a run, `whole` is the result of the run. If a program other than fio printed the
-    result, `foreign` is what that program's reader found.
+    `whole`: the result of the entire run, if this result is for one group of its jobs.
+    `foreign`: the values that were parsed, if the output is not fio's.
     """
     jobs = jobs_of(found.made, found.result)
     whole = whole or found
@@ -178,8 +178,8 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load that produced another program's result. If the result has groups, return the load of the judged
-    group.
+    """Return the load that produced another program's result. If the result has groups, return only the judged group's
+    load.
 
     The output of other programs does not show whether they empty the page cache, so we assume that they do.
     """
@@ -189,8 +189,8 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load. Its files are removed if only fio's header line is known, because that line does not show the
-    files.
+    """Return the load. If only fio's header line is known, the load's files are removed, because that line does not
+    show them.
     """
     if found.made is None or found.made.origin != "header":
         return load
@@ -198,7 +198,7 @@ def _named_files(load: Load, found: FoundResult) -> Load:
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Weaken findings that are based on a sentence to `suspects`, because a sentence never refutes a result."""
+    """Weaken findings that are based on a sentence to `suspects`, because a sentence cannot refute a result."""
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
@@ -259,10 +259,10 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
 
 
 def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
-    """True if it is not certain that the command found in the text produced the result.
+    """True if it is uncertain whether the command found in the text produced the result.
 
-    There is doubt if another command fits as well, or if the command is below the result, more than 40 lines above it,
-    or separated from it by another result or command.
+    This is the case if another command fits as well, or if the command is below the result, more than 40 lines above
+    it, or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:
@@ -274,7 +274,7 @@ def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Return the line of the result's command or job file, or None if the text contains neither."""
+    """Return the line on which the result's command or job file begins, or None if the text contains neither."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 

@@ -1,7 +1,7 @@
-"""Assign each imported result to a cell: a layout and a workload.
+"""Assign each imported result to a cell, i.e. a layout and a workload.
 
-Results of different jobs get different workloads. The layout of a result is named after its folder, its file or one of
-its options.
+Results of different jobs get different workloads. A result's layout is named after its folder, its file or one of its
+job options.
 """
 
 import re
@@ -37,13 +37,13 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Record:
-    """A result to import, and where the result was found.
+    """A result to import, and its location.
 
-    `folders`: the names of the folders from the common folder of all files to this file, outermost first. The common
-    folder itself is included only if it contains the file directly.
+    `folders`: the folders that contain the file, as names below the common folder of all files, outermost first. If the
+    common folder contains the file directly, the name of the common folder.
     `stem`: the file name up to its first dot.
-    `options`: the fio options of the job. If the result has several jobs, only the options that have the same value in
-    all of them.
+    `options`: the fio options of the job. If the result has several jobs, only the options with the same value in all
+    of them.
     """
 
     source: str
@@ -59,10 +59,9 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """Return the start time in ISO 8601. fio's time stamp is the end of the run, so the run time is subtracted from
-        it.
+        """Return the start time in ISO 8601. fio's timestamp is the end of the run, so the run time is subtracted.
 
-        Empty if there is no time stamp. Also empty if the run would start before 1970 or end after 2248, because such
+        Empty if there is no timestamp. Also empty if the run would start before 1970 or end after 2248, since such
         times must be wrong.
         """
         ended_ms = self.result.timestamp_ms
@@ -73,7 +72,7 @@ class Record:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Return a dict of columns: the file name, the folder names and the job's options."""
+        """Return the file name, the folder names and the job's options, keyed by column name."""
         named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
         return {"file": self.stem, **named, **self.options}
 
@@ -81,19 +80,21 @@ class Record:
     def series(self) -> str:
         """Return the file name without a repetition number at the end: `mirror` for `mirror-run-2`.
 
-        `raidz2` is unchanged: there is no separator before its 2, so the digit may be part of the name.
+        `raidz2` is unchanged, because a digit without a separator before it may be part of the name.
         """
         return _REPEAT.sub("", self.stem) or self.stem
 
     @property
     def is_bench_fio(self) -> bool:
-        """True if the file name is like bench-fio's: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
+        """True if the file is named like bench-fio's: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
         return _BENCH_FIO.match(self.stem) is not None
 
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record assigned to a cell. `number` counts the cell's repetitions from 1, in chronological order."""
+    """An imported result and its cell. `number`: its position among the cell's repetitions, in chronological order from
+    1.
+    """
 
     record: Record
     layout: str
@@ -103,7 +104,7 @@ class ImportedRecord:
 
 
 def record_of(path: Path, base: Path, judged: Judged) -> Record:
-    """Make a record for a result from the file at `path`. `base` is the common folder of all files."""
+    """Return a record for a result from the file at `path`. `base`: the common folder of all files."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
     named = _BENCH_FIO.match(stem)
@@ -112,7 +113,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all of the result's jobs share. If the jobs are unknown, return only the first job's
+    """Return the options that all of the result's jobs share. If the jobs are unknown, return only the first one's
     name.
     """
     jobs = found.made.jobs if found.made is not None else ()
@@ -127,15 +128,15 @@ def _shared_options(found: FoundResult) -> dict[str, str]:
 
 
 def common_folder(paths: Iterable[Path]) -> Path:
-    """Return the innermost folder that contains all these files. The paths must be absolute."""
+    """Return the innermost folder that contains all the files. The paths must be absolute."""
     return Path(commonpath({path.parent for path in paths}))
 
 
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Assign every record to a cell.
 
-    `layout_from` decides what layouts are named after: `folder`, `file`, or the name of a fio option. With None, they
-    are named after folders or after files, whichever fits the records.
+    `layout_from`: the source of the layouts' names, which is `folder`, `file`, or the name of a fio option. With None,
+    layouts are named after folders or files, depending on the records.
 
     Raises:
         UsageError: `layout_from` is an option that no record has.
@@ -159,8 +160,9 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 def _axes(records: Sequence[Record]) -> list[str]:
     """Return the options that distinguish the workloads, most familiar first.
 
-    Options with the same value in all records are left out. So are options that say nothing beyond the options before
-    them, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish workloads.
+    Options with the same value in all records are left out. Options that depend entirely on the options before them are
+    left out too, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish
+    workloads.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []
@@ -176,8 +178,8 @@ def _axes(records: Sequence[Record]) -> list[str]:
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
     """Return a function that returns a record's layout name.
 
-    By default, layouts are named after folders. They are named after files instead if the records differ only in their
-    file names: all have the same job and folder, and the names are not bench-fio's.
+    By default, layouts are named after folders. They are named after files if the records differ only in their file
+    names, i.e. all have the same job and folder, and the files are not named like bench-fio's.
     """
     by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
@@ -185,7 +187,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
         jobs[record.series].add(tuple(sorted(record.options.items())))
 
     def by_file(record: Record) -> str:
-        """Return the file name, without the repetition number if all files of the series ran the same job."""
+        """Return the file name, without its repetition number if all files of the series ran the same job."""
         return record.series if len(jobs[record.series]) == 1 else record.stem
 
     if layout_from == "file":
@@ -202,7 +204,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Join the names of the folders at these depths, or return the innermost folder's name if there are none."""
+    """Join the names of the folders at the given depths. If there are none, return the name of the innermost folder."""
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 
@@ -210,9 +212,9 @@ def _by_folder(depths: set[int], record: Record) -> str:
 def _informative_depths(records: Iterable[Record]) -> set[int]:
     """Return the depths at which folder names distinguish layouts.
 
-    At such a depth, the records have different folder names, and at least one of the names neither repeats a job option
-    nor counts repetitions. bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job
-    options.
+    At such a depth, folder names differ between records, and at least one of them neither repeats a job option nor
+    counts repetitions. For example, bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat
+    job options.
     """
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Check the jobs in a source: report the rules' findings and everything that fio would refuse."""
+"""Check the jobs in a file or command: report rule violations and anything that fio would reject."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from poolproof.rules.model import Finding
 
 _Place = tuple[int, str, Severity]
 _Found = tuple[Diagnostic, Mapping[str, str]]
-"""A finding, and the loop variables' values for which it occurs."""
+"""A finding, and the values of the loop variables that trigger it."""
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
@@ -29,8 +29,8 @@ _SET_IT = {
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
 
-    Without `targets`, the jobs' targets are unknown. `fio` is the installed fio that would run the jobs, or None if
-    unknown.
+    `targets`: looks up the jobs' targets. Without it, they are unknown.
+    `fio`: the installed fio that would run the jobs, or None if unknown.
     """
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"
@@ -53,7 +53,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
 
 
 def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration]) -> Iterator[Diagnostic]:
-    """Yield the findings of one rule at one place. Findings from several iterations of a loop are merged into one."""
+    """Yield one rule's findings at one location. Findings from several iterations of a loop are merged into one."""
     if len(runs) == 1:
         yield from (each for each, _ in found)
         return

@@ -1,4 +1,4 @@
-"""Find the fio calls in a shell script, including calls quoted for another program to run (ssh, docker, sh -c)."""
+"""Find the fio calls in a shell script, including those quoted for another program to run (ssh, docker, sh -c)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", 
 _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a variable: $FIO, ${FIO_CMD}
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
-_SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
+_SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
-    """Return the fio calls for each combination of loop values. Without loops over known values, there is one
-    combination.
+    """Return the script's fio calls for each combination of loop values, or a single combination if no loop values are
+    known.
     """
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
@@ -79,7 +79,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
     if not has_fio_options(text):
         return
     unit = replace(unit_of_job_file(text, surroundings, first_line=given[0].line), sections=None)
-    if text == given[0].text:  # its lines are those of the script
+    if text == given[0].text:  # the job file's line numbers are then those of the script
         yield unit
         return
     line = given[0].line
@@ -88,7 +88,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
 
 
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
-    """Yield the fio calls in a word that is a command line, such as the last word of `ssh host 'fio …'`."""
+    """Yield the fio calls in a word that is itself a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
@@ -110,12 +110,14 @@ def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
 
 
 def _is_unknown(word: ShellWord) -> bool:
-    """True if the word contains a variable that may expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
+    """True if the word contains a variable that can expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
     return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if there are job options but no job. Options such as `--profile` need no job."""
+    """Yield a problem if a command has job options but no job. Commands with options such as `--profile` need no
+    job.
+    """
     program_options = {name for name, _value in command.program}
     options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
     misspelt = any(problem.meant == "name" for problem in command.problems)
@@ -125,7 +127,7 @@ def _missing_name(command: Command) -> Iterator[Problem]:
 
 
 def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
-    """Return the sections of a command: first the global options, then one section per job."""
+    """Return the sections of a command: the global options first, then one section per job."""
     sections: list[JobSection] = []
     name, settings = "global", list[WrittenOption]()
     insert_at = words[0].start if words else 0

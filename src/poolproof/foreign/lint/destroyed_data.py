@@ -34,11 +34,11 @@ _FIX = (
 
 
 def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
-    """Yield an error for each job that would overwrite data, and a warning for each that writes to a device with
+    """Yield an error for each job that would overwrite data, and a warning for each job that writes to a device with
     unknown contents.
 
-    `text` is the source's text. Its `for` loops give variables their values. Without `targets`, nothing is known about
-    any device.
+    `text`: the text of the script or job file. Its `for` loops give variables their values.
+    `targets`: looks up devices. Without it, nothing is known about them.
     """
     if unit.read_only:
         return
@@ -56,7 +56,7 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
 
 
 def _writing_part(job: Job, text: str) -> LoadPart | None:
-    """Return the job's load part if the job writes or trims. None if it does neither, or if that is unknown."""
+    """Return the load of a job that writes or trims. None if the job does neither, or if that is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
     for pattern in _values(job.text("rw") or "read", text):
@@ -76,8 +76,9 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return the value once for each word that `for` loops give to its first variable. Without a loop, it stays
-    unchanged.
+    """Return one copy of the value for each word that a `for` loop assigns to the value's first variable.
+
+    In each copy, the variable is replaced with the word. If there is no such loop, the value is returned unchanged.
     """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []

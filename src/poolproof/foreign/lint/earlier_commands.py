@@ -1,4 +1,4 @@
-"""What ran before a fio call in the same text: the earlier loads, and whether the caches were dropped after them."""
+"""The history before a fio call in the same text: the earlier loads, and whether the caches were dropped after them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ _MOST_LOADS = 64
 
 @dataclass(frozen=True)
 class Before:
-    """What ran before a call. `loads` contains the earlier loads, oldest first.
+    """The history before a fio call.
 
-    `drops_caches`: the caches were dropped after the last write.
-    `drops_only_clean`: the caches were dropped while the written data was still dirty, so the data stayed in RAM. In
-    that case, `drops_caches` is False.
+    `loads`: the earlier loads, oldest first.
+    `drops_caches`: True if the caches were dropped after the last write, and the written data with them.
+    `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so it stayed in RAM.
     `empty`: the files and devices that contain no data, each with the program that emptied it.
     `zeros`: the files and devices that contain only zeros, each with the program that wrote them.
     """
@@ -54,7 +54,7 @@ class History:
         return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, bool(drops) and not dropped, empty, zeros)
 
     def _empties(self, line: int) -> bool:
-        """True if dropping the caches on this line also drops the written data.
+        """True if dropping the caches on this line also drops the data that was just written.
 
         This is the case if the data was clean or had been synced, or if the line writes it back first, as umount does.
         """
@@ -72,6 +72,6 @@ class History:
 
 
 def _leaves_dirty(part: LoadPart) -> bool:
-    """True if some of the data that the part wrote may still be dirty when the part ends."""
+    """True if some of the data that the job wrote may still be dirty when the job ends."""
     is_synced = part.syncs_at_end or part.writes_are_synchronous or part.sync_every == 1
     return part.writes and not part.direct and part.may_use_page_cache and not is_synced

@@ -1,4 +1,4 @@
-"""Fix the jobs in a source: change their options in place, and leave the rest of the text unchanged."""
+"""Fix the jobs in a file or command by changing their options in place. The rest of the text stays unchanged."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from poolproof.rules.model import Changes
 _MAX_PASSES = 8
 
 _Edit = tuple[int, int, str]
-"""A part of the text to replace: its start, its end and the new text."""
+"""A replacement in a text: the start and end of the replaced part, and the new text."""
 
 
 @dataclass(frozen=True)
 class FixedText:
     """The corrected text, the findings that a fix removed, and the findings that remain.
 
-    `resolved`: findings that disappeared because of another rule's fix. For example, adding direct=1 also removes
-    findings about RAM.
+    `resolved`: the findings that another rule's fix removed. For example, adding direct=1 also removes findings about
+    RAM.
     """
 
     text: str
@@ -52,7 +52,7 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
-    """Try the fix for each finding in turn. `changed_for` collects the rules whose fixes were applied."""
+    """Try to fix each finding in turn. The rules whose fixes were applied are added to `changed_for`."""
     for number in range(len(source.units)):
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
@@ -67,8 +67,8 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Try to fix the finding in all jobs at once, then in a single job. Return the new source, or None if neither
-    helps.
+    """Try to fix the finding in all jobs at once, then in one job at a time. Return the first source that is better, or
+    None.
     """
     units = source.units
     if number >= len(units):
@@ -104,7 +104,7 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | None:
     """Return the text with its options changed, or None if the text cannot be changed in place.
 
-    `changes` maps each job's index in the fio call to the changes that the job needs.
+    `changes`: the changes that each job needs, keyed by the job's index in the fio call.
     """
     if unit.sections is None or any(job >= len(unit.jobs) for job in changes):
         return None
@@ -124,7 +124,7 @@ def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | 
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """Yield each section and its changes. A change that all jobs need is made in the section that they share."""
+    """Yield each section and its changes. A change that all jobs need is made only once, in the [global] section."""
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:
@@ -179,8 +179,8 @@ def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) 
 def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
     """Return the edit that removes an option from the text.
 
-    In a command, the option and the blanks before it are removed. In a job file, the whole line is removed, unless a
-    comment follows the option.
+    In a command, the edit also removes the blanks before the option. In a job file, it removes the entire line, unless
+    a comment follows the option.
     """
     if form == "command":
         return len(text[: setting.start].rstrip(" \t")), setting.end, ""

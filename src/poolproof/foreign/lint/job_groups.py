@@ -15,9 +15,9 @@ _MOST_NAMED = 64
 
 @dataclass(frozen=True)
 class JobFiles:
-    """The paths of a job's files, and the job's directory ("" means fio's working directory).
+    """The paths of a job's files, and the job's directory (an empty string means fio's working directory).
 
-    `files` is empty if lint cannot work out the names that fio would generate.
+    `files` is empty if lint cannot determine the names that fio would generate.
     """
 
     files: tuple[str, ...]
@@ -26,7 +26,9 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a fio call that share a target. `jobs` contains their indexes. `evidence` is about their files."""
+    """The jobs of a fio call that share a target. `jobs`: the indexes of the jobs. `evidence`: facts about their
+    files.
+    """
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -40,16 +42,16 @@ class Targets(Protocol):
         """Return the target that contains a job's files, or None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known about the jobs' files before a run, or None if nothing is known. The jobs share a
+        """Return what is known about the files before the run, or None if nothing is known. All jobs must share one
         target.
         """
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Look up what exists at a path that a job would write to. Return None if unknown."""
+        """Look up the file or device at a path to which a job would write. Return None if unknown."""
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Group the jobs of a fio call by target. Without `targets`, they form one group with an unknown target."""
+    """Group the jobs of a fio call by target. Without `targets`, all jobs form one group with an unknown target."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):

@@ -1,4 +1,4 @@
-"""Read a job file as a `FioCall`: its jobs, and where each option is in the text."""
+"""Parse a job file into a `FioCall`, recording the position of each option in the text."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the first line that is neither blank nor a comment opens a section (even without `]`) or includes a file.
+    """True if the text begins with a section (even without `]`) or an `include` line. Blank lines and comments are
+    ignored.
 
     A shell prompt (`[root@host ~]# fio …`) is not a section.
     """
@@ -28,7 +29,9 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option. Other file formats have sections too."""
+    """True if the text is a job file with at least one fio option. Sections are not enough, as other file formats have
+    them too.
+    """
     return is_job_file(text) and sets_fio_option(text)
 
 
@@ -39,7 +42,9 @@ def sets_fio_option(text: str) -> bool:
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
-    """Read a job file that begins at character `start` on line `first_line` of the text that contains it."""
+    """Parse a job file that may be part of a larger text. `first_line`, `start`: the line and character at which it
+    begins.
+    """
     read = read_job_file(
         text,
         environment=surroundings.environment,
@@ -54,7 +59,7 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Yield the sections of a job file in order. `start` is added to every position in the sections."""
+    """Yield the sections of a job file in order. `start`: the number to add to every position in the sections."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0

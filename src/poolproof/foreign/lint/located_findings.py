@@ -1,4 +1,4 @@
-"""The rules' findings for one fio call, each with the line and the jobs that cause the finding."""
+"""The rules' findings for one fio call, each with its line and the jobs that cause it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _NOTHING_BEFORE = Before()
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding, its line, the indexes of the jobs that cause it, and the changes that would fix each job."""
+    """A finding, its line, the indexes of the jobs that cause it, and the changes that would fix each of these jobs."""
 
     finding: Finding
     line: int
@@ -29,7 +29,7 @@ class LocatedFinding:
 def locate_findings(
     unit: FioCall, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
 ) -> tuple[LocatedFinding, ...]:
-    """Return the rules' findings for a fio call, in line order. `before` says what ran earlier in the same text."""
+    """Return the rules' findings for a fio call, in line order. `before`: the earlier commands in the same text."""
     found: list[LocatedFinding] = []
     for group in groups:
         jobs = tuple(unit.jobs[place] for place in group.jobs)
@@ -53,12 +53,14 @@ def locate_findings(
 
 
 def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """Yield the rule's findings that occur in every case. The cases differ in the values of unknown variables."""
+    """Yield those findings of a rule that occur in every case. The cases have different values for unknown
+    variables.
+    """
     first = rule.check_job(cases[0])
     if not first:
         return
     others = [rule.check_job(case) for case in cases[1:]]
-    # The jobs that break the rule when they run alone; all jobs if only the combination breaks it.
+    # Blame the jobs that break the rule on their own, or all jobs if only their combination breaks it.
     parts = cases[0].load.parts
     alone = [at for at, part in enumerate(parts) if rule.check_job(replace(cases[0], load=Load((part,))))]
     blamed = alone or list(range(len(parts)))
@@ -75,7 +77,7 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """Return the mildest finding. If the findings' messages or fixes differ, the rule's general ones are used."""
+    """Return the mildest finding. If the findings differ in message or fix, use the rule's general message and fix."""
     finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
@@ -88,6 +90,6 @@ def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the changes that fix the job, or none if they depend on unknown variables."""
+    """Return the changes that fix the job, or no changes if they depend on unknown variables."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     return first if all(changes == first for changes in others) else {}

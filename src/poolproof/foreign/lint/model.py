@@ -1,4 +1,4 @@
-"""Data types of lint: its findings, the fio calls in a text, the options' positions, and the devices that jobs write
+"""Data types of lint: findings, the fio calls in a text, the positions of options, and the devices that jobs write
 to.
 """
 
@@ -22,14 +22,17 @@ SEVERITIES: Mapping[Effect, Severity] = {
 }
 """The severity of each effect that a finding can have.
 
-`error`: the job fails, or its result is certainly wrong. `warning`: the result is probably misleading. `note`: the
-result is still valid.
+`error`: the job fails, or its result is certainly wrong.
+`warning`: the result is probably misleading.
+`note`: the result is still valid.
 """
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A finding and its line (from 1). `source` is the file name as given, `-` or `command line`."""
+    """A finding and its line, numbered from 1. `source`: the file name as given, `-` for standard input, or `command
+    line`.
+    """
 
     source: str
     line: int
@@ -43,7 +46,8 @@ class Diagnostic:
 class WrittenOption:
     """An option as written in the text, from character `start` to character `end`.
 
-    `name` is fio's primary name for the option. `given` is the name as written, including the dashes of a command line.
+    `name`: fio's primary name for the option.
+    `given`: the name as written, including the dashes on a command line.
     """
 
     name: str
@@ -54,7 +58,9 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """The options of one job, or the options that several jobs share. New options are inserted at `insert_at`."""
+    """The options of one job, or the [global] options that several jobs share. `insert_at`: the position for new
+    options.
+    """
 
     name: str
     is_shared: bool
@@ -67,12 +73,10 @@ class FioCall:
     """The jobs of one fio call, from a job file or a command.
 
     `files`: the job files that a command names.
-    `sections`: the job sections, in text order. The sections that are not shared belong to the jobs in `jobs`, in the
-    same order. `sections` is None if the text cannot be changed in place, for example because a command is quoted
-    inside another command.
-    `unknown_words`: (line, argument) for each argument that contains an unknown variable and may therefore be any
-    option.
-    `read_only`: fio was called with `--readonly`, so it refuses jobs that write.
+    `sections`: the job sections, in text order. Apart from shared ([global]) sections, they correspond one-to-one to
+    `jobs`. None if the text cannot be changed in place, for example because a command is quoted inside another command.
+    `unknown_words`: (line, argument) for each argument with an unknown variable, which can expand to any option.
+    `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write.
     """
 
     form: Form
@@ -87,7 +91,7 @@ class FioCall:
 
 @dataclass(frozen=True)
 class LoopIteration:
-    """The fio calls of a script for one combination of loop values, and the value of each loop variable."""
+    """The fio calls of a script for one combination of loop values. `values` is keyed by loop variable."""
 
     values: Mapping[str, str]
     units: tuple[FioCall, ...]
@@ -95,9 +99,9 @@ class LoopIteration:
 
 @dataclass(frozen=True)
 class JobEnvironment:
-    """What a job file can refer to: environment variables, facts about the machine, and files to include.
+    """The inputs of a job file: environment variables, facts about the machine, and files to include.
 
-    `include` returns the text of the named file, or None if it cannot be read.
+    `include` returns the content of the named file, or None if it cannot be read.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -107,10 +111,11 @@ class JobEnvironment:
 
 @dataclass(frozen=True)
 class WrittenDevice:
-    """A path that a job writes to, as seen from a host.
+    """A path to which a job writes, as seen from a host.
 
-    `exists` is False if there is nothing at the path. `is_block` is True for a block device. `found` says what is on
-    the device, as the end of a sentence (`is mounted at /`). It is empty if nothing was found.
+    `exists`: False if there is nothing at the path.
+    `is_block`: True for a block device.
+    `found`: what is on the device, worded as the end of a sentence (`is mounted at /`). Empty if nothing was found.
     """
 
     exists: bool

@@ -1,4 +1,4 @@
-"""Files and devices that a script prepares with other commands before fio tests them.
+"""Files and devices that a script prepares with other commands before it runs fio.
 
 `truncate` and `fallocate` give a file its size but no data. `blkdiscard` empties a device. `dd if=/dev/zero` fills a
 file with zeros.
@@ -20,7 +20,7 @@ _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """The state in which a command leaves a file or device. `command` is the name of the program."""
+    """The state in which a command leaves a file or device. `command`: the program's name."""
 
     path: str
     state: State
@@ -29,7 +29,7 @@ class PreparedFile:
 
 
 def prepared_files(text: str, variables: Mapping[str, str]) -> tuple[PreparedFile, ...]:
-    """Return what a script's commands do to files and devices, in order."""
+    """Return the effects of a script's commands on files and devices, in order."""
     return tuple(each for words in read_script(text, variables).commands for each in _of_command(words))
 
 
@@ -54,7 +54,7 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
 
 
 def _paths(words: Sequence[str], with_value: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments that are not options. Options in `with_value` take the next word as their value."""
+    """Yield the arguments that are not options. `with_value`: the options that take the next word as their value."""
     is_value = False
     for word in words:
         if not is_value and not word.startswith("-"):

@@ -1,4 +1,4 @@
-"""Find everything that fio would refuse: options that do not exist, invalid values, and missing jobs.
+"""Find everything that fio would refuse: nonexistent options, invalid values, and missing jobs.
 
 poolproof's tables cover most of these. If fio is installed on the machine that would run the jobs, fio checks the rest.
 """
@@ -30,9 +30,9 @@ _Jobs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
 class InstalledFio:
-    """The fio that is installed on a host.
+    """The fio installation on a host.
 
-    If fio is missing or fails, its version and option names are None, and `complaints` returns nothing.
+    If fio is missing or fails to run, its version and option names are None, and `complaints` returns an empty tuple.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -46,11 +46,11 @@ class InstalledFio:
 
     @property
     def version(self) -> str | None:
-        """The version as fio prints it, such as `fio-3.33`, or None if fio is missing or fails."""
+        """The version as fio prints it, such as `fio-3.33`, or None if fio is missing or fails to run."""
         return self._version()
 
     def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
-        """Return fio's complaints about the option values of the call's jobs."""
+        """Return fio's complaints about the values of the jobs' options."""
         names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
             return ()
@@ -58,20 +58,22 @@ class InstalledFio:
         return self._complaints(tuple((job.name, tuple(job.options.items())) for job in to_check))
 
     def _ask(self, jobs: _Jobs) -> tuple[Complaint, ...]:
-        """Have fio check the jobs without running them. Texts often repeat a command, so the answers are cached."""
+        """Have fio check the jobs without running them. The answers are cached, because scripts often repeat a
+        command.
+        """
         to_check = [Job(name, dict(options)) for name, options in jobs]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:
-        """Return the names of the options that fio accepts with this engine, or None if fio is missing or fails."""
+        """Return the names of the options that fio accepts with this engine. None if fio is missing or fails to run."""
         return none_if_it_fails(lambda: known_options(self._host, engine))
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:
-    """Return the job, reduced to the options that fio has to check.
+    """Return a copy of the job with only those options that fio has to check.
 
-    These are options with known values, except for values that poolproof's tables already refuse. Options of other
-    engines are left out, because a job may inherit them from [global], where fio accepts them.
+    Values that contain unknown variables and values that poolproof's tables already refuse are left out. Options of
+    other engines are left out too, because a job may inherit them from [global], where fio accepts them.
     """
     checked = JOB_OPTIONS | OTHER_RELEASES | names
     options = {
@@ -83,7 +85,7 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield what fio refuses, ignores or may refuse in a call. `source` is the name of the file, and `text` its
+    """Yield everything in a call that fio refuses, ignores or may refuse. `source`: the file's name. `text`: its
     content.
     """
     may_exist = _may_exist_elsewhere(text, unit, fio)
@@ -97,7 +99,7 @@ def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) ->
 
 
 def _refused_values(unit: FioCall) -> Iterator[tuple[int, str]]:
-    """Yield (line, reason) for each value that fio refuses. Values with an unknown variable are not checked."""
+    """Yield (line, reason) for each value that fio refuses. Values with unknown variables are not checked."""
     found: dict[tuple[int, str], None] = {}
     for job in unit.jobs:
         for name, value in job.options.items():
@@ -126,9 +128,9 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
-    """True if another fio may accept options that the tables do not list.
+    """True if another version of fio may accept options that the tables do not list.
 
-    That is possible if the text names another release, if an argument is unknown, or if an engine has options that are
+    This is possible if the text names another release, if an argument is unknown, or if an engine has options that are
     not in the tables.
     """
     here = (fio and fio.version) or ""

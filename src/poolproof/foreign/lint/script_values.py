@@ -1,6 +1,7 @@
-"""The values of variables in a shell script: variables that it sets once, arrays, and loop variables.
+"""The values of variables in a shell script: variables that are set only once, arrays, and loop variables.
 
-`for bs in 4k 64k 1m` runs fio with each of these values, and `for jobs in {1..4}` or `$(seq 1 4)` with each number.
+For example, `for bs in 4k 64k 1m` runs fio with each of these values, and `for jobs in {1..4}` or `$(seq 1 4)` with
+each number.
 """
 
 import itertools
@@ -30,11 +31,11 @@ _MOST_RUNS = 32
 
 
 def known_variables(text: str) -> dict[str, str]:
-    """Return the variables with a known value: arrays, and variables to which the script assigns exactly one literal
+    """Return the variables with a known value: arrays, and variables that the script sets exactly once, to a literal
     value.
 
-    The result also has a key for each other variable that the script sets, and for each argument of a function. For
-    these variables, `${NAME:-default}` is not replaced with the default.
+    The result also marks all variables that the script sets, and the arguments of functions. If the value of a marked
+    variable is unknown, `${NAME:-default}` is not replaced with the default.
     """
     known: dict[str, str] = {}
     values: dict[str, set[str | None]] = {}
@@ -51,7 +52,7 @@ def known_variables(text: str) -> dict[str, str]:
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value) for each assignment in the script. The value is None if unknown."""
+    """Yield (name, value) for each assignment in the script, with None for unknown values."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:
@@ -69,10 +70,10 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements of each array that the script sets exactly once. The key is `ARRAY[@]`.
+    """Return the elements of each array that the script sets exactly once, keyed by `ARRAY[@]`.
 
-    Elements are separated by blanks. An array is left out if any element contains blanks or unknown variables, or if
-    the script sets the array more than once or appends to it.
+    The elements are separated by blanks. An array is left out if an element contains blanks or unknown variables, or if
+    the script appends to the array.
     """
     found: dict[str, str] = {}
     again: set[str] = set()
@@ -87,9 +88,9 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the values of each loop variable, if its loop lists them literally or names an array that does.
+    """Return the values of each loop variable whose loop lists them literally, or names an array that does.
 
-    If several loops use the same variable with different lists, the variable is left out.
+    A variable is left out if several loops use it with different lists.
     """
     arrays = {
         found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)
@@ -128,7 +129,7 @@ def _numbers(word: str) -> tuple[str, ...]:
 
 
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
-    """Yield the combinations of the loop variables' values, in the order of the loops.
+    """Yield the combinations of the loop variables' values, in loop order.
 
     If there are too many combinations, only one variable is varied at a time.
     """

@@ -1,9 +1,9 @@
 """Split a shell script into simple commands, and each command into words with their positions.
 
 Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
-operators, redirections and here-documents. A variable is replaced with its value if the value is known, or with its
-default in `${NAME:-default}`; otherwise it is left as written. No text is rejected: an unclosed quote extends to the
-end of the text.
+operators, redirections and here-documents. A variable is replaced with its value if known, or with its default in
+`${NAME:-default}`. Other variables stay as written. Invalid scripts are not rejected: an unclosed quote, for example,
+extends to the end of the text.
 """
 
 import re
@@ -27,9 +27,9 @@ _MAX_DEPTH = 12
 class ShellWord:
     """A word without its quotes, from character `start` to character `end`.
 
-    `verbatim`: the position of the content if one pair of quotes surrounds the whole word and there are no escapes in
-    it. `is_split`: True for each of several words to which an unquoted variable expanded. All these words have the
-    variable's position.
+    `verbatim`: the position of the content, if one pair of quotes encloses the entire word and it contains no escapes.
+    `is_split`: True if the word is one of several to which a variable expanded. All these words have the variable's
+    position.
     """
 
     text: str
@@ -42,7 +42,9 @@ class ShellWord:
 
 @dataclass(frozen=True)
 class HereDocument:
-    """The text between `<<MARK` and the mark. It begins at character `start` and on line `line` of the script."""
+    """The text of a here-document, between `<<MARK` and the mark. It begins at character `start` and on line `line` of
+    the script.
+    """
 
     text: str
     start: int
@@ -58,12 +60,14 @@ class Script:
 
 
 def key_without_default(name: str) -> str:
-    """Return the key that marks a variable as set to an unknown value. `${NAME:-default}` then stays as written."""
+    """Return the key that marks a variable as set to an unknown value. With that key, `${NAME:-default}` stays as
+    written.
+    """
     return f"{name}:-"
 
 
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
-    """Read a script that begins at character `start` and line `line` of a larger text.
+    """Parse a script that begins at character `start` and line `line` of a larger text.
 
     Commands in `$(…)` and in backquotes are listed before the command that contains them.
     """
@@ -196,7 +200,7 @@ class _ShellParser:
         return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the variable's value if known, its default if the variable is not set, or else the expansion as
+        """Return the variable's value if known, or its default if it is not set. Otherwise, return the expansion as
         written.
 
         Commands in `$(…)` and in backquotes are added to the script.
@@ -223,7 +227,7 @@ class _ShellParser:
         return raw
 
     def _end_of_expansion(self) -> int:
-        """Return the position after a `$(…)`, a `${…}`, a command in backquotes or a special variable."""
+        """Return the position after an expansion: `$(…)`, `${…}`, a command in backquotes or a special variable."""
         opening = self._text[self._place : self._place + 2]
         if opening.startswith("`"):
             return self._find("`", self._place + 1) + 1

@@ -1,4 +1,4 @@
-"""The texts that lint reads: files, standard input, or a fio command after `--`."""
+"""The input of lint: files, standard input, or a fio command after `--`."""
 
 import io
 import os
@@ -25,10 +25,10 @@ Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _SPLIT_IT = "name a job file or a script, or split it into several"
-_LARGEST_BYTES = 512 * 1024  # so much text takes some seconds; scripts and job files are much smaller
+_LARGEST_BYTES = 512 * 1024  # this much text takes seconds; scripts and job files are much smaller
 _MOST_JOBS = 4096  # rules compare each job with all others
 _SECTION = re.compile(rb"(?:^|[\r\n])[ \t]*\[")
-_KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block, or change something
+_KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block or have side effects
 _LIMIT_S = 20.0
 _GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
 _MAX_CONTROL_SHARE = 0.05
@@ -37,9 +37,10 @@ _CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characte
 
 @dataclass(frozen=True)
 class Source:
-    """A job file, a shell script or a command line. `name` appears in the findings.
+    """A job file, a shell script or a command line.
 
-    `read_only`: a command with `--readonly` reads this job file.
+    `name`: the name to show in findings.
+    `read_only`: True if this is a job file that a command with `--readonly` runs.
     """
 
     name: str
@@ -51,8 +52,8 @@ class Source:
     def kind(self) -> Kind:
         """Decide whether the text is a job file or a script.
 
-        The text is a job file if it opens a section or includes a file. If the file name ends in `.fio` or `.job`, the
-        text is also a job file unless it calls fio.
+        The text is a job file if it begins with a section or an `include` line. If the file name ends in `.fio` or
+        `.job`, the text is also a job file unless it calls fio.
         """
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
@@ -60,7 +61,7 @@ class Source:
 
     @property
     def is_text(self) -> bool:
-        """True if the text has no NUL bytes and few control characters. Invalid UTF-8 is accepted."""
+        """True if the text contains no NUL bytes, few control characters and few bytes that are not valid UTF-8."""
         controls = len(_CONTROL.findall(self.text))
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
@@ -74,14 +75,14 @@ class Source:
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
-        """Return the fio calls for each combination of loop values in a script. A job file has only one combination."""
+        """Return the script's fio calls for each combination of loop values. A job file has only one combination."""
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
 
     @property
     def prepared(self) -> tuple[PreparedFile, ...]:
-        """Return the files and devices that a script's other commands prepare, in order."""
+        """Return the files and devices that a script prepares with commands other than fio, in order."""
         if self.kind == "job file":
             return ()
         return prepared_files(self.text, known_variables(self.text))
@@ -95,7 +96,7 @@ def read_sources(
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: no source is named, or a file cannot be read, or it is too large.
+        UsageError: no source is named, or a file cannot be read or is too large.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -115,7 +116,8 @@ def read_sources(
 
 
 def fio_keywords(host: Host) -> Mapping[str, int]:
-    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or none if the host does not report them.
+    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or an empty dict if the host does not report
+    them.
 
     Raises:
         CommandError: the host does not answer in time.
@@ -144,7 +146,9 @@ def _text(path: Path) -> str:
 
 
 def _decoded(file: BinaryIO, name: str) -> str:
-    """Read a text file. Its line ends may be those of any system."""
+    """Return the content of a text file, with the line ends of any system. Raises a UsageError if the file is too
+    large.
+    """
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
@@ -154,11 +158,12 @@ def _decoded(file: BinaryIO, name: str) -> str:
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
-    """Return what a job file in `folder` can refer to.
+    """Return the inputs of a job file in `folder`: environment variables, facts about the machine, and files to
+    include.
 
     Included files are looked up first in the working directory, as in fio, and then in `folder`. The job file may come
-    from a stranger, and findings quote their lines. So a file is included only if it is a regular file with at least
-    one fio option. This keeps out password files, devices and FIFOs.
+    from a stranger, and findings quote lines of included files. So a file is included only if it is a regular file with
+    at least one fio option. This keeps out password files, devices and FIFOs.
     """
 
     def include(name: str) -> str | None:

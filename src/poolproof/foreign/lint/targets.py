@@ -1,4 +1,4 @@
-"""Find the targets of jobs: from the user's options, or by looking up the paths of the jobs' files on the host."""
+"""Find the targets of jobs from the user's options, or by looking up the paths of the jobs' files on the host."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""A shell script that prints the type and real path of a file or, if the file does not exist, of its directory.
+"""A shell script that prints the type and real path of a file. If the file does not exist, it prints those of its
+directory.
 
 The script prints nothing if neither exists.
 """
@@ -50,21 +51,24 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device behind a path, even for NVMe and SCSI generic character devices."""
+"""A shell script that prints the block device at a path, or behind the NVMe or SCSI generic character device at the
+path.
+"""
 
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
 class _Existing:
-    """A file, directory or block device that exists. `path` is absolute and contains no symbolic links."""
+    """An existing file, directory or block device. `path` is absolute and contains no symbolic links."""
 
     path: str
     is_block: bool = False
 
 
 class TargetLookup:
-    """Looks up each target only once. If the host cannot answer, the target is None (unknown).
+    """Looks up the targets of jobs on a host, each of them only once. If the host cannot answer, a target is None
+    (unknown).
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -83,16 +87,18 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target that contains the first file, or the directory if no files are known. None if unknown."""
+        """Return the target that contains the job's first file, or its directory if no files are known. None if
+        unknown.
+        """
         if self._context.file_system is not None:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return facts about the files that exist, and about background work on their disks.
+        """Return facts about the test files that exist, and about background work on their disks.
 
-        Return None if there are no such facts, or if `--fs` describes a different target.
+        None if there are no such facts, or if `--fs` describes a different target.
         """
         if self._context.file_system is not None:
             return None
@@ -101,7 +107,9 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Look up what a job would write to at a path. Return None if unknown, or if `--fs` describes the target."""
+        """Look up the file or device at a path to which a job would write. None if unknown, or if `--fs` describes the
+        target.
+        """
         return None if self._context.file_system is not None else self._written(path)
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
@@ -146,20 +154,21 @@ def _path(place: JobFiles) -> str:
 def _existing_at(host: Host, path: str) -> _Existing | None:
     """Return the file, directory or block device at the path, or the parent directory if nothing exists there.
 
-    Return None if the parent directory does not exist either, or if what exists cannot contain test files. Relative
-    paths start where the host runs commands: in the working directory on this machine, or in the user's home over SSH.
+    None if the parent directory does not exist either, or if the object at the path cannot hold test files. Relative
+    paths are resolved against the directory in which the host runs commands: the working directory on this machine, or
+    the user's home over SSH.
     """
     printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = printed.removesuffix("\n").partition("\n")
     if kind == _BLOCK:
         return _Existing(real, is_block=True)
-    # The path of a missing disk is not a target, although fio would create a file in /dev or its folders of links.
+    # A missing disk's path is not a target, although fio would create a file in /dev or in one of its link folders.
     is_device_folder = real == "/dev" or real.startswith(_LINK_FOLDERS)
     return _Existing(real) if kind in _REGULAR and not is_device_folder else None
 
 
 def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those paths that are regular files."""
+    """Return only those paths that are regular files."""
     if not paths:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout
@@ -167,7 +176,9 @@ def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]]) -> WrittenDevice:
-    """Ask the host what is at the path. Raises a PoolproofError if `devices` does not contain the path's device."""
+    """Look up the file or device at a path on the host. Raises a PoolproofError if it is a block device that is not in
+    `devices`.
+    """
     printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.strip()
     kind, _, real = printed.partition(" ")
     if kind != "block":

@@ -1,7 +1,7 @@
-"""Options that contain variables with unknown values. lint reports the variables and does not guess their values.
+"""Options that contain unexpanded variables. lint reports the variables and does not guess their values.
 
-A finding about such a job is reported only if it occurs with every value that lint tries. lint tries several values for
-each option with an unknown variable. If a whole argument is unknown, lint also tries additional options.
+lint tries several values for each option with an unexpanded variable, and reports a finding only if it occurs with
+every value. If an entire argument is unknown, lint also tries additional options.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from poolproof.load.fio.job import Job, Jobs
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""Matches a variable or a command substitution that was not replaced with its value, in a script or a job file."""
+"""Matches an unexpanded variable or command substitution in a script or job file."""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _VALUES: Mapping[str, tuple[str, ...]] = {
@@ -50,13 +50,13 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """Return the options of the job whose values contain an unknown variable, each with the first such variable."""
+    """Return the job's options whose values contain an unexpanded variable, each with the first such variable."""
     found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
 
 def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
-    """Yield the jobs several times, with different values for the options that contain unknown variables.
+    """Yield variants of the jobs, with different values for the options that contain unexpanded variables.
 
     One option is varied at a time. If all variables and arguments are known, the jobs are yielded once, unchanged.
     """

@@ -1,1 +1,1 @@
-"""Readers for the output of programs other than fio. Each module with a `READER` reads one format."""
+"""Parsers for the output of programs other than fio. Each module with a `READER` parses one format."""

@@ -1,7 +1,8 @@
-"""bonnie++ 1.03 to 2.00, with and without -f: the table, and the line of comma-separated values.
+"""Parse the output of bonnie++ 1.03 to 2.00, with or without -f.
 
-bonnie++ prints the same values in both. A line that repeats the table above it is not reported as another result.
-Several rows can follow one header, the machine's name can be missing, and mail programs wrap the header and the rows.
+bonnie++ prints its results both as a table and as a line of comma-separated values. A line that repeats the table above
+it is not reported as another result. Several rows can follow one header, and the machine's name can be missing. Mail
+programs wrap the header and the rows.
 """
 
 import re
@@ -30,7 +31,7 @@ _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
 _WITHOUT_CHARS = (1, 2, 4, 5)
 _MISSING = ("run time", "whether the file is at least twice RAM (--ram)")
-_OLD_FIELDS = 20  # of the 27 fields; other tables of numbers rarely have so many
+_OLD_FIELDS = 20  # out of 27; other comma-separated numbers rarely have so many fields
 _FEWEST_COMMAS = 16  # in a line of comma-separated values of any release
 _LONGEST = 500
 _TESTS = (("block output", "write"), ("rewrite", "write"), ("block input", "read"), ("seeks", "read"))
@@ -69,7 +70,7 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
 
 
 def _table(cells: str, unit: str) -> dict[str, float | None]:
-    """Return a row's rates by test name."""
+    """Return a row's rates, keyed by test name."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
     order = range(len(_NAMES)) if len(found) >= len(_NAMES) else _WITHOUT_CHARS
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
@@ -79,7 +80,7 @@ def _table(cells: str, unit: str) -> dict[str, float | None]:
 def _rate(text: str, unit: str) -> float | None:
     """Return a rate per second, or None for the plus signs that mark a test that was too short.
 
-    A suffix, as in `123k`, replaces `unit`.
+    A suffix in the text, such as the `k` in `123k`, takes precedence over `unit`.
     """
     value = number(text.rstrip("kKmMgG"))
     if value is None:
@@ -89,16 +90,16 @@ def _rate(text: str, unit: str) -> float | None:
 
 
 def _size(text: str) -> int | None:
-    """Return the file size in bytes, or None for 0, which means that the test was not run. A size without a unit is in
-    MiB.
+    """Return the file size in bytes, or None for a size of 0, which means that the test was not run. The default unit
+    is MiB.
     """
     return size_in_bytes(text if text[-1].isalpha() else f"{text}M") or None
 
 
 def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:
-    """Yield the results in a line of comma-separated values. bonnie++ 1.9x and 2.00 use another format than 1.03.
+    """Yield the results in a line of comma-separated values, unless the line repeats the values in `table`.
 
-    Yields nothing if the line repeats the values of the `table` before it.
+    bonnie++ 1.9x and 2.00 use a different format from 1.03.
     """
     fields = match["rest"].split(",")
     size_at, first = (3, 5) if match["format"] else (1, 2)  # name, concurrency, seed, size, chunk; or name, size
@@ -116,7 +117,7 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
-    """Yield the results in a row. The rewrite test reads and writes each chunk, but its rate counts each chunk only
+    """Yield one result for each test in a row. The rewrite test both reads and writes each chunk, but counts it only
     once.
     """
     for name, kind in _TESTS:

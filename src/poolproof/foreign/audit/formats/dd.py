@@ -1,6 +1,7 @@
-"""dd's last line, and the command above it. GNU, busybox, FreeBSD and macOS print this line, in several languages.
+"""Parse dd's last line and the command above it, in the formats of GNU, busybox, FreeBSD and macOS and in several
+languages.
 
-If only dd's own lines are between several results below one command, the command ran in a loop.
+If several results below one command are separated only by dd's own output, the command ran in a loop.
 """
 
 import re
@@ -54,10 +55,10 @@ class _DdCommand:
 
 
 class _Cached:
-    """The files that are still in the page cache because a command in the text wrote them.
+    """Tracks the files that are still in the page cache because a command in the text wrote them.
 
-    drop_caches frees only clean pages. If there is no sync before it, a new file stays in RAM. A sentence about
-    drop_caches does not show whether there was a sync, so we assume that there was.
+    drop_caches frees only clean pages, so a new file stays in RAM unless there was a sync first. If a sentence mentions
+    drop_caches, we assume that there was a sync, because the sentence does not show it.
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class _Cached:
             self._dirty.add(command.target)
 
     def see(self, line: str) -> None:
-        """Record what a line of the text does to the page cache."""
+        """Record the effect of a line of the text on the page cache."""
         if not self._why:
             return  # nothing was written yet
         if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
@@ -80,7 +81,7 @@ class _Cached:
             self._why = {path: why.partition(";")[0] + left for path, why in self._why.items() if path in self._dirty}
 
     def why(self, path: str) -> str:
-        """Return the reason why a file is in RAM, or an empty string if nothing shows that it is."""
+        """Return the evidence that a file is cached in RAM, or an empty string if there is none."""
         return self._why.get(path, "")
 
 
@@ -114,7 +115,9 @@ def _command(line_number: int, line: str) -> _DdCommand | None:
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
-    """True if `status=progress` printed the line: dd's record counts are below the line, not above it."""
+    """True if `status=progress` printed the line. dd prints its record counts below such a line, but above the final
+    result.
+    """
     below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
     if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
         return False
@@ -155,7 +158,7 @@ def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
     block = _size(written) or (moved // blocks if written and blocks else 0) or 512
     path = command.source if is_read else command.target
     syncs_each = command.has("oflag", "sync", "dsync")
-    # dd prints its times after it has closed the output, and closing a block device writes its cache to the disk.
+    # dd prints the time after closing the output, and closing a block device flushes its cache to the disk.
     closes_device = not is_read and _DEVICE.match(path) is not None
     syncs_at_end = command.has("conv", "fsync", "fdatasync") or closes_device
     return LoadPart(
@@ -177,7 +180,7 @@ def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
 
 
 def _size(text: str | None) -> int | None:
-    """Parse a dd size (`1M`, `64k`, `1MB`, `4096`). Return None for an expression or a variable."""
+    """Parse a size as dd accepts it (`1M`, `64k`, `1MB`, `4096`). Return None for an expression or a variable."""
     match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
     return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 

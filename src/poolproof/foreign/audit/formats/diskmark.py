@@ -1,7 +1,7 @@
-"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s and, in most versions, IOPS and latency.
+"""Parse the output of CrystalDiskMark 3 to 8 and of KDiskMark.
 
-A line under `[Mix]` has one value for reads and writes together. People also type the values into a Markdown table,
-with one column for reads and one for writes.
+There is one line per test, with MB/s and, in most versions, IOPS and latency. A line under `[Mix]` has a combined value
+for reads and writes. People also type the values into a Markdown table, with one column for reads and one for writes.
 """
 
 import re
@@ -74,7 +74,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield both values of a row in a Markdown table. A comma in a value is a decimal comma."""
+    """Yield the read value and the write value of a row in a Markdown table. A comma in a value is a decimal comma."""
     for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
         found = _CELL.match(cell)
         rate = decimal(found["rate"]) if found else None
@@ -83,7 +83,7 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the test file's size in bytes, and whether it is filled with zeros. Both are printed below the values."""
+    """Return the test file's size in bytes (None if unknown), and True if the file is filled with zeros."""
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:
@@ -102,7 +102,7 @@ def _result(program: str, line: int, found: re.Match[str], kind: str) -> Foreign
 def _measured(
     program: str, line: int, found: re.Match[str], kind: str, rate: float, iops: float | None, us: float | None
 ) -> ForeignResult:
-    """Return the result of a test. `rate` is in MB/s, and `us` is the latency in microseconds."""
+    """Return the result of one test. `rate`: the rate in MB/s. `us`: the latency in microseconds."""
     is_random = found["order"] in ("RND", "Random")
     block = max(1, int(found["block"] or 1)) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
     depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)

@@ -1,6 +1,6 @@
-"""DiskSpd's three tables: all I/O, reads, and writes. Only their `total:` rows are read.
+"""Parse the `total:` rows of DiskSpd's three tables: all I/O, reads, and writes.
 
-Old releases call the rate column `MB/s`, newer ones `MiB/s`. The values are in MiB/s in both.
+The values in the rate column are always in MiB/s, although old releases label the column `MB/s`.
 """
 
 import re
@@ -34,7 +34,7 @@ _BLOCK_BYTES = 64 * 1024
 
 @dataclass
 class _Tables:
-    """The `total:` rows of one run. The keys of `rows` are kinds of I/O: `total`, `read` and `write`."""
+    """The `total:` rows of one DiskSpd run. `rows` is keyed by the kind of I/O: `total`, `read` or `write`."""
 
     line: int = 0
     last_line: int = 0
@@ -100,7 +100,7 @@ def _result(tables: _Tables, command: str, command_line: int) -> Iterator[Foreig
 
 
 def _options(command: str) -> dict[str, str]:
-    """Map each option's letter to its last value: `-b4K` becomes `b` with the value `4K`."""
+    """Return the last value of each option, keyed by the option's letter. For example, `-b4K` sets `b` to `4K`."""
     return {word[1]: word[2:] for word in command.split()[1:] if len(word) > 1 and word[0] in "-/"}
 
 

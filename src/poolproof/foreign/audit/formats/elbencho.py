@@ -1,6 +1,7 @@
-"""elbencho's table, with one row for each metric of each operation.
+"""Parse elbencho's table, which has one row for each metric of each operation.
 
-A row has a value for the moment when the first thread finished, and one for the last thread. The second value is used.
+Each row has two values: one for the time at which the first thread finished, and one for the last thread. The second
+value is used.
 """
 
 import math
@@ -117,11 +118,12 @@ _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "si
 
 
 def _bytes_of_files(command: str, files: int | None) -> int | None:
-    """Return the total size of a command's files in bytes (files × `--size`), or None if the command gives no size.
+    """Return the total size of a command's files in bytes: `--size` times the number of files. None if there is no
+    `--size`.
 
-    `files` is the number of files in the table, or None. The table shows this number only if the paths are directories.
-    Without it, `-n` gives the number of directories per thread, and `-N` the number of files per directory. Without
-    these options, every path is one file. The shell expands braces in paths.
+    `files`: the number of files that the table shows, or None. The table shows it only if the paths are directories.
+    Otherwise, the number is computed from `-n` (directories per thread) and `-N` (files per directory). If these
+    options are missing too, each path counts as one file, after the shell has expanded any braces.
     """
     options = _options(command)
     size = _size(options.get("size"))
@@ -138,7 +140,9 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Count the paths to which the shell expands `path{1..8}` or `path{a,b}`. Without braces, there is one."""
+    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`. A path without braces counts
+    as one.
+    """
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
     return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
 

@@ -1,6 +1,7 @@
-"""gobonniego, a version of bonnie in Go: sequential writes and reads in MB/s (1000² bytes), and random I/Os per second.
+"""Parse the output of gobonniego, a version of bonnie in Go: sequential rates in MB/s (1 MB = 1000² bytes), and random
+IOPS.
 
-In the random test, nine out of ten operations are reads. As with bonnie++, its rate is treated as a read rate.
+In the random test, nine out of ten operations are reads, so its rate is treated as a read rate, as with bonnie++.
 gobonniego empties the page cache before the reads only if it runs as root. With -json, it prints the same values as a
 JSON object.
 """

@@ -1,9 +1,10 @@
-"""hdparm -t and -T. By definition, `Timing cached reads` is the speed of RAM and the bus, not of a disk.
+"""Parse the output of hdparm -t and -T.
 
-With --direct, -T reads the same 2 MiB from the drive, past the page cache. This shows the speed of the link and the
-drive's RAM.
+`Timing cached reads` (-T) is by definition the speed of RAM and the bus, not of a disk. With --direct, -T bypasses the
+page cache and reads the same 2 MiB from the drive again and again. This shows the speed of the link and of the drive's
+RAM.
 
-Releases before 5.4 print `buffer-cache reads` instead of `cached reads`, and use another block size.
+Releases before 5.4 print `buffer-cache reads` in place of `cached reads`, and use a different block size.
 """
 
 import re

@@ -46,7 +46,7 @@ _RUN_TIME = "run time of each test"
 
 @dataclass
 class _IozoneRun:
-    """The options of the iozone run that printed the values. `is_known` is False if the text shows no options."""
+    """The options of one iozone run. `is_known` is False if the text shows no options."""
 
     line: int = 0
     command: str = ""
@@ -77,9 +77,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _command(run: _IozoneRun, line_number: int, text: str) -> _IozoneRun:
-    """Return the run that a command starts.
+    """Return the run that an iozone command starts.
 
-    A command after `Command line used` belongs to the run whose options were just printed.
+    iozone prints its options above `Command line used`, so a command on that line keeps the options that were just
+    read.
     """
     found = _IozoneRun(line_number, text.strip("` "), line_number, is_known=True)
     if line_number - run.line <= _NEAR and run.is_known:

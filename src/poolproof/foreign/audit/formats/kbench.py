@@ -1,7 +1,7 @@
-"""kbench's summary: random and sequential IOPS, bandwidth and latency of one or two targets.
+"""Parse kbench's summary: random and sequential IOPS, bandwidth and latency for one or two targets.
 
-Each row shows the values for reads and writes as `read / write`. Releases of 2021 have separate rows for reads and
-writes, with the CPU time after each value.
+Each row shows the read and write values as `read / write`. Releases from 2021 have separate rows for reads and writes,
+with the CPU time after each value.
 """
 
 import re
@@ -14,7 +14,7 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
-_PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # no means; they follow the table of the means
+_PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # contain no means, and follow the table with the means
 _SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
 _SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")

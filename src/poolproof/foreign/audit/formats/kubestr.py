@@ -1,5 +1,6 @@
-"""kubestr's summary of its fio jobs: `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for each
-direction.
+"""Parse kubestr's summary of its fio jobs.
+
+For each job, it shows `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for reads or writes.
 """
 
 import re
@@ -36,7 +37,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 class _KubestrJob:
-    """A job whose lines are being read."""
+    """A job that is still being parsed."""
 
     def __init__(self, name: str, line: int, options: dict[str, str]) -> None:
         self.name, self.line, self.last_line, self.options = name, line, line, options

@@ -1,9 +1,8 @@
-"""LemonBench and ecs.sh: dd with O_DIRECT, in blocks of 4 KiB and 1 MiB. A row has the write and the read of one block
-size.
+"""Parse the output of LemonBench and ecs.sh, which run dd with O_DIRECT in blocks of 4 KiB and 1 MiB.
 
-Both scripts run `dd if=/dev/zero oflag=direct`, empty the page cache, and read the file with `iflag=direct`. They cut
-off the unit of some IOPS: `33.53 IOPS` means 33.53k. If the printed IOPS differ from the rate divided by the block
-size, the quotient is used instead.
+Each row shows the write and read rates for one block size. Both scripts run `dd if=/dev/zero oflag=direct`, empty the
+page cache, and read the file with `iflag=direct`. They omit the unit of some IOPS: `33.53 IOPS` means 33.53k. If the
+printed IOPS do not equal the rate divided by the block size, the quotient is used instead.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""nench.sh: the rates of three dd runs, and their mean. `ioping.py` reads the script's ioping tests.
+"""Parse the output of nench.sh: the rates of three dd runs, and their mean. `ioping.py` parses the script's ioping
+tests.
 
 The script runs `dd if=/dev/zero of=test_… bs=64k count=16k conv=fdatasync` and prints MiB/s.
 """

@@ -1,7 +1,7 @@
-"""Readers for other programs' output: their interface, their results, and functions that they share.
+"""Parsers for the output of other benchmark programs: their interface, their results and shared functions.
 
-A reader yields every result of its format in the plain lines of a text. It never guesses. A value that the text does
-not show is None. An option that the text does not show is listed in `missing`.
+A parser yields every result of its format in a text, and never guesses. A value that the text does not show is None. An
+option that the text does not show is listed in `missing`.
 """
 
 import functools
@@ -25,15 +25,15 @@ MIB = float(1024**2)
 class ForeignResult:
     """A result of a program other than fio, or of a script that runs fio.
 
-    `program`: the program's name as people write it.
+    `program`: the program's usual name.
     `line`, `last_line`: the lines with the values, numbered from 1.
     `outcome`: the values.
     `parts`: what is known about the load, if anything. The parts have the same names as the parts of the outcome.
     `command`, `command_line`: the command and its line, if the text contains a command.
     `size_bytes`: the size of the test files, if the program prints it.
     `missing`: what the format does not show.
-    `just_written`: a sentence about an earlier command in the text that wrote the file that this command reads.
-    `measures_memory`: why the value is the speed of memory by definition. Empty for all other results.
+    `just_written`: a sentence about an earlier command in the text that wrote the file being read.
+    `measures_memory`: the reason why the value is, by definition, the speed of memory. Empty for all other results.
     `is_on_device`: True if the program reads a block device, not files.
     `stopped_by`: what ended the run before its time limit. Empty if nothing did.
     """
@@ -61,10 +61,12 @@ class ForeignResult:
 
 @dataclass(frozen=True)
 class FormatReader:
-    """Reads one format. `seen` lists public texts that contain the format. `find` yields the results in line order.
+    """A parser for one output format.
 
-    `marks` are words in lower case. Every result contains at least one of them, in upper or lower case, so texts
-    without them are not searched. If the format has no such words, `marks` is empty and every text is searched.
+    `seen`: public texts that contain the format.
+    `find`: yields the results in line order.
+    `marks`: words in lower case. Every result contains at least one of them, in upper or lower case, so texts without
+    them are not searched. If `marks` is empty, every text is searched.
     """
 
     program: str
@@ -75,7 +77,7 @@ class FormatReader:
 
 @functools.cache
 def all_readers() -> tuple[FormatReader, ...]:
-    """Return the readers, sorted by the names of their modules."""
+    """Return all parsers, sorted by module name."""
     names = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
     modules = (importlib.import_module(f"{formats.__name__}.{name}") for name in names)
     return tuple(module.READER for module in modules if hasattr(module, "READER"))
@@ -95,7 +97,9 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
-    """Return an outcome with one part. `moved` contains the part's values by direction (`read`, `write`, `mixed`)."""
+    """Return an outcome with a single part. `moved`: the part's values, keyed by direction (`read`, `write` or
+    `mixed`).
+    """
     part = PartOutcome(name, read=moved.get("read"), write=moved.get("write"), mixed=moved.get("mixed"))
     return Outcome(program, (part,))
 
@@ -119,17 +123,17 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return a program's test files as one extent that all clones use. Empty if the size of the files is unknown."""
+    """Return a program's test files as one extent that all clones use, or an empty tuple if their size is unknown."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 
 def fio_part(name: str, **options: str) -> LoadPart:
-    """Return the load part for a fio job that a script runs with these options."""
+    """Return the load of a fio job that a benchmark script runs with these options."""
     return part_of(Job(name, options))
 
 
 def dd_of_zeros(name: str, block_bytes: int, *, averages_runs: bool) -> LoadPart:
-    """Return the load for `dd if=/dev/zero conv=fdatasync` with this block size. `name` is the result's name."""
+    """Return the load of `dd if=/dev/zero conv=fdatasync` with the given block size. `name`: the result's name."""
     return LoadPart(
         name,
         writes=True,

@@ -1,4 +1,4 @@
-"""Proxmox VE's pveperf: buffered reads, seek time and fsyncs per second for the file system at a path."""
+"""Parse the output of Proxmox VE's pveperf: buffered reads, seek time and fsyncs per second of a file system."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""sysbench fileio, releases 0.4, 0.5, 1.0 and 1.1.
+"""Parse the output of sysbench fileio, releases 0.4, 0.5, 1.0 and 1.1.
 
-sysbench writes zeros, so a compressing target stores almost nothing.
+sysbench writes zeros, so a target with compression stores almost nothing.
 
-People often cut off the lines that repeat the options, so the command line above the values is read too.
+People often cut off the lines that repeat the options, so the command above the values is parsed too.
 """
 
 import re
@@ -50,7 +50,7 @@ _TESTS = {
 
 @dataclass
 class _SysbenchRun:
-    """A run whose lines are being read. The values are stored by direction."""
+    """A run that is still being parsed. Values are keyed by direction (read or write)."""
 
     options: dict[str, str] = field(default_factory=dict)
     iops: dict[str, float] = field(default_factory=dict)
@@ -141,7 +141,9 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _given(line: str) -> dict[str, str]:
-    """Return the options of a sysbench command that runs a file test. Empty if the line contains no such command."""
+    """Return the options of a sysbench command that runs a file test, or an empty dict if the line contains no such
+    command.
+    """
     match = _COMMAND.search(line)
     if match is None or "file" not in match["words"]:
         return {}
@@ -155,7 +157,7 @@ def _given(line: str) -> dict[str, str]:
 
 
 def _read(run: _SysbenchRun, line: str) -> bool:
-    """Store the values on a line. Return False if there are none."""
+    """Store the line's values in the run. Return False if the line contains no values."""
     if match := _OLD_DONE.match(line):
         run.counts = {"read": float(match["reads"]), "write": float(match["writes"])}
     elif match := _OLD_MOVED.match(line):

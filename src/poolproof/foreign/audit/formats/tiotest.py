@@ -1,8 +1,7 @@
-"""tiotest (tiobench): the table of its four tests, with or without the table of latencies below it.
+"""Parse the output of tiotest (tiobench): the table of its four tests, and the table of latencies if there is one.
 
-Each thread writes a file, then overwrites random blocks of it, reads it and reads random blocks of it. Both write tests
-end with an fsync. tiotest never drops the page cache. Its buffers contain zeros unless it is started with -c. `MBs`
-means MiB.
+Each thread writes a file, overwrites random blocks, reads the file and reads random blocks. Both write tests end with
+an fsync. tiotest never drops the page cache. Its buffers contain zeros unless it is started with -c. `MBs` means MiB.
 """
 
 import re
@@ -103,7 +102,10 @@ def _result(
 
 
 def _files(options: dict[str, str], size: float, clones: int, *, is_random: bool) -> tuple[Extent, ...]:
-    """Return the files of all threads as one extent. The random tests use only some of its blocks."""
+    """Return the files of all threads as one extent, or an empty tuple if their size is unknown.
+
+    The random tests use only some of a file's blocks, so their files' size is known only if -f was given.
+    """
     each = number(options.get("f", ""))
     total = each * clones if each else None if is_random else size
     if total is None:

@@ -1,9 +1,9 @@
-"""The disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, with two block sizes side by side.
+"""Parse the disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, with two block sizes side by
+side.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size reveals which of the two calculations a script used. Scripts derived from yabs also print rows for random reads and
-writes. Each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all of its
-lines.
+size reveals the calculation that a script used. Scripts derived from yabs also print rows for random reads and writes.
+Each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all its lines.
 """
 
 import re
@@ -65,7 +65,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines of the table, even if they are joined into one line or start with a bar."""
+    """Yield the rows of the table, even if they are joined into one line or start with a vertical bar."""
     for number_, line in numbered:
         if "|" in line and len(line) <= _LONGEST:
             yield from ((number_, piece) for piece in _STARTS.split(line))
@@ -81,7 +81,7 @@ def _values(cell: re.Match[str], block: int) -> Direction:
 
 
 def _resolution(text: str) -> float:
-    """Return the value of one unit in the last digit of a number: 100 for `1.4k`."""
+    """Return the value of one unit in the last digit of a number, e.g. 100 for `1.4k`."""
     digits, unit = text.rstrip("kM"), text[-1]
     return {"k": 1e3, "M": 1e6}.get(unit, 1.0) / 10.0 ** len(digits.partition(".")[2])
 
