@@ -38,8 +38,8 @@ _CEILINGS = {
 }  # fmt: skip
 """The maximum rate of a single disk of each kind, in bytes per second.
 
-For NVMe, this is the rate that four PCIe lanes can carry after encoding: `nvme4` uses PCIe 4, for example. `hdd` allows
-for disks with two actuators, which reach 554 MB/s. `sas` includes both ports of a SAS-4 disk.
+An NVMe disk is limited to the rate that four PCIe lanes can carry after encoding: PCIe 4 lanes for `nvme4`, for
+example. `hdd` allows for disks with two actuators, which reach 554 MB/s. `sas` includes both ports of a SAS-4 disk.
 """
 
 _ROTATIONAL = ("hdd", "smr")

@@ -1,8 +1,8 @@
 """Track which files the jobs in a text write, and how much of each file.
 
-This identifies later jobs that read never-written parts of a file, or a file that is still in RAM. A job that writes a
-file which no earlier job used is assumed to have created the file. Files that fio lays out before reading them are
-complete. Devices are not tracked, because their contents are unknown.
+This identifies later jobs that read parts of a file that were never written, or a file that is still in RAM. If a job
+writes a file that no earlier job used, we assume that the job created the file. Files that fio lays out before reading
+them are complete. Devices are not tracked, because their contents are unknown.
 """
 
 import math

@@ -48,10 +48,9 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return the number of bytes that the disks transferred, as evidence: the rates that iostat shows times fio's run
-    time.
+    """Return evidence of the bytes that the disks transferred, computed as iostat's rates multiplied by fio's run time.
 
-    None if fio's bytes or run time are unknown, or if a product is not finite.
+    None if fio's bytes or run time are unknown, or if the product is not finite.
     """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")

@@ -165,7 +165,7 @@ def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
 
 
 def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
-    """Yield the number of clones that the text does not quote, if each clone reports its own values."""
+    """Yield the number of clones whose values are missing from the text, if each clone reports its own values."""
     quoted = Counter[str]()
     for part in found.result.parts:
         quoted[part.name] += part.clones

@@ -32,7 +32,9 @@ class AuditedMetrics:
     sync: Latency | None = None
 
     def may_show(self, metric: MetricId) -> bool:
-        """True for rates, and for latencies if the source contains any latency of these I/Os or syncs."""
+        """True if the metric is a rate, or a latency for which the source contains any values (of the same I/Os or
+        syncs).
+        """
         of = metric_of(metric)
         if of.is_of_ios:
             return any(part.clat or part.lat for part in self.directions.values())

@@ -244,7 +244,10 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str) -> Iterator[Finding]:
-    """Yield the findings about values that the result shows. Fixes in fio's options for another program say so."""
+    """Yield the findings about values that the result contains.
+
+    If a program other than fio produced the result, fixes that consist of fio options are marked as such.
+    """
     for finding in findings:
         if not finding.metrics or any(figures.may_show(metric) for metric in finding.metrics):
             is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(finding.fix)
@@ -261,8 +264,8 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
 def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """True if it is uncertain whether the command found in the text produced the result.
 
-    This is the case if another command fits as well, or if the command is below the result, more than 40 lines above
-    it, or separated from it by another result or command.
+    There is doubt if another command fits as well, or if the command is below the result, more than 40 lines above it,
+    or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:

@@ -88,7 +88,7 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the values of each loop variable whose loop lists them literally, or names an array that does.
+    """Return the values of each loop variable whose loop lists them literally, as a range of numbers, or as an array.
 
     A variable is left out if several loops use it with different lists.
     """
@@ -116,7 +116,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _numbers(word: str) -> tuple[str, ...]:
-    """Return the numbers that `$(seq 1 4)` or `{1..4}` stands for, or the word itself."""
+    """Return the numbers to which `$(seq 1 4)` or `{1..4}` expands. Any other word is returned unchanged."""
     if brace := _BRACES.fullmatch(word):
         first, last, step = int(brace["first"]), int(brace["last"]), int(brace["step"] or 1)
     elif sequence := _SEQ.fullmatch(word):

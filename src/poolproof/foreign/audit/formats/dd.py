@@ -57,8 +57,8 @@ class _DdCommand:
 class _Cached:
     """Tracks the files that are still in the page cache because a command in the text wrote them.
 
-    drop_caches frees only clean pages, so a new file stays in RAM unless there was a sync first. If a sentence mentions
-    drop_caches, we assume that there was a sync, because the sentence does not show it.
+    drop_caches frees only clean pages, so a new file stays in RAM unless there was a sync first. A sentence about
+    drop_caches does not say whether there was a sync, so we assume that there was.
     """
 
     def __init__(self) -> None:

@@ -104,7 +104,7 @@ def _result(
 def _files(options: dict[str, str], size: float, clones: int, *, is_random: bool) -> tuple[Extent, ...]:
     """Return the files of all threads as one extent, or an empty tuple if their size is unknown.
 
-    The random tests use only some of a file's blocks, so their files' size is known only if -f was given.
+    The random tests use only some of a file's blocks, so the size of their files is known only if -f was given.
     """
     each = number(options.get("f", ""))
     total = each * clones if each else None if is_random else size
