@@ -39,8 +39,8 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 class Record:
     """A result to import, and its location.
 
-    `folders`: the folders that contain the file, as names below the common folder of all files, outermost first. If the
-    common folder contains the file directly, the name of the common folder.
+    `folders`: the names of the folders between the common folder of all files and this file, outermost first. If there
+    are none, the name of the common folder.
     `stem`: the file name up to its first dot.
     `options`: the fio options of the job. If the result has several jobs, only the options with the same value in all
     of them.
@@ -135,8 +135,8 @@ def common_folder(paths: Iterable[Path]) -> Path:
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Assign every record to a cell.
 
-    `layout_from`: the source of the layouts' names, which is `folder`, `file`, or the name of a fio option. With None,
-    layouts are named after folders or files, depending on the records.
+    `layout_from`: `folder`, `file` or the name of a fio option. Layouts are named after it. With None, they are named
+    after folders or files, whichever fits the records.
 
     Raises:
         UsageError: `layout_from` is an option that no record has.

@@ -53,7 +53,7 @@ def locate_findings(
 
 
 def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """Yield those findings of a rule that occur in every case. The cases have different values for unknown
+    """Yield the rule's findings that occur in every case. Each case assumes different values for the unknown
     variables.
     """
     first = rule.check_job(cases[0])
