@@ -222,7 +222,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00\x80")
     for path, reason in (
         (tmp_path / "none.yaml", "No such file or directory"),
-        (tmp_path, "Is a directory"),
+        (tmp_path, "it is a directory, not a regular file"),
         (binary, "it is not UTF-8 text"),
     ):
         with pytest.raises(CampaignError) as caught:
