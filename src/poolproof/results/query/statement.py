@@ -48,6 +48,8 @@ _HINT = (
     "'describe trials'"
 )
 
+_SIMPLER = f"write a simple select; {_HINT}"
+
 
 @dataclass(frozen=True)
 class QueryResult:
@@ -71,9 +73,12 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
     if kinds[0] != duckdb.StatementType.SELECT:
         raise UsageError(f"queries are read-only: {str(kinds[0]).rpartition('.')[2]} is not allowed", _HINT)
     [(text,)] = connection.execute("select json_serialize_sql(?::VARCHAR)::VARCHAR", [sql]).fetchall()
-    tree = json.loads(text)
+    try:
+        tree = json.loads(text)
+    except RecursionError:
+        raise UsageError("the query is nested too deeply", _SIMPLER) from None
     if tree.get("error") is not False:
-        raise UsageError("poolproof cannot verify that this query is read-only", f"write a simple select; {_HINT}")
+        raise UsageError("poolproof cannot verify that this query is read-only", _SIMPLER)
     for node in _nodes(tree):
         _check_node(node)
 

@@ -85,6 +85,18 @@ def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: s
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.parametrize(("opened", "closed"), [("(select * from ", ")"), ("(", ")"), ("[", "]"), ("not ", "")])
+def test_a_query_that_is_nested_too_deeply_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], opened: str, closed: str
+) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    inner = "trials" if "from" in opened else "true"
+    start = "select * from " if "from" in opened else "select "
+    sql = start + opened * 900 + inner + closed * 900
+    code, _, err = Command(monkeypatch, capsys)("query", str(tmp_path), sql)
+    assert code in (0, 2), err
+
+
 @pytest.mark.timeout(120)
 def test_a_signal_ends_a_query_whose_rows_never_end(tmp_path: Path) -> None:
     make_run(tmp_path / "a", _VALUES)
