@@ -177,7 +177,7 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
             document, end = _decode_cut_off(text, start)
         try:
             raw = msgspec.convert(document, _RawResult)
-        except (msgspec.ValidationError, RecursionError):
+        except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):  # the last: a lone surrogate as a number
             failures += 1
             continue
         notes += _lines(text[done:start]) + inside

@@ -86,6 +86,14 @@ def test_lines_of_stderr_inside_a_document_are_notes() -> None:
     assert result.parts == read_json(captured("3.33-etcd.json")).parts
 
 
+def test_a_lone_surrogate_is_no_number() -> None:
+    text = captured("3.33-randrw-two-clones.json+")
+    forged = text.replace('"io_bytes" : 222912512', '"io_bytes" : "\\udc00x"', 1)
+    assert forged != text
+    with pytest.raises(FioError):
+        read_json(forged)
+
+
 def test_nan_is_read_as_none() -> None:
     document = json.loads(captured("3.33-etcd.json"))
     text = json.dumps(document, indent=2).replace('"bw_dev": 0.0', '"bw_dev": -nan')
