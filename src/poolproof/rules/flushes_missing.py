@@ -2,7 +2,8 @@
 
 from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source
-from poolproof.rules.proof import OF_COMMITS, SYNCS
+from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS
+from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
 from poolproof.units import format_count
 
@@ -13,6 +14,29 @@ _OFF = {"nobarrier", "barrier=0", "barrier=none"}
 
 
 def _in_result(case: Case) -> Findings:
+    yield from _of_syncs(case)
+    yield from _of_synchronous_writes(case)
+
+
+def _of_synchronous_writes(case: Case) -> Findings:
+    """Yield a finding if the mount options switch off the flushes of O_SYNC writes, and the disks received none.
+
+    Direct writes may be durable even so, because the kernel can send them with FUA to a disk that supports it.
+    """
+    off = sorted(_OFF & set(case.target.mount_options)) if case.target and case.target.write_through is False else []
+    jobs = [job for job in case.jobs if job.writes and job.writes_are_synchronous]
+    writes = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == "write")
+    if off and jobs and case.leaves and writes >= _LEAST_SYNCS and all(leaf.flush_ios == 0 for leaf in case.leaves):
+        yield finding(
+            "suspects" if all(job.direct for job in jobs) else "refutes",
+            f"{case.who(jobs)} writes synchronously, but the disks received no flush, although their write cache is "
+            f"on: the mount option {off[0]} acknowledges writes without a flush",
+            weight=88,
+            metrics=OF_WRITES,
+        )
+
+
+def _of_syncs(case: Case) -> Findings:
     found = commits(case) if case.target and case.target.write_through is False else None
     ratio = found.ratio if found else None
     if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= FLUSHED:

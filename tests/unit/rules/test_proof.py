@@ -499,6 +499,21 @@ def test_the_two_flushes_of_a_journal_record_are_no_requests(options: str, reque
     assert _verdicts(Case(job, outcome, evidence, EXT4), "iops", "p99") == (verdict,) * 2
 
 
+@pytest.mark.parametrize(
+    ("options", "mounted", "verdict"),
+    [
+        ("sync=dsync", "barrier", "sound"),
+        ("sync=dsync", "nobarrier", "refuted"),
+        ("direct=1 sync=1", "nobarrier", "suspect"),
+        ("direct=1", "nobarrier", "sound"),
+    ],
+)
+def test_synchronous_writes_without_barriers_are_not_durable(options: str, mounted: str, verdict: Verdict) -> None:
+    target = replace(EXT4, write_through=False, mount_options=("rw", mounted))
+    case = _committed(0, 0, target, f"rw=randwrite {options}")
+    assert _verdicts(case, "iops", "write_p99") == (verdict,) * 2
+
+
 @pytest.mark.parametrize(("mounted", "verdict"), [("sync", "sound"), ("async", "refuted")])
 def test_the_mount_option_sync_makes_writes_wait_for_disks(mounted: str, verdict: Verdict) -> None:
     target = replace(EXT4, write_through=False, mount_options=("rw", mounted))
