@@ -8,7 +8,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metric_scale import result_text
-from poolproof.presentation.terminal.compared import units_of
+from poolproof.presentation.terminal.compared import in_place_text, units_of
 from poolproof.presentation.terminal.ranked import failures_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
@@ -86,7 +86,13 @@ def _answer(run: LoadedRun) -> Headline:
     ranking = _ranked(run, goal)
     if isinstance(ranking, str):
         return _incomplete(run, goal, ranking)
-    rest = (*_runner_up(ranking), *_safer(ranking), *_left_out(run, goal, ranking.excluded), *_repeat(ranking))
+    rest = (
+        *_runner_up(ranking),
+        *_safer(ranking),
+        *_left_out(run, goal, ranking.excluded),
+        *_repeat(ranking),
+        *_in_place([ranking]),
+    )
     known = len(ranking.best) == 1 and not ranking.best[0].entry.untested and not ranking.too_few
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
@@ -132,8 +138,15 @@ def _by_workload(run: LoadedRun) -> Headline:
         has_few = any(TOO_FEW in each for each in found.values() if isinstance(each, str))
         usable = "a result that can be ranked" if has_few else "a valid result"
         sentence = f"Only {name}, one of {len(found)} workloads, has {usable}. {texts[name]}."
-    rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.",)
+    rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.", *_in_place(valid.values()))
     return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner else "open")
+
+
+def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
+    """Yield a sentence if a ranking includes layouts that were converted into each other in place."""
+    names = dict.fromkeys(name for ranking in rankings for name in ranking.in_place)
+    if names:
+        yield in_place_text(_listed(list(names)))
 
 
 def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
@@ -51,7 +52,9 @@ def test_the_margin_is_stated(tmp_path: Path, order: str) -> None:
     print_comparison(Console(file=out, width=200), compare(Side(made, "plain"), Side(made, "log"), effect=0.02))
     print_ranking(Console(file=out, width=200), rank(made, READS, metric=None, effect=0.02))
     print_table(Console(file=out, width=200), made.cells, "plain")
-    assert out.getvalue().count("were converted into each other in place") == (3 if order == "in place" else 0)
+    page = str(answer(made))
+    text = out.getvalue() + page
+    assert text.count("were converted into each other in place") == (4 if order == "in place" else 0)
 
 
 @pytest.mark.parametrize("order", ORDERS)
