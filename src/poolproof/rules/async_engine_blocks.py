@@ -61,7 +61,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if slat.mean_ns is None or slat.mean_ns < 0.9 * share:
         return None
     return notes(
-        f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} of its total latency of "
+        f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} and the whole I/O "
         f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: submission "
         f"blocks until the I/O is done, so the depth was 1 and the latency is too high by a factor of {job.depth}",
         weight=60,

@@ -76,7 +76,7 @@ RULE = Rule(
     shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of thinktime add "
     "up to at least 10 % of the time. Only the verdict on rates changes, and such a rate is neither compared nor "
     "ranked. In other people's results, this is reported as a note.",
-    error="Too low: it is the limit. The latencies are valid at this rate.",
+    error="Too low: it is the limit that was set. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
     "speed",
     sources=(

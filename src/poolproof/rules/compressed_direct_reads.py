@@ -15,9 +15,9 @@ def _in_job(case: Case) -> Findings:
     for job in case.jobs:
         if job.reads and job.direct and any(_shrinks(case, part) for part in writers_of(case, job)):
             yield suspects(
-                f"{case.who([job])} reads with direct=1 what an earlier job wrote and btrfs stored compressed: btrfs "
-                "reads compressed extents through the page cache, so later reads may come from RAM, and the disk reads "
-                "fewer bytes",
+                f"{case.who([job])} reads with direct=1 a file that an earlier job wrote and btrfs stored "
+                "compressed: btrfs reads compressed extents through the page cache, so later reads may come from "
+                "RAM, and the disk reads fewer bytes",
                 weight=60,
             )
 

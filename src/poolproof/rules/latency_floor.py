@@ -86,8 +86,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 
 RULE = Rule(
     title="Faster than any disk",
-    wrong="The I/Os ended in memory. Even on the fastest drive, an I/O through the controller to flash takes several "
-    "µs.",
+    wrong="Memory served the I/Os. Even on the fastest drive, an I/O through the controller to flash takes several µs.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
     "the result is suspect. Buffered sequential reads (readahead) and buffered writes are that fast by design: the "
     "finding is then a note, and the byte accounting decides. Persistent memory is left out, and so are syncs that may "

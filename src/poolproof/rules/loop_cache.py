@@ -76,8 +76,8 @@ RULE = Rule(
     wrong="Without direct I/O, a loop device uses the page cache of its backing file, so even I/O with direct=1 may "
     "stay in RAM.",
     shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than "
-    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved more than "
-    "115 %, or if its I/O was not counted, a loop device without direct I/O is suspect.",
+    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved "
+    "more than 115 %, or if its I/O was not counted, a result on a loop device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
     fix="run losetup --direct-io=on LOOP FILE, and fill the backing file (no holes)",
     sources=(
