@@ -127,7 +127,8 @@ def _depth(text: str) -> int:
 
 def _too_deep(origin: str) -> CampaignError:
     return CampaignError(
-        f"{origin}: lists and mappings are nested too deeply", "remove the extra levels: a campaign needs about three"
+        f"{origin}: lists and mappings are nested too deeply",
+        "remove the extra levels: a campaign needs about three levels",
     )
 
 
@@ -202,7 +203,7 @@ class _Converter:
             return YamlList(tuple(self.convert(item) for item in node.value), spot)
         if node.id == "scalar":
             if _UNFIT.search(node.value):
-                raise spot.mistake("this text contains a control character", "remove the escape sequence")
+                raise spot.mistake("this value contains a control character", "remove the escape sequence")
             return Scalar(node.value, node.style is None, spot)
         entries: dict[str, tuple[Scalar, Node]] = {}
         for key_node, value_node in node.value:

@@ -205,6 +205,6 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
 
 def _why_imprecise(found: PercentileEstimate, percentile: Metric, rule: StoppingRule) -> str:
     if found.half is None:
-        return f"too few samples exceed {percentile.id} to compute its interval"
+        return f"too few samples are above {percentile.id} to compute its interval"
     share = found.half / found.value if found.value else 0.0
     return f"the rate is precise, but the interval of {percentile.id} is ±{share:.1%}; ±{rule.until:.1%} is required"

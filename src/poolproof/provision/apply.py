@@ -95,7 +95,8 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
     foreign = [path for path in step.overwrites if path_on(step.host, path) not in may_overwrite]
     if foreign:
         raise GuardError(
-            f"refused to {step.title}: it would write to {', '.join(foreign)}, which is not a device of this run",
+            f"refused to {step.title}, because that would write to {', '.join(foreign)}, which is not a device of "
+            "this run",
             "this is a bug in poolproof, not in the campaign; please report it and attach the campaign file",
         )
 

@@ -24,7 +24,7 @@ from poolproof.rules.reported import parts
 _SECTOR_BYTES = 512
 _CLEARLY_MORE = 1.05
 _NOTHING_COUNTED = (
-    "whether the disks did any I/O: fio's disk statistics are all 0. Either RAM served the run, or it lasted a "
+    "whether the disks did any I/O: fio's disk statistics are all 0. Either RAM served the I/O, or the run lasted a "
     "fraction of a second, or the counters do not work (NVMe multipath, zvols of OpenZFS 2.0)"
 )
 

@@ -19,7 +19,7 @@ STDIN = "-"
 LARGEST_TEXT_BYTES = 256 << 20
 """The maximum size, in bytes, of a text to search for results."""
 
-_TOO_LARGE = "the text is larger than 256 MiB"
+_TOO_LARGE = "it is larger than 256 MiB"
 _LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
 _HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
@@ -124,7 +124,7 @@ def _of_fair_size(content: bytes) -> bytes:
     if len(content) > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
     if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content.replace(b"\0", b""):  # also in UTF-16
-        raise OSError(0, "the text is larger than 2 MiB and contains no fio JSON: split it into one file per result")
+        raise OSError(0, "it is larger than 2 MiB and contains no fio JSON: split it into one file per result")
     return content
 
 

@@ -37,7 +37,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
     runs, history = source.runs, History(source.text, source.prepared)
     if (calls := max(len(run.units) for run in runs)) > _MOST_CALLS:
-        message = f"this text calls fio {calls} times: lint checks texts with at most {_MOST_CALLS} calls"
+        message = f"this source calls fio {calls} times, but lint accepts at most {_MOST_CALLS} calls"
         return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
     for number, run in enumerate(runs):

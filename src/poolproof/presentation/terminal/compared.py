@@ -184,10 +184,10 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     yield from _repeat(cells, units_of(*runs), holds_for(*runs, earlier=comparison.earlier_runs))
     units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
-        yield Text(f"\nThe decision is right with 95% confidence ({TEST}, {units}).", style=QUIET)
+        yield Text(f"\nWith 95% confidence, the decision is right ({TEST}, {units}).", style=QUIET)
     elif cells:
         method = f"{TEST}, {units}, corrected by {CORRECTION}"
-        text = f"\nAll decisions are right together with 95% confidence ({method}). "
+        text = f"\nWith 95% confidence, all decisions are right ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 

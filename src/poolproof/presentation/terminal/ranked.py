@@ -153,8 +153,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
-    all_places = "All places" if ranking.rankings == 1 else f"All places under the {ranking.rankings} workloads"
-    text = f"{_COLUMNS} {effect} {all_places} are right together with 95% confidence {method}."
+    all_places = "all places" if ranking.rankings == 1 else f"all places under the {ranking.rankings} workloads"
+    text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are right {method}."
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen by the same trials, so it may look too fast."
