@@ -27,7 +27,7 @@ def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
         (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
         journal = Journal(Path(site.state_dir) / "claim.journal")
         apply(plan.steps, HOST, journal, may_overwrite=frozenset())
-        HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
+        HOST.run(["mkfs.ext4", "-q", "-L", site.label, volume.path], timeout_s=60)
         assert _signatures(volume.path) == ["ext4"]
         assert undo_all(journal, HOST, owned_by_site(site)) == ()
         assert _signatures(volume.path) == []
