@@ -22,9 +22,9 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: a run, or one layout of a run.
+    """One side of a comparison: a run, or one of its layouts.
 
-    Raises a UsageError if the run has no such layout.
+    Raises a UsageError if the run does not contain the layout.
     """
 
     run: LoadedRun
@@ -39,10 +39,7 @@ class Side:
 
     @property
     def grid(self) -> tuple[CellKey, ...]:
-        """Return the keys of all cells in campaign order.
-
-        When two layouts are compared, the keys have an empty layout name.
-        """
+        """Return the keys of all cells in campaign order, with an empty layout name if two layouts are compared."""
         states = self.run.states if self.layout is None else {"": self.run.states[self.layout]}
         return tuple(
             CellKey(layout, each.name, state)
@@ -52,17 +49,17 @@ class Side:
         )
 
     def metric(self, key: CellKey) -> MetricId:
-        """Return the metric by which the cell's workload is compared."""
+        """Return the metric used to compare the cell's workload."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
-        """Return the cell's value, or a short reason why it cannot be used."""
+        """Return the cell's value, or a short reason why it is unusable."""
         return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 
 @dataclass(frozen=True)
 class SkippedCell:
-    """A cell that can't be compared, and the reason. `lost` is true if A has a usable value but B does not."""
+    """A cell that could not be compared, with the reason. `lost`: A has a usable value for it, but B does not."""
 
     key: CellKey
     why: str
@@ -71,9 +68,10 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell that both A and B contain. `difference` compares B with A and is positive if B is better.
+    """A cell that was compared, because both A and B have a usable value for it.
 
-    `decision` is corrected for the number of compared cells.
+    `difference`: the difference from A to B, positive if B is better.
+    `decision`: the outcome of the test, corrected for the number of compared cells.
     """
 
     key: CellKey
@@ -85,10 +83,11 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Gate:
-    """The result of `--fail-if-slower`.
+    """The outcome of `--fail-if-slower`.
 
-    `slower` lists the cells that are slower in B by significantly more than `limit`, and `open` the cells whose trials
-    neither show nor rule out such a slowdown. `lost` lists the cells with a usable value in A but not in B.
+    `slower`: the cells whose slowdown in B is significantly larger than `limit`.
+    `open`: the cells for which such a slowdown was neither shown nor ruled out.
+    `lost`: the cells with a usable value in A, but not in B.
     """
 
     limit: float
@@ -98,20 +97,18 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is significantly slower than `limit` allows, and no cell has lost its value in B."""
+        """True if no cell is significantly slower than `limit` allows and no cell lost its usable value in B."""
         return not self.slower and not self.lost
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of A and B.
+    """The comparison of A and B. If A and B are layouts, all keys have an empty layout name.
 
-    `only_a` lists the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
-    layouts are compared, the layout name in all keys is empty.
-
-    `in_place`: the two layouts were converted into each other in place, so the differences include a margin
-    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs that were used to estimate the variance between
-    runs.
+    `only_a`: the cells found only in A's campaign.
+    `only_b`: the cells found only in B's campaign.
+    `in_place`: the layouts were converted into each other in place, so each difference includes `in_place.MARGIN`.
+    `earlier_runs`: the number of earlier runs used to estimate the between-run variance.
     """
 
     a: Side
@@ -130,14 +127,16 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A. Each workload is compared by its own metric, or by `metric` if it is given.
+    """Compare B with A. Each workload is compared by its own metric, or by `metric` if given.
 
-    `limit` is the largest slowdown that `--fail-if-slower` allows. If it is given, the result also lists the cells with
-    a larger slowdown, and the cells whose value is lost in B.
+    `limit`: the largest slowdown that `--fail-if-slower` allows. If given, the result also lists the cells that exceed
+    it and the cells without a usable value in B.
 
-    Raises a UsageError if no trial measured `metric`. Raises a RunError if A and B have no cell in common, if no common
-    cell has usable values or, with `limit`, if no slowdown can be tested. If a value is lost and `limit` is given, the
-    result reports the loss and the last two errors are not raised.
+    Raises:
+        UsageError: no trial measured `metric`.
+        RunError: A and B have no cell in common. Also raised if no cell has a usable value in both or, with `limit`, if
+            no
+            slowdown can be tested. With `limit`, a lost value is reported in place of these last two errors.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -168,9 +167,9 @@ def compare(
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
-    """Return the variance between the older run and its earlier runs.
+    """Return the between-run variance, estimated from the older run and the runs before it.
 
-    The newer run is not used, because its difference from the older run is what the comparison tests.
+    The newer run is excluded, because its difference from the older run is under test.
     """
     older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_s)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}
@@ -178,7 +177,7 @@ def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
 
 
 def _are_in_place(a: Side, b: Side) -> bool:
-    """True if A and B are two layouts of the same run that were converted into each other in place."""
+    """True if A and B are layouts of the same run that were converted into each other in place."""
     if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
         return False
     return are_in_place(family_of(a.run.campaign), a.layout, b.layout)
@@ -226,7 +225,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Raise a UsageError if the requested metric was not measured in any trial of the cells."""
+    """Raise a UsageError if no trial of the cells measured the requested metric."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(

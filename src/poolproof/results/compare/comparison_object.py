@@ -1,4 +1,4 @@
-"""The JSON objects of `compare --json` and `rank --json`. docs/json.md documents them.
+"""The JSON objects printed by `compare --json` and `rank --json`, which docs/json.md documents.
 
 Their format is stable within a schema version.
 """
@@ -61,7 +61,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
 
 
 def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> dict[str, Any]:
-    """Return the rankings of all workloads as a JSON object, for a campaign without a goal."""
+    """Return the per-workload rankings of a campaign without a goal as a JSON object."""
     return {
         "schema": SCHEMA,
         "run": str(run.path),

@@ -1,7 +1,8 @@
-"""Earlier runs of the same campaign on the same machine, from which the variance between runs is estimated.
+"""Find earlier runs of a campaign, and estimate the between-run variance from them.
 
-They are in the same folder as the run. An earlier run is used if its machine has the same ID and nothing that may
-affect results differs (`run_differences`). If only some layouts or workloads differ, only their cells are left out.
+Earlier runs are looked for in the same folder as the run. They must come from the same machine, identified by its ID,
+and must not differ in anything that may affect results (`run_differences`). If only some layouts or workloads differ,
+only the cells of these layouts or workloads are excluded.
 """
 
 import functools
@@ -23,18 +24,17 @@ from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
 
 MOST_RUNS = 20
-"""The maximum number of earlier runs to use. If there are more, the newest ones are used."""
+"""The maximum number of earlier runs to use. The newest ones take precedence."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
-"""The maximum total size of the trials.jsonl files to read. Reading 10 MB takes about a second."""
+"""The maximum total size, in bytes, of the trials.jsonl files to read. Reading 10 MB takes about a second."""
 
 
 @dataclass(frozen=True)
 class EarlierRuns:
-    """The variance between a run and its earlier runs, for one metric of each cell.
+    """The between-run variance of each cell, for one metric per workload.
 
-    `count` is the number of earlier runs that have a result in common with the run, or 0 if the variance between runs
-    is unknown.
+    `count`: the number of earlier runs with a testable cell in common with the run, or 0 if the variance is unknown.
     """
 
     count: int = 0
@@ -42,18 +42,17 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return a cell's value with the variance between runs added, if that variance is known."""
+        """Return a cell's value with the between-run variance added to its error, if known."""
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return the mean of a cell's metric with the variance between runs added, if that variance is known."""
+        """Return a cell's mean with the between-run variance added to its error, if known."""
         between = self._of(metric)
         return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
-        """Return the difference between two values, with the variance between runs added.
-
-        It is positive if `one` is better.
+        """Return the difference between two values, including the between-run variance. It is positive if `one` is
+        better.
         """
         between = self._of(one.metric)
         if between is None or same_run or one.cell.key != other.cell.key:
@@ -69,9 +68,11 @@ def earlier_runs(
 ) -> EarlierRuns:
     """Estimate the between-run variance from all cells of `run` and of the earlier runs.
 
-    `metrics` maps workloads to metrics. A workload that is missing from `metrics` is compared by its own metric.
-    Percentiles vary more than rates, so each of the two has a variance of its own. `apart_from` is the run that `run`
-    is being compared with. It is left out, so that the difference under test does not increase the variance.
+    Rates and percentiles have separate variances, because percentiles vary more.
+
+    `metrics`: the metric to use for each workload. Workloads not listed use their own metric.
+    `apart_from`: the run that `run` is compared with. It is excluded, so that the difference under test does not
+    inflate the variance.
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
@@ -82,36 +83,36 @@ def earlier_runs(
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The variance between runs for any metric. Claims and speeds relative to the baseline use it."""
+    """The between-run variance for any metric, as needed for claims and for speeds relative to the baseline."""
 
     run: LoadedRun
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs from which the variance was estimated, or 0 if the variance is unknown."""
+        """Return the number of earlier runs used to estimate the between-run variance, or 0 if it is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return the mean of a cell's metric with the variance between runs added, if that variance is known."""
+        """Return a cell's mean with the between-run variance added to its error, if known."""
         own = _own_metrics(self.run)
         others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
         return earlier_runs(self.run, others).widened_mean(key, metric, mean)
 
 
 class EarlierAmong:
-    """Finds the earlier runs of a run among runs that are already in memory, for the history page.
+    """Finds a run's earlier runs among the runs already in memory, for the history page.
 
-    Each run's values are computed only once.
+    The values of each run are computed only once.
     """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
-        """Keep only complete runs that no other user could have written."""
+        """Keep only complete runs that other users could not have written."""
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Return the same as `earlier_runs`, but search only among the given runs. `run` must be one of them."""
+        """Do the same as `earlier_runs`, but search only the given runs. `run` must be one of them."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -127,10 +128,7 @@ class EarlierAmong:
 
 
 class _RunIdentity:
-    """A run as a cache key.
-
-    Keys are compared by identity, because comparing all values of a run would take too long.
-    """
+    """A cache key for a run. Keys are compared by identity, because comparing every value of two runs is slow."""
 
     def __init__(self, run: LoadedRun) -> None:
         self.run = run
@@ -146,7 +144,7 @@ class _RunIdentity:
 def _found(
     of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[float, int] | None
 ) -> EarlierRuns:
-    """Return the result of `earlier_runs`. It is cached, because the ranking of each workload needs it."""
+    """Return the result of `earlier_runs`, cached because every workload's ranking needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
     earlier = _earlier(run.path.resolve(), run.record.begun_s, run.record.seed, run.record.facts["machine"])
@@ -160,9 +158,10 @@ def _estimated(
     earlier: Iterable[tuple[LoadedRun, Mapping[CellKey, LogMean]]],
     metrics: Mapping[str, MetricId],
 ) -> EarlierRuns:
-    """Return the variance between a run and earlier runs.
+    """Estimate the between-run variance from a run and its earlier runs.
 
-    `own` and `earlier` contain the mean of each cell that can be tested, for the run and for each earlier run.
+    `own`: the mean of each testable cell of the run.
+    `earlier`: each earlier run with the means of its testable cells.
     """
     samples, count = {key: [log] for key, log in own.items()}, 0
     for found, logs in earlier:
@@ -187,7 +186,7 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
 
 
 def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
-    """Return the mean of each cell that can be tested. `metrics` maps each workload to its metric."""
+    """Return the mean of each testable cell. `metrics`: the metric to use for each workload."""
     known = (key for key in run.by_key if key.workload in metrics)
     return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
@@ -198,9 +197,9 @@ def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
 
 
 def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
-    """Return the layouts and workloads that differ.
+    """Return the names of the layouts and workloads that differ, or None if the runs differ in anything else.
 
-    Return None if anything else differs, because no cell is then comparable.
+    None means that no cell of the two runs is comparable.
     """
     names = set()
     for each in run_differences(run, other):
@@ -212,13 +211,13 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[float, int]:
-    """Return the start time and the seed. Together they identify a run and its copies."""
+    """Return the start time and the seed, which together identify a run and its copies."""
     return record.begun_s, record.seed
 
 
 @functools.lru_cache(maxsize=2)
 def _earlier(path: Path, begun_s: float, seed: int, machine: str) -> tuple[LoadedRun, ...]:
-    """Return the newest earlier runs in the same folder as the run at `path`. Damaged runs are left out."""
+    """Return the newest earlier runs in the folder that contains `path`, skipping damaged ones."""
     records = ((folder, record) for folder in _folders(path) if (record := _record(folder)) is not None)
     runs = map(_loaded, _newest(begun_s, seed, machine, path, records))
     return tuple(run for run in runs if run is not None)
@@ -227,9 +226,9 @@ def _earlier(path: Path, begun_s: float, seed: int, machine: str) -> tuple[Loade
 def _newest(
     begun_s: float, seed: int, machine: str, path: Path, candidates: Iterable[tuple[Path, RunRecord]]
 ) -> list[Path]:
-    """Return the folders of the newest earlier runs, newest first. A run that was copied is returned once.
+    """Return the directories of the newest earlier runs, newest first, with only one copy of each run.
 
-    The number of runs and the total size of their trials.jsonl files are limited.
+    The list ends after `MOST_RUNS` runs, or where the total size of the trials.jsonl files would exceed its limit.
     """
     found = {(begun_s, seed): path}
     records = []
@@ -247,7 +246,7 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield up to 200 folders that are next to the run at `path`, newest first. Symbolic links are not followed."""
+    """Yield up to 200 sibling folders of the run at `path`, newest first, without following symbolic links."""
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]
@@ -257,7 +256,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> RunRecord | None:
-    """Return a run's record. None if it cannot be read, or if another user could have written it."""
+    """Return the run record, or None if it is unreadable or another user could have written it."""
     try:
         return RunDirectory.open(folder).record() if distrust(folder) is None else None
     except PoolproofError:

@@ -1,4 +1,4 @@
-"""The value that comparisons use for a cell, or the reason why the cell has no usable value."""
+"""The cell values used in comparisons, or the reason why a cell has no usable value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,11 +20,12 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """A cell's value for comparisons.
+    """A cell's value, as used in comparisons.
 
-    Significance tests use `log`. If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists
-    why (`drift`, `step` …). If the rate changed between known extremes, the true value may be anywhere between them,
-    and `changing` lists why. A percentile with too few events is not tested either, and `few` says what is missing.
+    `log`: the mean logarithm, used in significance tests.
+    `unsteady`: why the rate changed (`drift`, `step` …) by an unknown amount. Such a cell is not tested.
+    `changing`: why the rate changed between known extremes. The true value may be anywhere between them.
+    `few`: how many events a percentile has and needs, if it has too few. Such a cell is not tested either.
     """
 
     cell: Cell
@@ -37,7 +38,7 @@ class Measured:
 
     @property
     def untested(self) -> str:
-        """Return why the cell is not tested. Empty if it is tested, or if only a second trial is missing."""
+        """Return the reason for not testing the cell. Empty if it is tested, or if it only lacks a second trial."""
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         return "" if self.few is None else self.few.sentence
@@ -54,12 +55,12 @@ class Measured:
 
     @property
     def figure(self) -> Interval:
-        """Return the trials' geometric mean and its interval. Tests compare the ratio of two such means."""
+        """Return the trials' geometric mean with its confidence interval. Tests compare the ratio of two such means."""
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the cell's value, or a short reason why it has no usable value."""
+    """Return the cell's value, or a short reason why it is unusable."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"
@@ -86,10 +87,10 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
 
 
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
-    """Yield a string such as `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
+    """Yield one line per reason, most frequent first: `a, b, c and 97 more: refuted (read-from-cache)`.
 
-    Each pair consists of the name of a cell or layout that was left out, and the reason. If there are many names or
-    many reasons, a count replaces the last ones.
+    `whys`: pairs of a cell's or layout's name and the reason for excluding it. If there are too many names or reasons
+    to list, the rest are only counted.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

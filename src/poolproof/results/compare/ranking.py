@@ -1,10 +1,11 @@
-"""Rank the layouts of a run by speed, with ties, redundancy, capacity and write amplification.
+"""Rank the layouts of a run by speed, with their redundancy, capacity and write amplification.
 
-Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range. Its first place is 1 +
-the number of significantly better layouts. Its last place is the number of all layouts minus the number of
-significantly worse layouts. A layout with an unsteady cell is not tested and may have any place. With 95 % confidence,
-every range contains the true place of its layout. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for
-Ranks, Review of Economic Studies 91, 476-518.
+All layouts are compared in pairs (`statistics/comparison.py`). Because layouts may be tied, each layout's place is a
+range. It begins after the layouts that are significantly better, and ends before those that are significantly worse. If
+one of a layout's cells is unsteady, the layout is not tested and may take any place. With 95 % confidence, every range
+contains the true place of its layout.
+
+Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
 
 import itertools
@@ -36,24 +37,24 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads by which layouts are ranked.
+    """The workloads used to rank layouts.
 
-    `weights` maps the name of each workload to its weight. The weights sum to 1.
+    `weights`: the weight of each workload, keyed by its name. The weights sum to 1.
     """
 
     weights: Mapping[str, float]
 
     @property
     def only(self) -> str | None:
-        """Return the workload's name, or None for a mix of workloads."""
+        """Return the workload's name, or None if the goal combines several workloads."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
-    """Return the goal from `goal` or `weights`. By default, it is the campaign's goal or its only workload or matrix.
+    """Return the goal given by `goal` or `weights`, or else the campaign's goal or its only workload or matrix.
 
-    If the goal is a matrix, its workloads have equal weights. Raises a UsageError if there is no goal, if a name is not
-    a workload, or if both `goal` and `weights` are given.
+    The workloads of a matrix are weighted equally. Raises a UsageError if there is no goal, if a name is not that of a
+    workload, or if both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
         raise UsageError("--goal and --weights cannot be used together", "leave one of them out")
@@ -67,14 +68,14 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def has_goal(campaign: Campaign) -> bool:
-    """True if the campaign names a goal, or if it has only one workload or matrix. That one then serves as the goal."""
+    """True if the campaign names a goal, or has only one workload or matrix, which then serves as the goal."""
     return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Parse weights such as `etcd=2,media=1` and return them by name.
+    """Parse weights such as `etcd=2,media=1` into a dict keyed by name.
 
-    Raises a UsageError if a name is given twice or has no weight above 0.
+    Raises a UsageError if a name is repeated or its weight is missing or not above 0.
     """
     found: dict[str, float] = {}
     for part in split_names(text):
@@ -90,7 +91,7 @@ def parse_weights(text: str) -> dict[str, float]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split names at commas, but not inside brackets: `mirror[atime=off,recordsize=16k]` is one name."""
+    """Split names at commas outside brackets. For example, `mirror[atime=off,recordsize=16k]` is a single name."""
     return [part.strip() for part in _OUTSIDE_BRACKETS.split(text)]
 
 
@@ -105,7 +106,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name or, if it is the name of a matrix, all workloads of the matrix."""
+    """Return the workload with this name or, if a matrix has this name, all of its workloads."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -121,11 +122,13 @@ def _choices(campaign: Campaign) -> str:
 
 @dataclass(frozen=True)
 class Safety:
-    """The redundancy, capacity and write amplification of a layout.
+    """A layout's redundancy, capacity and write amplification.
 
-    `redundancy` is the number of devices that may fail without data loss, no matter which of the `devices` they are.
-    The redundancy and the capacity of an existing directory are None, because the campaign does not contain them. The
-    capacity of real disks is None for the same reason.
+    `redundancy`: the number of devices that may fail without data loss, whichever they are. None for an existing
+    directory, whose devices the campaign does not describe.
+    `devices`: the number of devices.
+    `capacity_bytes`: the usable capacity, or None for existing directories and real disks, because the campaign does
+    not state their sizes.
     """
 
     redundancy: int | None
@@ -135,13 +138,13 @@ class Safety:
 
 
 _OF_IMPORTED = Safety(redundancy=None, devices=1, capacity_bytes=None, write_factor=1.0)
-"""The layout of an imported result is a placeholder. Nothing is known about it."""
+"""For imported results, whose layout is only a placeholder about which nothing is known."""
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
-    """Return a layout's redundancy, its number of devices, its capacity and its write amplification.
+    """Return a layout's redundancy, number of devices, capacity and write amplification.
 
-    Raises a CampaignError if this version can't read the layout expression.
+    Raises a CampaignError if this version can't parse the layout expression.
     """
     sources = [(each.name, each.source) for each in campaign.devices]
     sizes = {name: source.size_bytes for name, source in sources if not isinstance(source, Disk)}
@@ -159,7 +162,8 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 class Entry:
     """A layout to be ranked.
 
-    `cells` maps workloads to the layout's values, and `score` is the weighted mean of the values.
+    `cells`: the layout's value under each workload.
+    `score`: the weighted mean of these values.
     """
 
     layout: str
@@ -168,9 +172,9 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads whose result is not tested because their rate changes.
+        """Return the workloads under which the layout can't be tested, because its rate changes.
 
-        If there is such a workload, the whole layout is not tested.
+        If there are any, the layout as a whole is not tested.
         """
         return tuple(name for name, each in self.cells.items() if each.untested)
 
@@ -182,10 +186,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout and its place: a range from `first` to `last`. They are equal if the layout is not tied with others.
+    """A layout and its place, a range from `first` to `last`. The two are equal unless the layout is tied with others.
 
-    `to_leader` compares the layout's speed with the leader's, or is None for the leader itself. The leader is the first
-    of the ranked layouts.
+    `to_leader`: the layout's speed relative to the leader, which is the first of the ranked layouts. None for the
+    leader.
     """
 
     entry: Entry
@@ -197,9 +201,9 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of layouts. `better` comes before `worse` in `Ranking.ranked`.
+    """Two layouts, where `better` comes before `worse` in `Ranking.ranked`.
 
-    The decision is `faster` if the two layouts differ significantly.
+    `decision`: `faster` if the layouts differ significantly.
     """
 
     better: str
@@ -209,13 +213,13 @@ class Pair:
 
     @property
     def is_tie(self) -> bool:
-        """True if the two layouts do not differ significantly."""
+        """True if the layouts do not differ significantly."""
         return self.decision.word != "faster"
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """A layout without a place, and the reason. `few` is set if a percentile has too few events to be ranked."""
+    """A layout that could not be ranked, and the reason. `few`: set if a percentile has too few events."""
 
     layout: str
     why: str
@@ -224,12 +228,13 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking of a run's layouts. `metrics` maps each workload to its metric.
+    """A ranking of a run's layouts.
 
-    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` lists the
-    layouts that were converted in place into other layouts of the ranking. Differences between such layouts include a
-    margin. `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
-    `rankings` is the number of rankings whose places are right together.
+    `metrics`: the metric used for each workload.
+    `ranked`: the layouts from best to worst mean, followed by the layouts that have an unsteady cell.
+    `in_place`: the layouts converted in place into other ranked layouts. The differences between them include a margin.
+    `earlier_runs`: the number of earlier runs used to estimate the between-run variance.
+    `rankings`: the number of rankings for which the places are jointly corrected.
     """
 
     run: LoadedRun
@@ -245,25 +250,22 @@ class Ranking:
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """Return the layouts that could not be placed because a percentile has too few events.
+        """Return the layouts that could not be ranked because a percentile has too few events.
 
-        Any of them may be the best.
+        Any of them may be the best layout.
         """
         return tuple(each.layout for each in self.excluded if each.few is not None)
 
     @property
     def best(self) -> tuple[Ranked, ...]:
-        """Return the layouts that may be the best.
-
-        With 95 % confidence, the truly best of the ranked layouts is among them.
-        """
+        """Return the layouts that may be the best. With 95 % confidence, the best ranked layout is among them."""
         return tuple(each for each in self.ranked if each.first == 1)
 
     def repeated(self, each: Ranked) -> Interval | None:
         """Return a layout's speed relative to the leader, with a 95 % prediction interval for a repeat of the run.
 
-        The same trials chose the leader, so the interval is corrected for the number of other layouts (Bonferroni).
-        None for the leader, and if the difference can't be tested.
+        Because the leader was chosen from the same trials, the interval is corrected for the number of other layouts
+        (Bonferroni). Returns None for the leader itself, and if the difference can't be tested.
         """
         if each.to_leader is None or each.to_leader.error is None:
             return None
@@ -273,9 +275,8 @@ class Ranking:
     def safer(self) -> tuple[Ranked, ...]:
         """Return the fastest layouts that survive more disk failures than the leader.
 
-        For each redundancy above the leader's, the result contains the fastest layout with at least that redundancy.
-        Each layout is returned only once, and layouts with an unsteady cell are left out. Empty if the leader's
-        redundancy is unknown.
+        For every redundancy above the leader's, this is the fastest layout with at least that redundancy. Layouts with
+        an unsteady cell are excluded. Returns nothing if the leader's redundancy is unknown.
         """
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
@@ -289,7 +290,7 @@ class Ranking:
 
 
 class NothingRanked(RunError):
-    """Raised if no layout of the run has a value for every workload in the goal."""
+    """Raised if no layout has a usable value for every workload of the goal."""
 
     def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
@@ -306,10 +307,11 @@ def _missing_s(few: FewEvents) -> float:
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
-    """Rank the run's layouts by the goal. Each workload is compared by its own metric, or by `metric` if it is given.
+    """Rank a run's layouts by the goal. Each workload is compared by its own metric, or by `metric` if given.
 
-    Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured
-    `metric`.
+    Raises:
+        RunError: no layout has a usable value for every workload of the goal.
+        UsageError: no trial measured `metric`.
     """
     check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
@@ -335,7 +337,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
 
 
 def places(layout: str, pairs: Sequence[Pair], count: int) -> tuple[int, int]:
-    """Return the first and the last place of a layout among `count` layouts."""
+    """Return the first and last place that a layout may have among `count` layouts."""
     first = 1 + sum(pair.worse == layout and not pair.is_tie for pair in pairs)
     return first, count - sum(pair.better == layout and not pair.is_tie for pair in pairs)
 
@@ -352,9 +354,9 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 def _entries(
     run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId], earlier: EarlierRuns
 ) -> tuple[list[Entry], list[Excluded]]:
-    """Return the layouts that have a value for every workload in the goal, and the layouts that do not.
+    """Separate the layouts that have a usable value for every workload of the goal from those that do not.
 
-    The layouts with values are ordered by score, best first. Unsteady layouts are at the end.
+    The layouts to be ranked are sorted by score, best first, but unsteady layouts come last.
     """
     entries, excluded = [], []
     for layout in run.campaign.layouts:

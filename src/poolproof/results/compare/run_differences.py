@@ -1,4 +1,4 @@
-"""Differences between the machines, versions and campaigns of two runs. They may explain why the results differ."""
+"""Differences in machine, software versions and campaign that may explain why two runs have different results."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from poolproof.units import shown_bytes
 ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""The facts that every run records. Other facts were added later or are settings of a kernel module."""
+"""The facts recorded by every run. Other facts were added in later versions, or are kernel module settings."""
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs: what differs, and each run's value. A dash means that the run has no value."""
+    """A difference between two runs: its name and the value in each run, with a dash for a missing value."""
 
     what: str
     a: str
@@ -28,8 +28,8 @@ class RunDifference:
 def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
     """Return the recorded differences that may affect results.
 
-    The campaigns' names, the paths and the seeds are not compared. Kernel settings, versions of other programs, devices
-    and layouts are compared only if both runs have them.
+    Campaign names, paths and seeds are ignored. Kernel settings, devices, layouts and most program versions are
+    compared only if both runs recorded them.
     """
     found = [*_differing(_machine(a), _machine(b))]
     found += _differing(_settings(a), _settings(b), in_both=True)
@@ -45,13 +45,13 @@ def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
 
 
 def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> RunDifference:
-    """Return how the expressions of two layouts with different names differ."""
+    """Return the difference between the expressions of two layouts."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}")
 
 
 def _programs() -> tuple[str, ...]:
-    """Return the programs whose versions are compared even if only one of the runs recorded the version."""
+    """Return the programs whose versions are compared even if only one of the runs recorded them."""
     return ("poolproof", *all_generators())
 
 
@@ -109,7 +109,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. If `in_both` is set, leave out facts that only one of the runs recorded."""
+    """Yield the facts that differ. `in_both`: ignore facts that only one of the runs recorded."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

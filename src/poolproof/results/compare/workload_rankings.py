@@ -1,4 +1,4 @@
-"""Rank the layouts of a run under each workload, for a campaign without a goal."""
+"""Rank a run's layouts under each workload separately, for a campaign without a goal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +12,13 @@ from poolproof.statistics.comparison import decide
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, Ranking | str]:
-    """For each workload, return its own ranking or the reason why it has none. All places are right together.
+    """Rank the layouts under each workload. A workload without a ranking is mapped to the reason.
 
-    Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
+    The confidence of 95 % applies to all places of all rankings together.
+
+    Raises:
+        RunError: no workload has a ranking.
+        UsageError: no trial measured `metric`.
     """
     check_metric(metric, run.cells)
     found: dict[str, Ranking | str] = {}
@@ -29,7 +33,7 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
 
 
 def together(found: Mapping[str, Ranking | str]) -> Mapping[str, Ranking | str]:
-    """Return the rankings with places that are right together: Holm's correction covers the pairs of all rankings."""
+    """Return the rankings with Holm's correction applied to the pairs of all rankings together."""
     rankings = {name: each for name, each in found.items() if isinstance(each, Ranking)}
     differences = [pair.difference for each in rankings.values() for pair in each.pairs]
     decisions = iter(decide(differences, max((each.effect for each in rankings.values()), default=0.0)))
