@@ -1,1 +1,1 @@
-"""SQL queries over the trials of many runs, with DuckDB; docs/query.md describes the views."""
+"""SQL queries over the trials of many runs, using DuckDB. docs/query.md describes the views."""

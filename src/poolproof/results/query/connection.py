@@ -1,4 +1,4 @@
-"""A DuckDB connection that can read only the views over many runs: no other files, no network, no extensions."""
+"""A DuckDB connection restricted to the views over many runs, with no access to other files, networks or extensions."""
 
 import contextlib
 import functools
@@ -51,10 +51,7 @@ from cells left join built using (run) group by run, verdict
 
 
 class QuerySession:
-    """The runs in or below a folder, open for queries.
-
-    If a query finds damaged lines, they are added to `left_out`.
-    """
+    """The runs in or below a folder, opened for queries. Damaged lines found by a query are added to `left_out`."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.runs, left_out = find_runs(root)
@@ -69,8 +66,10 @@ class QuerySession:
     def ask(self, sql: str) -> QueryResult:
         """Return the result of a `select` statement.
 
-        Raises a UsageError for other statements, invalid SQL, columns with a time zone, and results that are too large.
-        Raises a RunError if the query takes too long.
+        Raises:
+            UsageError: the statement is not a `select`, is invalid, returns a column with a time zone, or returns too
+                much.
+            RunError: the query exceeded its time limit.
         """
         import duckdb
 
@@ -88,11 +87,11 @@ class QuerySession:
 
     @property
     def is_worth_copies(self) -> bool:
-        """True if `keep_copies` would make the next query faster."""
+        """True if calling `keep_copies` would speed up the next query."""
         return copies.worth_keeping(run.trials_path for run in self._direct)
 
     def keep_copies(self) -> None:
-        """Make columnar copies of the files that are parsed as text, provided they are large enough."""
+        """Make columnar copies of the files that are still parsed as text, if they are large enough to be worth it."""
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
@@ -122,9 +121,9 @@ class QuerySession:
         return connection
 
     def _answer(self, sql: str) -> QueryResult:
-        """Create the views that the query names, or all views if it names none, then run the query.
+        """Run the query after creating the views it names, or all views if it names none.
 
-        Views are not created before they are needed, because DuckDB opens every file for each view.
+        Views are created only when needed, because DuckDB opens every file for each view.
         """
         with memory_limited():
             return self._limited_answer(sql)
@@ -140,9 +139,9 @@ class QuerySession:
     def _uses_known(self, sql: str) -> bool:
         """True if the query may read a column of `KNOWN_CELLS`.
 
-        The text of the query is searched first, and then its plan. The plan also lists the columns that `*` selects.
-        But the plan alone is not enough: for `where settled is null`, it reads nothing as long as all values are null.
-        A query without a plan may read every column.
+        The query string is searched first, then the query plan, which also lists the columns selected by `*`. The plan
+        alone is not enough: it omits the column in `where settled is null` while all values are null. If no plan is
+        available, the query is assumed to read every column.
         """
         import duckdb
 
@@ -156,9 +155,9 @@ class QuerySession:
         return any(name in str(plan) for name in _KNOWN_COLUMNS)
 
     def _fill_known(self) -> None:
-        """Store the intervals of all cells, and which cells converged.
+        """Store the confidence intervals and convergence of all cells.
 
-        They are computed in Python, as for all other outputs, so the trials of all runs are loaded again.
+        As for all other outputs, Python computes them, so the trials of all runs are loaded again.
         """
         found = [row for run in self.runs for row in _known_rows(run)]
         self._cells_known = True
@@ -176,7 +175,7 @@ class QuerySession:
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
-        """Check every line of the files that are parsed as text. Return True if the parser skipped a line."""
+        """Check every line of the files that are parsed as text. Return True if damaged lines were found."""
         known = len(self.left_out)
         for run in self._direct:
             self._save_readable(run)
@@ -202,8 +201,10 @@ class QuerySession:
 def open_runs(root: Path) -> Iterator[QuerySession]:
     """Open the runs in or below a folder for queries.
 
-    Raises a HostError if the extra `query` is not installed, and an Interrupted error if a signal stops DuckDB. A
-    RunError from `find_runs` is passed on.
+    Raises:
+        HostError: the `query` extra is not installed.
+        RunError: the runs could not be found (see `find_runs`).
+        Interrupted: a signal interrupted DuckDB.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -220,10 +221,9 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
 
 
 def _is_plain(path: Path) -> bool:
-    """True if the path can be passed to DuckDB unchanged.
+    """True if the path can be passed to DuckDB unchanged, because it is printable and contains no wildcards.
 
-    False if it is not UTF-8, or if it contains characters of a pattern. A pattern would also match the files of other
-    runs.
+    A path that is not valid UTF-8 is not printable. DuckDB would expand wildcards and also match files of other runs.
     """
     text = str(path)
     return not _PATTERN.intersection(text) and text.isprintable()
@@ -238,7 +238,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
-    """Yield a run's rows of `KNOWN_CELLS`, one per cell. If the run can't be loaded, yield nothing."""
+    """Yield the run's rows of `KNOWN_CELLS`, one per cell, or nothing if the run can't be loaded."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -249,16 +249,16 @@ def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in the output of `poolproof runs`. `verdicts` maps each verdict to its number of cells.
+    """A run as listed by `poolproof runs`.
 
-    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or None if the
-    campaign can't be read. If the results are imported, it is the same as `cells`.
-
-    `state` is `imported` if the results are imported, and `going` while a poolproof process is using the run. Otherwise
-    it is `finished`, or `stopped` if trials are missing or the campaign can't be read.
-
-    `unusable` counts the cells in which a trial has no usable value of the cell's own metric. `too_few` counts the
-    cells whose percentile has too few events.
+    `state`: `imported` for imported results, `going` while a poolproof process is using the run, and otherwise
+    `finished`, or `stopped` if trials are missing or the campaign can't be read.
+    `cells`: the number of cells with at least one trial.
+    `cells_wanted`: the number of cells in the campaign, or None if it can't be read. Equal to `cells` for imported
+    results.
+    `verdicts`: the number of cells per verdict.
+    `unusable`: the number of cells in which a trial has no usable value of the workload's own metric.
+    `too_few`: the number of cells whose percentile has too few events.
     """
 
     run: FoundRun
@@ -306,9 +306,9 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if every cell with this verdict has all its builds and trials.
+    """True if every cell with this verdict has all of its builds and trials.
 
-    A disk that was measured individually is built only once, so its builds are not checked.
+    The number of builds is not checked for individually measured disks, which are built only once.
     """
     _cells, _trials, least, builds = found
     return least >= wanted[1] and builds in (0, wanted[2])
@@ -316,9 +316,9 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return three numbers of a campaign: its cells, its trials per cell and build, and its builds per layout.
+    """Return the number of cells in a campaign, of trials per cell and build, and of builds per layout.
 
-    Return None if the campaign can't be read.
+    Returns None if the campaign can't be read.
     """
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)

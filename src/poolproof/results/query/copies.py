@@ -1,8 +1,8 @@
-"""Columnar copies of trials in the user's cache, so that later queries don't have to parse all the text again.
+"""Columnar copies of trials, kept in the user's cache so that later queries need not parse all the JSON again.
 
-Files are grouped, oldest first, until a group is large enough for a copy. The name of a copy is a hash of the paths,
-sizes and modification times of the files in the group. A copy is therefore no longer found once one of these files has
-changed.
+Files are grouped, oldest first, until each group is large enough for a copy. The copy is named after a hash of the
+paths, sizes and modification times of the files in its group. If one of these files changes, the copy is therefore no
+longer found.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
-"""Copies are made only if the files have at least this total size. Parsing fewer bytes takes little time anyway."""
+"""The minimum total size, in bytes, of the files to copy. Smaller files are fast enough to parse."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"2 {views.RAW}"
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Return the existing copies and the files that they cover."""
+    """Return the existing copies and the files that they replace."""
     found = {copy: group for group in _groups(files) if (copy := _copy_of(group)).is_file()}
     for copy in found:
         with contextlib.suppress(OSError):
@@ -31,14 +31,14 @@ def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
 
 
 def read(copy: Path) -> str:
-    """Return SQL that reads a copy, with the same columns as the original lines."""
+    """Return the SQL that reads a copy and returns the same columns as the original lines."""
     return f"select {', '.join(views.RAW)}, filename from read_parquet({views.literal(str(copy))})"
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Copy every complete group of files that has no copy yet, and remove copies that no query has used for 30 days.
+    """Copy every complete group of files without a copy, and remove copies not used by any query for 30 days.
 
-    Errors are ignored, because queries work without copies.
+    Errors are ignored, because queries also work without copies.
     """
     import duckdb
 
@@ -53,12 +53,12 @@ def keep(files: Sequence[Path]) -> None:
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
-    """True if at least one complete group of files has no copy yet."""
+    """True if any complete group of files still has no copy."""
     return any(not _copy_of(group).is_file() for group in _groups(files))
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Write the copy to a temporary file, then rename the file.
+    """Write the copy to a temporary file, then rename it to its final name.
 
     If an original file has changed in the meantime, discard the temporary file.
     """
@@ -79,7 +79,7 @@ def _make(group: Sequence[Path]) -> None:
 
 
 def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield the complete groups, starting with the oldest files, so that a new run does not change existing groups."""
+    """Yield the complete groups, starting with the oldest files. A new run thus leaves existing groups unchanged."""
     stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
     if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
         return

@@ -1,4 +1,4 @@
-"""Find the runs in a folder and the readable lines of their trials.jsonl, and report what cannot be read."""
+"""Find the runs in a folder and the valid lines in their trials.jsonl files, and report everything unreadable."""
 
 import os
 import re
@@ -19,9 +19,9 @@ _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run directory. `name` is its path relative to the searched folder.
+    """A run directory.
 
-    If the searched folder is itself the run directory, `name` is the folder's name.
+    `name`: the directory's path relative to the searched folder, or its own name if it is the searched folder.
     """
 
     name: str
@@ -30,14 +30,14 @@ class FoundRun:
 
     @property
     def trials_path(self) -> Path:
-        """Return the path of trials.jsonl. The file does not exist until the first trial has finished."""
+        """Return the path of trials.jsonl, which does not exist until the first trial has finished."""
         return self.path / "trials.jsonl"
 
     @property
     def campaign(self) -> str:
-        """Return the campaign's name, or an empty string if it is missing.
+        """Return the campaign's name, or an empty string if it has none.
 
-        A regular expression finds the name faster than a YAML parser would.
+        It is extracted with a regular expression, which is faster than a YAML parser.
         """
         match = _CAMPAIGN_NAME.search(self.record.campaign)
         return match[1] if match else ""
@@ -45,7 +45,7 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, folder or line that could not be read: its name, the reason, and a hint for fixing the problem."""
+    """A run, folder or line that could not be read, with the reason and a suggested fix."""
 
     what: str
     why: str
@@ -53,10 +53,10 @@ class SkippedRun:
 
 
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
-    """Return every run in or below a folder, sorted by name, and the runs and folders that cannot be read.
+    """Return all runs in or below a folder, sorted by name, and all runs and folders that can't be read.
 
-    Unreadable folders are included because they may contain runs. Raises a RunError if `root` does not exist, cannot be
-    read by this user, or contains neither runs nor unreadable folders.
+    Unreadable folders are reported because they may contain runs. Raises a RunError if `root` does not exist, is not
+    readable by this user, or contains neither runs nor unreadable folders.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -87,10 +87,10 @@ def _check_folder(root: Path) -> None:
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
-    """Yield the folders that contain a run.json, sorted by name. Folders inside a run are not searched.
+    """Yield the folders that contain a run.json, sorted by name.
 
-    Folders more than five levels below `root` are not searched either. Unreadable folders are appended to `closed`,
-    except lost+found, which only root can read and which has no runs.
+    The search goes at most five levels below `root` and does not descend into runs. Unreadable folders are appended to
+    `closed`, except for lost+found, which only root can read and which contains no runs.
     """
 
     def add_closed(error: OSError) -> None:
@@ -108,18 +108,14 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
 
 
 def ends_whole(path: Path) -> bool:
-    """True if the last line is complete.
-
-    The last line may be incomplete after a crash or while the run is writing it.
-    """
+    """True if the last line is complete. It may be incomplete after a crash or while it is being written."""
     return read_end(path, -1) in (b"", b"\n")
 
 
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
-    """Return the lines that are trials with the current schema.
+    """Return the lines that contain a trial in the current schema. Other lines are reported in `left_out`.
 
-    Other lines are reported in `left_out`, one entry per reason. An incomplete last line is ignored, because either a
-    crash cut it off or the run is still writing it.
+    It gets one entry per reason. An incomplete last line is ignored, because it was cut off by a crash or is still being written.
     """
     lines = whole_lines(path)
     _trials, refused = read_lines(lines)

@@ -1,8 +1,8 @@
-"""Run an SQL statement: check that it is read-only, limit its time, and format its rows.
+"""Run an SQL statement: check that it is read-only, limit its time and memory, and format its rows.
 
-The check uses DuckDB's own syntax tree before names are bound. A leading `select` is not enough: in DuckDB, a `with`
-can contain a `copy` or an `insert`, and some functions run SQL from a string. So everything that is not known to be
-harmless is rejected.
+The check examines DuckDB's own syntax tree, before names are resolved. Checking for a leading `select` would not be
+enough: in DuckDB, a `with` can contain a `copy` or an `insert`, and some functions execute SQL passed as a string.
+Everything not known to be harmless is therefore rejected.
 """
 
 import contextlib
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_VALUES = 2_000_000
-"""The maximum size of a result, in rows times columns. A result of this size takes about 200 MB."""
+"""The maximum size of a result, in rows times columns. A result of this size takes about 200 MB of memory."""
 
 MOST_MEMORY_BYTES = 2 * 1024**3
-"""How much memory a query may use. DuckDB's own limit does not include the values of rows, such as `range(1000000000)`.
-"""
+"""The maximum memory of a query. DuckDB's own limit excludes row values, such as those of `range(1000000000)`."""
 
 _LONGEST_S = 600.0
 _INTERRUPT_EVERY_S = 0.05
@@ -53,7 +52,7 @@ _SIMPLER = f"write a simple select; {_HINT}"
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The result of a query: the names and types of its columns, and its rows as Python values."""
+    """A query result: the names and types of the columns, and the rows as Python values."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
@@ -63,7 +62,9 @@ class QueryResult:
 def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
     """Check that a query is a single read-only statement.
 
-    Raises a UsageError if it is not, and a duckdb.Error if it is not valid SQL.
+    Raises:
+        UsageError: it is not a single read-only statement.
+        duckdb.Error: it is not valid SQL.
     """
     import duckdb
 
@@ -84,10 +85,13 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
 
 
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
-    """Return the result of a query that `check_only_reads` accepted.
+    """Return the result of a query that `check_only_reads` has accepted.
 
-    Raises a UsageError if a column has a time zone or the result has too many values, a RunError if the query takes too
-    long, an Interrupted error on Ctrl-C, and a duckdb.Error if DuckDB rejects the query.
+    Raises:
+        UsageError: a column has a time zone, or the result is too large.
+        RunError: the query exceeded its time limit.
+        Interrupted: the user pressed Ctrl-C.
+        duckdb.Error: DuckDB rejected the query.
     """
     import duckdb
 
@@ -110,9 +114,9 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
 @contextlib.contextmanager
 def memory_limited() -> Iterator[None]:
-    """Limit the memory that the process may allocate while the context lasts.
+    """Limit how much more memory the process may allocate inside the context. A stricter existing limit is kept.
 
-    Raises a UsageError if a query needs more. A limit that is already lower is kept.
+    Raises a UsageError if a query exceeds the limit.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     used_pages = int(Path("/proc/self/statm").read_text().split()[5])
@@ -129,11 +133,11 @@ def memory_limited() -> Iterator[None]:
 
 
 class _Limits:
-    """Interrupts a query from another thread when a signal arrives or when the query takes too long.
+    """Interrupts a query from another thread, on a signal or when the time limit is reached.
 
-    While DuckDB computes, it occupies the main thread, and Python runs signal handlers only in that thread. DuckDB also
-    checks for signals itself, but in about one of thirty attempts it missed the signal. So the other thread waits for
-    the byte that Python's C code writes to a file descriptor as soon as a signal arrives.
+    Python runs signal handlers only in the main thread, which DuckDB occupies while it computes. DuckDB also checks for
+    signals itself, but missed about one in thirty. The other thread therefore waits on a file descriptor to which
+    Python's C code writes a byte as soon as a signal arrives.
     """
 
     def __init__(self, connection: "DuckDBPyConnection") -> None:
@@ -148,7 +152,7 @@ class _Limits:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop waiting, and restore the file descriptor for signals."""
+        """Stop waiting and restore the previous signal file descriptor."""
         self._is_over.set()
         if self._in_main:
             signal.set_wakeup_fd(self._old)
@@ -178,9 +182,9 @@ def _interrupted_in_time(connection: "DuckDBPyConnection") -> Iterator[_Limits]:
 
 
 def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any, ...]]:
-    """Return the rows. DuckDB computes them while they are fetched, so fetching stops as soon as there are too many.
+    """Return the rows, or raise a UsageError if there are too many.
 
-    Raises a UsageError if there are too many rows.
+    DuckDB computes rows only as they are fetched, so fetching stops as soon as there are too many.
     """
     rows: list[tuple[Any, ...]] = []
     while found := connection.fetchmany(_ROWS_AT_ONCE):
@@ -191,7 +195,7 @@ def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any
 
 
 def refusal(error: Exception) -> UsageError:
-    """Return the UsageError to raise for a query that DuckDB rejected."""
+    """Convert a DuckDB error for a rejected query into the UsageError to raise."""
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException):
@@ -222,9 +226,9 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, the number of other rows.
+    """Yield the lines of a table: headings and up to 1000 rows, followed by the number of omitted rows, if any.
 
-    Numbers are right-aligned, and long strings are cut off.
+    Numbers are right-aligned, and long strings are truncated.
     """
     shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
     names = [_text(name) for name in answer.columns]
@@ -257,7 +261,7 @@ def _text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Convert a value for JSON: times to ISO 8601, NaN and infinity to None, and types that JSON lacks to text."""
+    """Convert a value for JSON. Times become ISO 8601, NaN and infinity become None, and other types become strings."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -270,7 +274,7 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """Convert a value for CSV: times to ISO 8601, and other values to text. Numbers and None are returned unchanged."""
+    """Convert a value for CSV. Times become ISO 8601, numbers and None stay unchanged, and the rest become strings."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
