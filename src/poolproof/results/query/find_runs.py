@@ -115,7 +115,8 @@ def ends_whole(path: Path) -> bool:
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
     """Return the lines that contain a trial in the current schema. Other lines are reported in `left_out`.
 
-    It gets one entry per reason. An incomplete last line is ignored, because it was cut off by a crash or is still being written.
+    They get one entry per reason. An incomplete last line is ignored, because it was cut off by a crash or is still
+    being written.
     """
     lines = whole_lines(path)
     _trials, refused = read_lines(lines)

@@ -1,4 +1,4 @@
-"""How many times as fast each cell of a run is as the baseline, tested as in `poolproof compare`."""
+"""The speed of each cell relative to the baseline, tested as in `poolproof compare`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,14 +13,16 @@ from poolproof.statistics.intervals import Interval
 def speeds_to_baseline(
     cells: Sequence[Cell], baseline: str | None, widened: Widening = unchanged
 ) -> Mapping[CellKey, Interval]:
-    """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
+    """Return each cell's speed relative to the baseline under the same workload, with a 95 % confidence interval.
 
-    A cell is compared with the baseline in the same state or, if that was not measured, in the healthy one. For
-    latencies, the ratio is inverted, so more is always better. The variance of the other cells is used for the
-    intervals, as in `poolproof compare`. `widened` adds the variance between runs.
+    Higher is always faster: for latencies, the ratio is inverted. A cell is compared with the baseline in the same
+    state or, if that was not measured, in the healthy state. As in `poolproof compare`, the intervals also draw on the
+    variance of the other cells.
 
-    The baseline's own cells are left out. A cell is also left out if its result or the baseline's is refuted, failed,
-    limited, not steady or 0, or is a percentile with too few events.
+    The result excludes the baseline's own cells. It also excludes a cell if its result or the baseline's is refuted,
+    failed, limited, unsteady or 0, or is a percentile with too few events.
+
+    `widened`: adds the between-run variance to a mean.
     """
     bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

@@ -1,8 +1,7 @@
-"""The builds of a cell: which builds are used, and which samples intervals and comparisons use.
+"""Select which builds of a cell to use, and which samples its intervals and comparisons are based on.
 
-If any cell of a run has values from at least two builds, the mean of each build is one sample
-(`statistics/build_samples.py`). A build with a failed trial is left out of a cell if another build of the cell has no
-failed trial.
+If any cell of a run has values from two or more builds, each build's mean is one sample
+(`statistics/build_samples.py`). A build with a failed trial is excluded if the cell has a build without one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from poolproof.verdicts import has_values
 
 
 def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return a cell's trials, as one list per build, in build order."""
+    """Split a cell's trials into one list per build, in build order."""
     builds: dict[int, list[Trial]] = {}
     for trial in trials:
         builds.setdefault(trial.build, []).append(trial)
@@ -26,9 +25,9 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return a cell's trials, leaving out builds that have a failed trial.
+    """Return a cell's trials without those of builds that have a failed trial.
 
-    If every build has a failed trial, return all trials.
+    If every build has a failed trial, all trials are returned.
     """
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
@@ -36,14 +35,14 @@ def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
-    """True if at least one of these cells has values from two or more builds."""
+    """True if any of these cells has values from two or more builds."""
     return any(len({trial.build for trial in cell if trial.figures is not None}) > 1 for cell in cells)
 
 
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
-    """Return a cell's samples of a metric: one value per trial or, if `by_build` is set, one mean per build.
+    """Return a cell's samples of a metric: one value per trial or, with `by_build`, one mean per build.
 
-    The error of the samples is at least the resolution of the metric.
+    Their error is never smaller than the resolution of the metric.
     """
     found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
     samples = samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
@@ -51,14 +50,14 @@ def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> 
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
-    """Return a cell's samples. `builds` contains, for each build, the values of its trials."""
+    """Return a cell's samples. `builds`: the values of each build's trials."""
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 
 def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
-    """Return a note that names the failed builds that are left out of a cell. None if no build is left out.
+    """Return a note naming the failed builds excluded from a cell, or None if no build is excluded.
 
-    `builds` is the number of builds that the campaign asks for.
+    `builds`: the number of builds requested by the campaign.
     """
     used = {trial.build for trial in counting(trials)}
     failed = [trial for trial in trials if trial.build not in used and not has_values(trial.verdict)]

@@ -1,9 +1,9 @@
 """Evaluate a campaign's claims against the results of a run.
 
-A claim is undecided if the interval includes the limit or if a value is missing. As in a ranking, the interval of a
-rate or latency also depends on the variance between trials in the other cells of the run (`metric_prior`), and on the
-variance between runs if it is known from earlier runs. Holm's procedure corrects the results for the number of claims,
-so all of them are right together with 95 % confidence.
+A claim is undecided if a value is missing or if the confidence interval does not clearly satisfy or violate it. As in a
+ranking, the interval of a rate or latency also depends on how much the trials of the other cells vary (`metric_prior`),
+and on the between-run variance, if known from earlier runs. Holm's procedure corrects for the number of claims, so that
+with 95 % confidence all results are correct.
 """
 
 import copy
@@ -50,12 +50,13 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and its result. `measured` is the value of the claim's left-hand side, or None if that value is missing.
+    """A claim and its result.
 
-    The interval of `measured` is the 95 % interval of this claim alone. `why` says why a value is missing or, if all
-    values are present, why the result is undecided. It also names trials without a usable value, and says if trials
-    agree to the last digit. `is_tested` is true if the result follows from intervals. Such a result may be wrong by
-    chance.
+    `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95 % confidence interval is for
+    this claim alone, without correction for the number of claims.
+    `why`: the reason for a missing value or an undecided result. Also mentions trials without a usable value, and
+    trials that agree to the last digit.
+    `is_tested`: the result depends on confidence intervals, so it may be wrong by chance.
     """
 
     claim: Claim
@@ -70,10 +71,10 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """A run's cells, the typical variance between their trials, and the variance between runs.
+    """A run's cells, with the typical variance between trials and the between-run variance.
 
-    `compared` are the cells whose rates and latencies the claim uses. The claim's intervals miss the truth with
-    probability `risk`.
+    `compared`: the cells whose rates or latencies occur in the current claim.
+    `risk`: the probability with which a confidence interval may miss the true value.
     """
 
     compared: frozenset[CellKey] = frozenset()
@@ -85,14 +86,14 @@ class _Cells:
         self._priors: dict[MetricId, VariancePrior | None] = {}
 
     def asked(self, that: ComparisonClaim, risk: float = 1 - CONFIDENCE) -> "_Cells":
-        """Return the same cells for another claim."""
+        """Return a copy for evaluating another claim."""
         found = copy.copy(self)
         terms = (term for term in cell_values_of(that) if term.name in COMPARABLE)
         found.compared, found.risk = frozenset(CellKey(term.layout, term.workload) for term in terms), risk
         return found
 
     def is_in_place(self, cell: Cell) -> bool:
-        """True if the claim also uses a layout that was converted in place into the cell's layout, or vice versa."""
+        """True if the claim also uses a layout converted in place to or from the cell's layout."""
         others = (self._by_key.get(key) for key in self.compared if key.layout != cell.layout)
         return cell.family is not None and any(other is not None and other.family == cell.family for other in others)
 
@@ -103,7 +104,7 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return how much a metric typically varies between trials.
+        """Return the typical variance of a metric between trials.
 
         None for byte counts, or if there are too few cells.
         """
@@ -112,7 +113,7 @@ class _Cells:
         return self._priors.get(term.name)
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
-        """Return the mean logarithm with the variance between runs added. None if a sample is 0 or less."""
+        """Return the mean logarithm, including the between-run variance, or None if a sample is 0 or less."""
         found = log_mean(samples.values, self.prior(term), resolution=samples.error, least_count=samples.least_count)
         if found is None or term.name not in COMPARABLE:
             return found
@@ -122,7 +123,10 @@ class _Cells:
 def evaluate(
     claims: tuple[Claim, ...], cells: tuple[Cell, ...], widened: Widening = unchanged
 ) -> tuple[ClaimResult, ...]:
-    """Return the result of each claim. `widened` adds the variance between runs if it is known from earlier runs."""
+    """Return the result of each claim.
+
+    `widened`: adds the between-run variance to a mean, if known from earlier runs.
+    """
     found = _Cells(cells, widened)
     results = [_evaluate(claim, found) for claim in claims]
     tested = [at for at, each in enumerate(results) if each.is_tested]
@@ -136,7 +140,7 @@ def evaluate(
 
 
 def _not_certain(claims: Sequence[Claim], tested: Sequence[int], cells: _Cells) -> Sequence[int]:
-    """Return which of the tested claims are undecided after Holm's correction."""
+    """Return the indices of the tested claims that are undecided after Holm's correction."""
     left = tested
     while left:
         risk = (1 - CONFIDENCE) / len(left)
@@ -154,7 +158,7 @@ def _result(that: ComparisonClaim | IsVerdict, cells: _Cells, risk: float) -> Re
 
 
 def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
-    """Return the result with 95 % confidence for this claim alone."""
+    """Return the claim's result at 95 % confidence, without correction for the number of claims."""
     that = claim.that
     try:
         if isinstance(that, IsVerdict):
@@ -193,9 +197,9 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Return `held` if the whole measured interval satisfies the claim, and `failed` if no part of it does.
+    """Return `held` if every value in the confidence interval satisfies the claim, and `failed` if none does.
 
-    Otherwise, return `undecided`.
+    Otherwise, the claim is `undecided`.
     """
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # the tolerance of a percentage is in percentage points
@@ -219,7 +223,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 def _bounds(interval: Interval) -> tuple[float, float]:
     """Return the ends of an interval.
 
-    A value without an interval, such as a byte count, is exact: both ends are equal to it.
+    A value without an interval, such as a byte count, is exact, so both ends are equal to it.
     """
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
@@ -242,7 +246,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interval:
-    """Return the confidence interval of a mean, widened to cover the interval of the geometric mean as well."""
+    """Return the confidence interval of a mean, widened to include that of the geometric mean."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False, risk=risk)
@@ -253,10 +257,9 @@ def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interv
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest value of a changing rate, as shares of its mean.
+    """Return the lowest and highest value of a changing rate, relative to its mean. Both are 1 for a steady rate.
 
-    The range is (1, 1) if the rate is steady. If the claim compares layouts that were converted into each other in
-    place, each layout's range includes half of the margin.
+    If the claim compares layouts that were converted into each other in place, the range also includes half the margin.
     """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE:
@@ -279,7 +282,7 @@ def _widened(interval: Interval, low_share: float, high_share: float) -> Interva
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
-    """Apply an operation to two intervals (interval arithmetic)."""
+    """Apply an arithmetic operation to two intervals."""
     apply, divisor = _OPERATORS[term.operator], _bounds(right)
     if term.operator == "divide" and divisor[0] <= 0 <= divisor[1]:
         raise _NoValue("the divisor may be 0")
@@ -288,7 +291,7 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 
 
 def _samples(term: CellValue, cells: _Cells) -> Samples:
-    """Return one value for each trial that did not fail or, if there are several builds, the mean of each build."""
+    """Return the value of each trial that did not fail or, with several builds, the mean of each build."""
     cell = cells.at(term.layout, term.workload)
     usability = cell.usability(term.name) if term.name in COMPARABLE else None
     if usability is not None and not usability.can_be_ranked:

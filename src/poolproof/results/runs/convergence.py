@@ -1,9 +1,9 @@
-"""Check whether the trials of a cell have converged, and how far off the result of a changing rate may be.
+"""Check whether a cell's trials have converged, and bound the error of a result whose rate changes.
 
-The interval over trials is valid for steady rates. If the rate drifts, steps or bursts, trials of the same length may
-agree and all be wrong. The true value is then assumed to be anywhere between the lowest and the highest tenth of any
-trial, widened by the interval over trials. docs/stopping.md shows how often this range covered the true value in
-recorded runs.
+The confidence interval over trials is valid only for steady rates. If the rate drifts, steps or bursts, trials of the
+same length may agree and still all be wrong. The true value is then assumed to lie between the lowest and the highest
+value in any tenth of any trial, widened by the interval over trials. docs/stopping.md shows how often this range
+covered the true value in recorded runs.
 """
 
 import itertools
@@ -28,33 +28,35 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 BuildKey = tuple[CellKey, int]
-"""A cell and the number of one of its layout's builds."""
+"""A cell, and the number of a build of its layout."""
 
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between the trials of a cell, estimated from all cells of a run.
+    """The typical variance between a cell's trials, estimated from all cells of a run. None if there are too few cells.
 
-    None if there are too few cells. Rates and percentiles have separate priors, because percentiles vary several times
-    as much as rates, and only in steps of a histogram bin.
+    Rates and percentiles have separate priors, because percentiles vary several times as much, and only in steps of a
+    histogram bin.
     """
 
     rates: VariancePrior | None = None
     percentiles: VariancePrior | None = None
 
     def of(self, metric: MetricId) -> VariancePrior | None:
-        """Return the prior for percentiles if the metric is a percentile, and the prior for rates otherwise."""
+        """Return the prior for percentiles if the metric is one, otherwise the prior for rates."""
         return self.rates if metric_of(metric).is_rate else self.percentiles
 
 
 @dataclass(frozen=True)
 class CellConvergence:
-    """The convergence of a cell in a campaign with `until`.
+    """Whether a cell has converged, in a campaign with `until`.
 
-    `done` is true if no further trial is needed or allowed. `converged` is true if every trial converged and the mean
-    of the trials is precise to within the tolerance. If not, `reasons` says why. `across_trials` is None if no trial
-    has a value. `fixed_s` is the time that fio would have needed for the minimum number of trials if each trial had the
-    maximum length. `least_count` is the minimum number of trials, or None if the samples are builds.
+    `done`: no further trial is needed or allowed.
+    `converged`: every trial converged, and the mean of the trials is within the tolerance.
+    `reasons`: the reasons for not having converged.
+    `across_trials`: the mean over trials, or None if no trial has a value.
+    `fixed_s`: the seconds that fio would have needed for the minimum number of trials at the maximum trial length.
+    `least_count`: the minimum number of trials, or None if the samples are builds.
     """
 
     done: bool
@@ -82,7 +84,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
-    """Return the typical variance between trials, or between builds, computed from these cells of a run."""
+    """Return the typical variance between trials, or between builds, estimated from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     measured = [trials for trials in cells if trials]
     for trials in measured:
@@ -93,7 +95,7 @@ def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) ->
 
 
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
-    """True if a cell with these trials needs another trial. `priors` come from all cells of the run."""
+    """True if a cell with these trials needs another one. `priors`: estimated from all cells of the run."""
     if len(trials) < measure.trials:
         return True
     found = convergence_of(trials, measure, priors)
@@ -101,10 +103,10 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """Return the minimum number of trials that a run still needs. `trials` are in the order in which they ended.
+    """Return the minimum number of trials that a run still needs. `trials`: in the order in which they ended.
 
-    A run never returns to a build that it has finished. So if a cell had converged when the last trial of the build
-    ended, the cell needs no further trial in that build, even if later trials change the prior.
+    A run never returns to a finished build. So if a cell had converged by the time the last trial of a build ended, it
+    needs no further trial in that build, even if later trials change the prior.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
     bare = [(key, 1) for key in cell_keys(calibration.layouts, calibration.workloads)]
@@ -114,12 +116,12 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
 
 
 def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
-    """Return the keys of all the builds that these cells need."""
+    """Return the keys of all builds needed for these cells."""
     return [(key, build) for key in keys for build in range(1, measure.builds + 1)]
 
 
 def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
-    """Group the trials by build, in their original order. Trials of builds that are not in `keys` are left out."""
+    """Group the trials by build, keeping their order. Trials of builds not in `keys` are dropped."""
     builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         builds.get((trial.cell_key, trial.build), []).append(trial)
@@ -127,7 +129,7 @@ def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey
 
 
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
-    """Group the trials by cell, in their original order. Trials of cells that are not in `keys` are left out."""
+    """Group the trials by cell, keeping their order. Trials of cells not in `keys` are dropped."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         cells.get(trial.cell_key, []).append(trial)
@@ -152,10 +154,12 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, 
 def convergence_of(
     trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None, *, by_build: bool = False
 ) -> CellConvergence | None:
-    """Return the convergence of a cell with these trials. None if the trials run for a fixed time.
+    """Return the convergence of a cell with these trials, or None if the trials run for a fixed time.
 
-    Failed trials are ignored. If `by_build` is set, the means of the builds are the samples, and `priors` must be the
-    priors of builds. If not, the trials must all be from the same build.
+    Failed trials are ignored.
+
+    `by_build`: use each build's mean as a sample. Without it, all trials must be from the same build.
+    `priors`: the priors for the samples, i.e. for builds with `by_build`.
     """
     if measure.until is None:
         return None
@@ -175,9 +179,9 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return how long fio would run in a trial with a fixed time, in seconds.
+    """Return how many seconds fio would run in a trial of fixed length.
 
-    For a workload that ends on its own, this is the longest time that one of these trials took.
+    For a workload that ends by itself, this is the longest of these trials.
     """
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
@@ -185,7 +189,7 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons why the rate changed within trials.
+    """Return the names of the reasons for a changing rate within trials.
 
     Trials with a changing rate may agree and still all be wrong.
     """
@@ -197,7 +201,10 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
-    """Return the mean of each build that has values. If a build has several trials, they determine the mean's error."""
+    """Return the mean of each build that has values.
+
+    If a build has several trials, the error of the mean is estimated from their spread.
+    """
     builds = (_means_of(own) for own in split_builds(trials))
     return [_mean_of_build(own) for own in builds if own]
 
@@ -248,9 +255,9 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
     """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    If a steady trial has no extremes, its value is used. Trials have extremes only for the metric by which their
-    workload is compared. None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial
-    without extremes.
+    Extremes are recorded only for the workload's own metric. For a steady trial without extremes, the trial's value is
+    used. Returns None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial without
+    extremes.
     """
     bounds: list[float] = []
     for trial in trials:
@@ -268,7 +275,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's samples. None if there are no samples, or if one of them is 0."""
+    """Return the mean logarithm of a cell's samples, or None if there are no samples or one of them is 0."""
     return log_mean(
         samples.values,
         prior,
@@ -279,7 +286,7 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm, with `below` and `above` set so that they reach the extremes of the trials.
+    """Return the mean logarithm with `below` and `above` set to reach the trials' extremes.
 
     None if the extremes are unknown.
     """

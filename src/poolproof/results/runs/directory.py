@@ -33,8 +33,8 @@ _TRY_AGAIN_S = 0.02
 class RunDirectory:
     """The directory of a run.
 
-    A run can be read and resumed even if the process was killed: files are written atomically, and a partial last line
-    is ignored. No symbolic link inside the directory is followed.
+    It stays readable, and the run resumable, even if the process is killed: files are replaced atomically, and an
+    incomplete last line is ignored. Symbolic links inside the directory are not followed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +50,7 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
-        """Create the directory and write the campaign and the run record.
+        """Create the directory and write the campaign and the run record to it.
 
         Raises a RunError if the path exists and is not an empty directory, or if it can't be created.
         """
@@ -71,7 +71,7 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open an existing run. Raises a RunError if the path is not a run directory or this user cannot read it."""
+        """Open an existing run. Raises a RunError if the path is not a run directory or not readable by this user."""
         try:
             is_run = Folder.open(path).kind("run.json") == ""
         except (FileNotFoundError, NotADirectoryError):
@@ -86,9 +86,9 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the run so that no other poolproof process writes to it.
+        """Lock the run, so that no other poolproof process writes to it.
 
-        Raises a RunError if another process has the lock, or if this user cannot write to the directory.
+        Raises a RunError if another process holds the lock, or if this user cannot write to the directory.
         """
         try:
             lock = open_lock(self.path / ".lock", root=self.root)
@@ -102,7 +102,7 @@ class RunDirectory:
             yield
 
     def is_going(self) -> bool:
-        """True if a poolproof process is using the run. To find out, this takes a shared lock for a moment."""
+        """True if a poolproof process is using the run. This is checked by briefly taking a shared lock."""
         try:
             handle = self.root.open_file(".lock", os.O_RDONLY)
             with os.fdopen(handle, "rb") as file:
@@ -116,7 +116,7 @@ class RunDirectory:
     def record(self) -> RunRecord:
         """Return the content of run.json.
 
-        Raises a RunError if the file is damaged, unreadable or has another schema.
+        Raises a RunError if the file is damaged or unreadable, or has a different schema.
         """
         path = self.path / "run.json"
         try:
@@ -127,7 +127,7 @@ class RunDirectory:
             raise _refused(path, "read", error) from None
 
     def write_record(self, record: RunRecord) -> None:
-        """Replace run.json. The caller must have locked the run. Raises a RunError if it can't be written."""
+        """Replace run.json. The run must be locked by the caller. Raises a RunError if the file can't be written."""
         try:
             write_output(self.path / "run.json", _pretty(record), root=self.root)
         except OSError as error:
@@ -136,7 +136,7 @@ class RunDirectory:
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 
-        Raises a RunError if a line is damaged or has another schema, or if this user cannot read the file.
+        Raises a RunError if a line is damaged or has a different schema, or if this user cannot read the file.
         """
         try:
             lines = whole_lines(self._trials_path, root=self.root)
@@ -148,17 +148,17 @@ class RunDirectory:
         )
 
     def append(self, trial: Trial) -> None:
-        """Append a finished trial. The trial is on disk when this method returns."""
+        """Append a finished trial. It is safely on disk when this method returns."""
         append_line(self._trials_path, msgspec.json.encode(trial), root=self.root)
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
-        """Replace all trials of the run. The new trials are on disk when this method returns."""
+        """Replace all trials of the run. The new ones are safely on disk when this method returns."""
         write_output(self._trials_path, _lines(trials), root=self.root)
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
-        """Return the load, the last outcome and the evidence on which a trial's verdict is based.
+        """Return the load, the last outcome and the evidence that a trial's verdict is based on.
 
-        Return None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
+        Returns None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
         path = self.trial_path(trial.key)
         evidence = path / "evidence.json"
@@ -177,23 +177,23 @@ class RunDirectory:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, key: TrialKey) -> Path:
-        """Return a trial's directory, creating it if it does not exist."""
+        """Return a trial's directory, creating it if necessary."""
         path = self.trial_path(key)
         make_folder(path, root=self.root)
         return path
 
     def trial_path(self, key: TrialKey) -> Path:
-        """Return the path of a trial's directory, which need not exist.
+        """Return the path of a trial's directory, whether or not it exists.
 
-        It is cells/<layout>/<workload>/<n>, or cells/<layout>/<workload>/state=<state>/<n> unless the state is
-        `healthy`.
+        The path is cells/<layout>/<workload>/<n> for the state `healthy`, and
+        cells/<layout>/<workload>/state=<state>/<n> for other states.
         """
         state = () if key.state == HEALTHY else (f"state={file_name(key.state)}",)
         return self.path.joinpath("cells", file_name(key.layout), file_name(key.workload), *state, str(key.number))
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Collect the files of a trial and write them all when the context ends, even after an exception."""
+        """Collect the files of a trial, and write them together at the end of the context, even after an exception."""
         self._together = {}
         try:
             yield
@@ -202,15 +202,15 @@ class RunDirectory:
             write_together(files, self.root)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
-        """Write a value as a JSON file of a trial."""
+        """Write a value to one of the trial's JSON files."""
         self._keep(directory / name, _pretty(value))
 
     def keep_text(self, directory: Path, name: str, text: str) -> None:
-        """Write a text file of a trial."""
+        """Write a string to one of the trial's text files."""
         self._keep(directory / name, text.encode())
 
     def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[CounterReading]") -> None:
-        """Write samples.jsonl: one line per sample with its time and the counters of each leaf device."""
+        """Write samples.jsonl, with one line per sample that contains the time and the counters of all leaf devices."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
@@ -224,7 +224,7 @@ class RunDirectory:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """Return the error to raise for a file that this user cannot use, for example because root measured the run."""
+    """Return the error to raise for a file that this user cannot access, for example after a run by root."""
     whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
@@ -233,9 +233,9 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[bytes]) -> bool:
-    """Try to take the lock. Returns False on failure.
+    """Try to take the lock, and return False on failure.
 
-    Retries for a moment, because a process that only checks the lock holds it briefly.
+    The attempt is repeated for a moment, because a process that only checks the lock also holds it briefly.
     """
     for _ in range(_TRIES):
         try:
@@ -256,9 +256,6 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Return a name encoded as a path component.
-
-    Brackets, commas and `=` are not changed; `/` and many other characters are percent-encoded.
-    """
+    """Encode a name as a path component. Brackets, commas and `=` are kept; `/` and many others are percent-encoded."""
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

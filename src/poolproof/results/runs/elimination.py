@@ -1,6 +1,6 @@
-"""The state of adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
+"""The state of adaptive sampling under a budget: the leader, the eliminated layouts and the remaining candidates.
 
-It is not stored but recomputed from the trials, exactly as when the trials were scheduled.
+It is not stored, but recomputed from the trials in the same way as when they were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,15 +23,17 @@ from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
-"""Each layout's trials: a sequence for each of the goal's workloads, in the goal's order."""
+"""The trials of each layout, as one sequence per workload of the goal, in the goal's order."""
 
 
 @dataclass(frozen=True)
 class EliminatedLayout:
-    """A layout that gets no further trials.
+    """A layout that was eliminated, so it gets no further trials.
 
-    After `trials` trials of each workload, the leader was `times` times as fast. `least` is a lower confidence bound
-    for `times`. It is wrong with a probability of at most `Elimination.test_risk`.
+    `leader`: the layout that was significantly faster.
+    `trials`: the number of trials per workload at that time.
+    `times`: the leader's speed relative to this layout.
+    `least`: a lower confidence bound on `times`, wrong with a probability of at most `Elimination.test_risk`.
     """
 
     layout: str
@@ -43,15 +45,17 @@ class EliminatedLayout:
 
 @dataclass(frozen=True)
 class Elimination:
-    """The result of adaptive sampling so far. `left` lists the layouts that may be the best, including the leader.
+    """The current result of adaptive sampling.
 
-    `excluded` layouts have a failed or refuted cell and are not compared. `unsteady` layouts are in `left`, but the
-    rate of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking. They
-    get no further trials, because more trials would not narrow the extremes. A layout with unknown extremes neither
-    leads nor is eliminated.
-
-    `risk` is an upper bound for the probability that the truly best layout was eliminated. `test_risk` is the risk of a
-    single test. At each of the `checkpoints`, up to `pairs` pairs of layouts are tested.
+    `left`: the layouts that may still be the best, including the leader.
+    `excluded`: layouts with a failed or refuted cell. They are not compared.
+    `unsteady`: the layouts in `left` whose rate changed within a trial (`drift`, `step` …). As in a ranking, they are
+    tested at their extremes. They get no further trials, which would not bring the extremes closer together. A layout
+    with unknown extremes neither leads nor is eliminated.
+    `risk`: an upper bound on the probability that the best layout was eliminated.
+    `test_risk`: the share of that risk allotted to a single test.
+    `checkpoints`: the number of times that layouts are tested.
+    `pairs`: the maximum number of tests at each checkpoint.
     """
 
     goal: tuple[str, ...]
@@ -67,15 +71,12 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may be the best, leaving out any that further trials cannot distinguish."""
+        """Return the layouts that may still be the best, except those that further trials cannot tell apart."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
 def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
-    """Return which layouts have been eliminated after these trials.
-
-    None if the campaign has no budget or there is no trial yet.
-    """
+    """Return the state of adaptive sampling after these trials, or None without a budget or without trials."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
@@ -90,11 +91,11 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
 
 
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
-    """Return which layouts have been eliminated after these trials. `measure` must have `until`.
+    """Return the state of adaptive sampling after these trials. `measure` must have `until`.
 
-    There is a checkpoint before each round and one after the last round. The number of rounds is the maximum number of
-    trials of a cell minus the minimum number (`Schedule.begin_round`). With several builds, there are no rounds, and
-    the only checkpoint is at the end.
+    Layouts are tested at checkpoints: before each round and after the last one. There are as many rounds as a cell can
+    have trials beyond its minimum (`Schedule.begin_round`). With several builds there are no rounds, so the only
+    checkpoint is at the end.
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
     excluded = [
@@ -123,16 +124,16 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the mean over the goal's workloads, with equal weights. None if one of the workloads has no mean."""
+    """Return the equally weighted mean over the goal's workloads, or None if any of them has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 
 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the mean logarithm of a cell.
+    """Return the mean logarithm of a cell, or None if it can't be tested.
 
-    None if there are fewer than two samples, if a percentile has too few events, if a trial has no value or the value
-    0, or if the rate changes by an unknown amount.
+    A cell can't be tested if it has fewer than two samples, a percentile with too few events, a trial without a value
+    or with the value 0, or a rate that changes by an unknown amount.
     """
     metric = cell[0].metric if cell else ""
     if not cell or few_events(cell, metric) is not None:

@@ -1,7 +1,7 @@
-"""The events that a percentile needs: in each trial, ten I/Os or syncs must be slower than the percentile.
+"""The events needed for a percentile: in each trial, at least ten I/Os or syncs must be slower than the percentile.
 
-With fewer, the percentile depends only on the few slowest events. Such a percentile is not precise enough to be ranked,
-compared or used in a claim, however well the trials agree, and it has no interval.
+With fewer events, the percentile depends only on a handful of the slowest ones. It is then too imprecise to be ranked,
+compared or used in a claim, however well the trials agree, and gets no confidence interval.
 """
 
 import math
@@ -13,16 +13,16 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The phrase with which outputs explain why a percentile is not ranked, compared or used in a claim."""
+"""The phrase used in outputs to explain why a percentile is not ranked, compared or used in a claim."""
 
 
 @dataclass(frozen=True)
 class FewEvents:
     """A percentile with too few events.
 
-    `counted` is the number of I/Os or syncs in the trial with the fewest. `needed` is the number that every trial
-    needs. `needed_s` is how long that trial would have to run to reach `needed` at its rate, or None if the rate is
-    unknown.
+    `counted`: the number of I/Os or syncs in the trial with the fewest.
+    `needed`: the number needed in every trial.
+    `needed_s`: the seconds after which that trial would have had `needed` events, or None if its rate is unknown.
     """
 
     metric: MetricId
@@ -32,12 +32,12 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return how many seconds a trial needs for enough events, rounded up. None if the rate is unknown."""
+        """Return the trial length needed for enough events, in seconds, rounded up. None if the rate is unknown."""
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
     def sentence(self) -> str:
-        """Return what is missing: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
+        """Describe the shortage: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
         noun = metric_of(self.metric).event
         time = "" if self.needed_s is None else f": {format_duration(self.needed_s)} at this rate"
         needs = f"the {metric_of(self.metric).title} needs {self.needed:,} {noun}s"
@@ -45,9 +45,9 @@ class FewEvents:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """Return the events of the trial with the fewest, if the percentile needs more. Otherwise, return None.
+    """Return the number of events in the trial with the fewest, or None if every trial has enough.
 
-    Also None for a rate. Trials without event counts, as in older runs, are not checked.
+    The result is also None for rates. Trials without event counts, as in older runs, are not checked.
     """
     needed = metric_of(metric).events_needed
     if not needed:
@@ -66,7 +66,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
 
 def events_s(trial: Trial) -> float | None:
-    """Return how many seconds a trial must last until its percentile has enough events, at the rate of this trial.
+    """Return the seconds until this trial's percentile would have enough events at the trial's rate.
 
     None for a rate, or if the number of events is unknown.
     """

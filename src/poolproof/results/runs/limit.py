@@ -1,19 +1,19 @@
-"""The limit of a cell: the best result that its disks allow, computed from the result of each disk alone.
+"""The limit of a cell: the best result that its disks allow, computed from each disk's result when measured alone.
 
-    load  = bytes that a disk transfers per byte that fio transfers: the disk's counted share of all reads, and its
-            share of all writes times the write amplification P; both in fio's proportion for a mixed job
+    load  = the bytes that a disk transfers per byte of fio's I/O: the disk's share of all reads plus P times its share
+            of all writes, weighted by fio's mix of reads and writes; P is the write amplification
     limit = the smallest  bare / load  of all disks, for I/Os and bytes per second
     share = value / limit
 
-Each disk is measured alone in the same run. A disk is saturated at bare / load, and the first saturated disk limits the
-layout. So a mirror that reads half of the data from each disk can be twice as fast as its slower disk, and a mirror
-that writes P = 2 copies can be at most as fast as its slower disk. For latencies the limit is the bare latency of the
-fastest disk that transfers bytes, and the share is limit / value: no request can complete before the fastest disk
-completes it.
+All disks are measured alone in the same run. A disk is saturated at bare / load, and the disk that is saturated first
+limits the layout. For example, a mirror that reads half of the data from each disk can be twice as fast as its slower
+disk. A mirror that writes P = 2 copies can only be as fast as its slower disk.
 
-Loads are computed from bytes, and the same loads are used for I/Os. They exclude metadata and read-ahead, because the
-disks' shares add up to 1 for reads and to P for writes. A layout that transfers more than necessary therefore has a
-smaller share.
+For latencies, the limit is the bare latency of the fastest disk in use, because no request can complete before that
+disk completes it. The share is then limit / value.
+
+Loads are computed from bytes, but also used for I/Os. The disks' shares add up to 1 for reads and to P for writes, so
+loads exclude metadata and read-ahead. A layout that transfers more than necessary therefore has a smaller share.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,21 +31,22 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""The largest share that the usual differences between trials can explain."""
+"""The largest share still explained by the usual variation between trials."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1
 _MERGED = 1.5
 
 _BareCells = Mapping[tuple[str, str], Cell]
-"""The cells that measured a healthy device alone, by device and workload."""
+"""The cells in which a healthy device was measured alone, keyed by device and workload."""
 
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """A disk of a cell. `bare` is the disk's result when it was measured alone.
+    """A disk used by a cell.
 
-    `load` is the number of bytes that the disk transfers per byte that fio transfers.
+    `bare`: the disk's result when measured alone.
+    `load`: the bytes that the disk transfers per byte of fio's I/O.
     """
 
     device: str
@@ -55,11 +56,14 @@ class LeafLimit:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of a cell. `most` is the limit in the unit of the metric, and `bound` is the limiting disk.
+    """The limit of a cell.
 
-    `share` is value / limit for a rate, and limit / value for a latency. If `share` is above `OVER`, `over` explains
-    how that is possible, or says that the excess is not significant. Otherwise, `over` is empty. `converged` is true if
-    the results of the cell and of the bare disks are as precise as `until` requires.
+    `most`: the limit in the metric's unit.
+    `share`: value / limit for a rate, or limit / value for a latency.
+    `bound`: the disk that limits the cell.
+    `over`: if `share` exceeds `OVER`, an explanation of how that is possible, or the statement that it is not
+    significant. Otherwise empty.
+    `converged`: the results of the cell and of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -71,10 +75,10 @@ class Limit:
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
-    """Return the limit of each cell, or the reason why the cell has none. Empty if the run measured no disk alone.
+    """Return the limit of each cell, or the reason why it has none. Empty if no disk was measured alone.
 
-    `bare` lists the cells of `calibrate`. Without `calibrate`, the cells of a layout that consists of a single device
-    are the bare results of that device, and such a layout has no limit itself.
+    `bare`: the cells measured by `calibrate`. Without `calibrate`, the cells of single-device layouts serve as the bare
+    results, and these layouts have no limit themselves.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)
@@ -90,7 +94,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """Map each device to the name of the layout that consists of this device alone, if there is one."""
+    """Map devices to the layouts that consist of the device alone, for devices with such a layout."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}
@@ -149,9 +153,9 @@ def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) ->
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Explain how a share above `OVER` is possible, or say that the share is not significantly above 1.
+    """Explain how a share above `OVER` is possible, or say that it is not significantly above 1.
 
-    Return an empty string for shares up to `OVER`.
+    Returns an empty string if the share does not exceed `OVER`.
     """
     if limit.share <= OVER:
         return ""
@@ -167,10 +171,10 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 
 
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
-    """Return why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither of the two.
+    """Return why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither.
 
-    The reason is RAM if more than a tenth of the expected bytes never reached or left a disk. Requests are considered
-    merged if their mean size is at least 1.5 times the mean size on the bare disks.
+    The reason is RAM if over a tenth of the expected bytes were not transferred by the disks. Requests count as merged
+    if their mean size is at least 1.5 times that on the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:
@@ -188,7 +192,7 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
 def _missing(cell: Cell) -> float:
     """Return the share of the expected bytes that the disks did not transfer.
 
-    If fio both read and wrote, this is the larger of the shares of reads and writes.
+    If fio both read and wrote, this is the larger of the two shares.
     """
     account = cell.account
     if account is None:
@@ -202,7 +206,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean size in bytes of the disks' requests, not counting flushes. None if there were no requests."""
+    """Return the mean size in bytes of disk requests, excluding flushes, or None if there were no requests."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - (leaf.flush_ios or 0) for leaf in leaves)

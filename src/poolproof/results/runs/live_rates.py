@@ -1,8 +1,8 @@
 """The rates of the running trial, for other processes that watch the run.
 
-A watching process takes a shared lock on run.json. This writes nothing to the disk. The measuring process tests the
-lock every second and writes rates only while someone is watching. So an unwatched run writes no rates. A watched run
-writes one short line per second and does not sync it.
+A process signals that it is watching by taking a shared lock on run.json, which writes nothing to the disk. The
+measuring process checks the lock every second and records rates only while someone is watching. This adds one short
+line per second, which is not synced.
 """
 
 import contextlib
@@ -23,7 +23,10 @@ from poolproof.results.runs.trial_files import check_numbers
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A line of live.jsonl: the rates in one second. `elapsed_s` counts from fio's start. An unknown rate is None."""
+    """A line of live.jsonl: the rates during one second. An unknown rate is None.
+
+    `elapsed_s`: the time in seconds since fio started.
+    """
 
     layout: str
     workload: str
@@ -40,7 +43,7 @@ class LiveLine:
 
 
 class LiveNotes:
-    """The file live.jsonl of a run. Write errors are ignored, because they must not end a trial."""
+    """The live.jsonl file of a run. Write errors are ignored, so that they cannot end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
@@ -48,7 +51,7 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Make the measuring process write the rates while the context lasts."""
+        """Make the measuring process record rates while the context is active."""
         with os.fdopen(self._run.root.open_file("run.json", os.O_RDONLY), "rb") as file:
             with contextlib.suppress(OSError):  # a file system without locks has no live rates
                 fcntl.flock(file, fcntl.LOCK_SH)
@@ -56,7 +59,7 @@ class LiveNotes:
 
     @property
     def are_wanted(self) -> bool:
-        """True if another process is watching. To find out, this method briefly tries to lock run.json."""
+        """True if another process is watching. This is checked by briefly trying to lock run.json."""
         try:
             with os.fdopen(self._run.root.open_file("run.json", os.O_RDWR), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,12 +77,12 @@ class LiveNotes:
                 file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
-        """Remove the file at the end of a trial. By then, all samples of the trial are in samples.jsonl."""
+        """Remove the file at the end of a trial, when all of the trial's samples are in samples.jsonl."""
         with contextlib.suppress(OSError):
             remove_file(self._path, root=self._run.root)
 
     def lines(self, key: TrialKey) -> list[LiveLine]:
-        """Return the lines that have been written so far about a trial."""
+        """Return the lines written about a trial so far."""
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):

@@ -1,4 +1,4 @@
-"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
+"""Load a run directory: strictly, leniently with a list of unreadable parts, or trial by trial during the run."""
 
 import errno
 from collections import Counter
@@ -28,12 +28,14 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """The content of a run directory. `cells` are the cells with a trial, in campaign order.
+    """The content of a run directory.
 
-    `bare` lists the cells of disks that were measured alone. These cells are not compared. `given` is the campaign as
-    the user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` contains a sentence for each part
-    that could not be read. `left_out` is the number of unreadable trials. `unplaced` is the number of cells that
-    `without_unknown_cells` removed.
+    `cells`: the cells with at least one trial, in campaign order.
+    `bare`: the cells of individually measured disks, which are not compared.
+    `given`: the campaign as the user wrote it, or the resolved campaign if campaign.yaml is missing.
+    `missing`: a sentence for each part that could not be read.
+    `left_out`: the number of unreadable trials.
+    `unplaced`: the number of cells removed by `without_unknown_cells`.
     """
 
     path: Path
@@ -49,17 +51,17 @@ class LoadedRun:
 
     @cached_property
     def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return, for each measured metric, how much the trials of a cell typically vary."""
+        """Return the typical variance between a cell's trials, for each measured metric."""
         return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
 
     @cached_property
     def by_key(self) -> Mapping[CellKey, Cell]:
-        """Return the cells by layout, workload and state."""
+        """Return the cells, keyed by layout, workload and state."""
         return {cell.key: cell for cell in self.cells}
 
     @cached_property
     def states(self) -> Mapping[str, tuple[str, ...]]:
-        """Return each layout's states: first the campaign's states, then any others that have results."""
+        """Return the states of each layout: first those in the campaign, then any others with results."""
         found = {layout.name: dict.fromkeys(self.campaign.states) for layout in self.campaign.layouts}
         for cell in self.cells:
             if cell.layout in found:
@@ -68,19 +70,19 @@ class LoadedRun:
 
     @cached_property
     def layouts_in_states(self) -> list[str]:
-        """Return the layouts' names in campaign order, once for each state, in the form that `CellKey` uses."""
+        """Return the name of each layout in each of its states, in campaign order and formatted as by `CellKey`."""
         return [CellKey(layout, "", state).layout_in_state for layout, own in self.states.items() for state in own]
 
     @property
     def by_build(self) -> bool:
         """True if a cell has values from several builds.
 
-        Results and comparisons then include the variance between builds.
+        Results and comparisons then include the between-build variance.
         """
         return any(cell.by_build for cell in self.cells)
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
-        """Return the cell for a layout, a workload and a state. Raises a KeyError if the cell has no trial."""
+        """Return the cell for a layout, workload and state. Raises a KeyError if it has no trial."""
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
@@ -89,18 +91,18 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return the minimum number of trials that the campaign requires, in all its cells together."""
+        """Return the minimum number of trials that the campaign requires in total."""
         return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
-        """Return how many of the `wanted` trials are finished. Trials beyond a build's minimum are not counted."""
+        """Return the number of finished trials, not counting those beyond the minimum per build."""
         found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 
     @cached_property
     def _wanted_builds(self) -> tuple[BuildKey, ...]:
-        """Return the keys of all builds that the campaign's cells need."""
+        """Return the keys of all builds needed for the campaign's cells."""
         return tuple(
             (key, build)
             for key in campaign_cells(self.campaign)
@@ -118,10 +120,7 @@ class LoadedRun:
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> bytes:
-        """Return the content of one of the trial's files.
-
-        Raises an OSError if the file does not exist or cannot be read.
-        """
+        """Return the content of a file in the trial's directory. Raises an OSError if it is missing or unreadable."""
         if not self._has_trial_files:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
@@ -129,18 +128,19 @@ class LoadedRun:
 
     @cached_property
     def _has_trial_files(self) -> bool:
-        """True if the run has trial files. It has none if, for example, its results were imported."""
+        """True if the run has trial files. Imported results, for example, have none."""
         return (self.path / "cells").exists()
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     """Load the run in a directory, finished or not.
 
-    With `lenient`, parts that can't be read are listed in `missing`, and a RunError is raised only if there is no
-    readable campaign or if trials.jsonl can't be opened.
+    `lenient`: list unreadable parts in `missing` in place of raising an error. A RunError is then raised only if no
+    campaign is readable or trials.jsonl can't be opened.
 
-    Without `lenient`, raises a RunError if the directory is not a run, is damaged or has another schema. Raises a
-    CampaignError if this version can't read the campaign.
+    Raises:
+        RunError: the directory is not a run, is damaged or has a different schema.
+        CampaignError: this version can't read the campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)
@@ -186,16 +186,16 @@ def _trial_lines(path: Path) -> list[bytes]:
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
-    """Return every metric that was measured in at least one trial of the cells."""
+    """Return all metrics measured in at least one trial of the cells."""
     all_cells = tuple(cells)
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
 
 def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
-    """Return the metrics that at least one cell measured, in the order of the table of metrics.
+    """Return the metrics measured in at least one cell, in the order of the metrics table.
 
-    A metric of reads or writes alone is left out if it only repeats the metric of both directions. This is the case if
-    no workload is compared by it, and if the two metrics have the same values in every cell.
+    A read-only or write-only metric is excluded if it merely duplicates the combined metric. That is the case if the
+    two have the same values in every cell, and if it is not any workload's own metric.
     """
     all_cells = tuple(cells)
     own = {cell.metric for cell in all_cells}
@@ -207,9 +207,9 @@ def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
-    """Return the run without the cells that its campaign does not have. `missing` names the removed cells.
+    """Return the run without cells that its campaign does not contain, and name the removed cells in `missing`.
 
-    A run has such cells if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
+    Such cells occur if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
     """
     layouts = {layout.name for layout in run.campaign.layouts}
     workloads = {workload.name for workload in run.campaign.workloads}
@@ -225,7 +225,7 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
 
 
 class TrialFollower:
-    """Reads the new lines of trials.jsonl. A run adds lines to the file, and `resume` may replace it."""
+    """Reads new lines from trials.jsonl, to which a run appends and which `resume` may replace."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -233,7 +233,7 @@ class TrialFollower:
         self._known: set[int] = set()
 
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """Return the trials that were added since the last call, and the number of new lines that could not be read."""
+        """Return the trials added since the last call, and the number of new lines that could not be parsed."""
         try:
             found = self.path.lstat()
             if found.st_ino != self._inode or found.st_size < self._offset:
@@ -250,9 +250,9 @@ class TrialFollower:
 
 
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
-    """Decode lines of trials.jsonl.
+    """Decode lines of trials.jsonl into trials.
 
-    Return the trials, and the numbers of the lines that could not be read, by error message and hint.
+    Also returns the numbers of the lines that could not be decoded, keyed by error message and hint.
     """
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}

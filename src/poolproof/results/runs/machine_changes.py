@@ -1,6 +1,6 @@
-"""What changed on a run's machine, or in its programs, before the run was resumed.
+"""Changes to a run's machine or programs between the start of the run and a resume.
 
-Trials from before and after such a change may differ for this reason alone, so all answers name the changes.
+Trials before and after a change may differ for this reason alone, so every output that uses them names the changes.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,10 @@ from poolproof.units import shown_bytes
 
 
 def machine_changes(before: RunRecord, now: RunRecord) -> Mapping[str, str]:
-    """Return the facts and versions that both records have and that differ, mapped to `old → new`."""
+    """Return the facts and versions that differ between two records, each mapped to `old → new`.
+
+    Facts and versions missing from either record are ignored.
+    """
     changes = {}
     for old, new in ((before.facts, now.facts), (before.versions, now.versions)):
         for key, value in old.items():
@@ -22,7 +25,7 @@ def machine_changes(before: RunRecord, now: RunRecord) -> Mapping[str, str]:
 
 
 def changes_text(changes: Mapping[str, str]) -> str:
-    """Return a sentence that names the changes. Empty if there are none."""
+    """Return a sentence naming the changes, or an empty string if there are none."""
     if not changes:
         return ""
     listed = "; ".join(f"{name}: {change}" for name, change in changes.items())

@@ -1,7 +1,7 @@
-"""The contents of a run directory as immutable values; docs/run-directory.md describes every key.
+"""The contents of a run directory as immutable values. docs/run-directory.md describes every key.
 
-A new field with a default does not change `SCHEMA`: older runs lack the key, and older versions of poolproof ignore it.
-A changed meaning or a new field without a default needs a new `SCHEMA`.
+Adding a field with a default does not change `SCHEMA`: older runs lack the key, and older versions of poolproof ignore
+it. Changing the meaning of a field, or adding one without a default, requires a new `SCHEMA`.
 """
 
 import math
@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for every metric that has no field yet. A new metric then needs only a row in `METRICS`."""
+    """Add a field for every metric that has none, so that a new metric only needs a row in `METRICS`."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -34,12 +34,13 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 @dataclass(frozen=True)
 @_with_a_field_per_metric
 class TrialMetrics:
-    """The results of a trial over all jobs and directions. A value that fio did not measure is None.
+    """The results of a trial, combined over all jobs, with None for values that fio did not measure.
 
-    Latencies are completion latencies of reads and writes. `sync_*` are latencies of fsync and fdatasync calls. `swing`
-    is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
-    direction, and the largest value is used. `requests`, `reads`, `writes` and `syncs` are the numbers of latencies
-    from which the percentiles were computed, or None in older runs.
+    Latencies are completion latencies of reads and writes, except for `sync_*`, the latencies of fsync and fdatasync
+    calls.
+
+    `swing`: the coefficient of variation of the rate within the trial, the largest of all jobs' reads and writes.
+    `requests`, `reads`, `writes`, `syncs`: the number of latencies behind the percentiles, or None in older runs.
     """
 
     iops: float | None
@@ -60,19 +61,19 @@ class TrialMetrics:
     writes: int | None = None
 
     def events(self, metric: MetricId) -> int | None:
-        """Return the number of latencies behind a percentile, or the number of I/Os behind a rate. None if unknown."""
+        """Return the number of latencies behind a percentile, or of I/Os behind a rate. None if unknown."""
         field = metric_of(metric).events_field
         counted: int | None = None if field is None else getattr(self, field)
         return counted
 
     def metric(self, metric: MetricId) -> float | None:
-        """Return the value of a metric, in I/Os per second, bytes per second or nanoseconds."""
+        """Return a metric's value, in I/Os per second, bytes per second or nanoseconds."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
 
 
 class TrialKey(NamedTuple):
-    """A trial's key within its run. `number` counts from 1 within the cell."""
+    """The key of a trial within its run. `number` counts from 1 within the cell."""
 
     layout: str
     workload: str
@@ -81,7 +82,7 @@ class TrialKey(NamedTuple):
 
     @property
     def cell(self) -> CellKey:
-        """Return the key of the cell that the trial belongs to."""
+        """Return the key of the trial's cell."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property
@@ -94,8 +95,9 @@ class TrialKey(NamedTuple):
 class MetricResult:
     """The result of a trial for one metric.
 
-    `value` is None if the trial failed or the load generator did not measure the metric. `precision` is the half width
-    of the interval as a share of the value. It is None if the series of this trial alone gives no interval.
+    `value`: None if the trial failed or the load generator did not measure the metric.
+    `precision`: the half width of the confidence interval, relative to the value. None if the trial's own series yields
+    no interval.
     """
 
     value: float | None
@@ -112,14 +114,16 @@ class MetricResult:
 class Convergence:
     """How a trial with `until` ended.
 
-    `settled` is true if this trial alone gives the result to within the tolerance at the requested confidence. If not,
-    `reasons` says why. The results cover the time from `warmup_s` to `ran_s`. `most_s` is the maximum length of the
-    trial. `whole` is the metric as fio reports it for the whole trial, warm-up included.
-
-    `low_share` and `high_share` are the ends of the rate's interval, as shares of the mean rate. If the metric is a
-    percentile, `half_share` is the half width of its interval, as a share of the metric. `least_share` and `most_share`
-    are the metric in the lowest and the highest tenth of the covered time, as shares of the metric over all of that
-    time. `error_share` is the relative standard error of the metric with `freedom` degrees of freedom. It is None if
+    `settled`: the trial by itself is precise to within the tolerance, at the requested confidence.
+    `reasons`: the reasons why it is not.
+    `warmup_s`, `ran_s`: the start and end of the time covered by the results.
+    `most_s`: the maximum length of the trial.
+    `whole`: the metric as reported by fio for the entire trial, including the warm-up.
+    `low_share`, `high_share`: the ends of the rate's confidence interval, relative to its mean.
+    `half_share`: the half width of a percentile's confidence interval, relative to the percentile.
+    `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of the covered time, relative
+    to its value over all of it.
+    `error_share`, `freedom`: the relative standard error of the metric and its degrees of freedom. The error is None if
     there is no interval, and in older runs.
     """
 
@@ -140,16 +144,18 @@ class Convergence:
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial: one line of trials.jsonl. `number` counts from 1 within the cell, over all of its builds.
+    """A finished trial, stored as one line of trials.jsonl.
 
-    `figures` is None if fio reported no results. `verdicts` maps metrics to their verdicts if these differ from
-    `verdict`. `seconds` maps each part of the trial (cool, settle, fio, drain) to its duration. `settling` is None if
-    the trial ran for a fixed time. `interrupted` is true if the trial failed because the connection to the host broke.
-    `build` is the build of the layout, counted from 1. In older runs, it is always 1. `bin_width` is the width of a bin
-    of the latency histograms, as a share of the bin's latency. In older runs, it is the width of fio's bins.
-
-    Only imported results have `source` (path:line) and `columns` (the names of the file and its folders, and the job's
-    options).
+    `number`: counts from 1 within the cell, across all of its builds.
+    `figures`: the results, or None if fio reported none.
+    `verdicts`: the verdicts of metrics that differ from `verdict`.
+    `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
+    `settling`: None if the trial ran for a fixed time.
+    `interrupted`: the trial failed because the connection to the host was lost.
+    `build`: the number of the layout's build, counted from 1. Always 1 in older runs.
+    `bin_width`: the width of a latency histogram's bins, relative to the latency. In older runs, that of fio's bins.
+    `source`: path:line, for imported results only.
+    `columns`: the names of the file and its folders and the job's options, for imported results only.
     """
 
     layout: str
@@ -189,11 +195,11 @@ class Trial:
 
     @property
     def cell_key(self) -> CellKey:
-        """Return the key of the cell that the trial belongs to."""
+        """Return the key of the trial's cell."""
         return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:
-        """Return the result for a metric, by default the metric that the workload is compared by."""
+        """Return the result for a metric, by default the workload's own."""
         metric = metric or self.metric
         precision = None
         if self.settling is not None and metric == self.metric:
@@ -203,31 +209,32 @@ class Trial:
         return MetricResult(self.value(metric), self.verdict_on(metric), precision)
 
     def value(self, metric: MetricId) -> float | None:
-        """Return the value of a metric. None if the trial failed or the load generator did not measure the metric.
+        """Return a metric's value, or None if the trial failed or the load generator did not measure the metric.
 
-        A value that no machine measures (negative or not finite) is also None. `remarks.py` names such trials.
+        Impossible values (negative or not finite) also become None. `remarks.py` reports the trials that contain them.
         """
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
         return value if value is not None and 0 <= value < math.inf else None
 
     @property
     def counted_s(self) -> float:
-        """Return how many seconds of the trial's I/O were counted, or 0 if unknown."""
+        """Return the seconds of the trial during which I/O was counted, or 0 if unknown."""
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
         return self.seconds.get("fio", 0.0)
 
     def verdict_on(self, metric: MetricId) -> Verdict:
-        """Return the verdict of a metric.
+        """Return the verdict on a metric, by combining `verdict` and `verdicts`.
 
-        Only this method and the SQL in `results/query/views.py` combine `verdict` and `verdicts`.
+        Nothing else combines the two, except the SQL in `results/query/views.py`.
         """
         return self.verdicts.get(metric, self.verdict)
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings on a metric, by default the workload's own metric. Notes are always included.
+        """Return the findings on a metric, by default the workload's own.
 
-        A finding is left out if it names only other metrics, or if its effect is worse than this metric's verdict.
+        Notes are always included. Other findings are excluded if they concern only other metrics, or if their effect is
+        worse than this metric's verdict.
         """
         metric = metric or self.metric
         least = WORST_FIRST.index(self.verdict_on(metric))
@@ -241,10 +248,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialEvidence(Evidence):
-    """The content of evidence.json: the evidence, the storage under the test files, and what was requested.
+    """The content of evidence.json: the evidence, the storage below the test files, and the requested settings.
 
-    Together with the job and fio's report, this is enough to judge the trial again. Runs made before 0.1.0 have only
-    the evidence, and the other fields are None.
+    Together with the job and fio's report, it suffices to judge the trial again. In runs made before 0.1.0, all fields
+    except the evidence are None.
     """
 
     target: Target | None = None
@@ -260,7 +267,11 @@ def trial_evidence(case: Case) -> TrialEvidence:
 
 @dataclass(frozen=True)
 class RunLab:
-    """The lab that a run starts. `zfs` is its OpenZFS series, and `acceleration` is `auto`, `kvm` or `tcg`."""
+    """The lab started by a run.
+
+    `zfs`: its OpenZFS series.
+    `acceleration`: `auto`, `kvm` or `tcg`.
+    """
 
     zfs: str
     ram_bytes: int
@@ -270,11 +281,12 @@ class RunLab:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The content of run.json: everything that is needed to resume or repeat the run.
+    """The content of run.json: everything needed to resume or repeat the run.
 
-    `campaign` is the resolved campaign as YAML text. `state_dir` and `ram_dir` are the run's own directories on the
-    host. If `imported` is true, the trials were measured by others and cannot be run again. `changes` maps facts and
-    programs that differed when the run was resumed to their old and new values: `16.0 GiB → 64.0 GiB`.
+    `campaign`: the resolved campaign in YAML.
+    `state_dir`, `ram_dir`: the run's own directories on the host.
+    `imported`: the trials were measured elsewhere and cannot be repeated.
+    `changes`: the facts and program versions that differed after a resume, each mapped to `16.0 GiB → 64.0 GiB`.
     """
 
     poolproof: str

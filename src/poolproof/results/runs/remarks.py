@@ -1,10 +1,10 @@
 """Remarks on a cell's trials: trials without a usable value, and trials that agree to the last digit.
 
-A trial can lack a metric, or have a value that no machine measures (negative or not finite). Such a trial is left out,
-and every answer that uses the cell names it.
+A trial may lack a metric or contain an impossible value (negative or not finite). Such a trial is excluded and named in
+every output that uses the cell.
 
-Trials that agree to the last digit prove nothing about how much trials vary. So their interval is at least as wide as
-the resolution of the measurement allows: I/Os are counted as whole numbers, and time in whole milliseconds.
+If trials agree to the last digit, they do not show how much trials vary. Their confidence interval is therefore at
+least as wide as the resolution of the measurement, which counts whole I/Os and whole milliseconds.
 """
 
 import math
@@ -20,13 +20,13 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 _TICK_S = 1e-3
-"""The unit in which fio reports how long a trial took."""
+"""The resolution, in seconds, of the trial lengths that fio reports."""
 _MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """The smallest possible relative standard error of a metric, and what limits it."""
+    """The smallest possible relative standard error of a metric, and its cause."""
 
     share: float
     what: str
@@ -36,11 +36,11 @@ _FINEST = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
 
 
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
-    """Return the coarsest resolution among these trials.
+    """Return the coarsest resolution of a metric among these trials.
 
-    A rate can be off by one I/O, or by 1 ms of the trial's length. Trials of older runs and of some imports lack the
-    number of I/Os or the length. A latency is known only to the width of its histogram bin. No value is assumed to be
-    more precise than 1 part in 10,000.
+    A rate may be off by one I/O or by 1 ms of the trial length, provided that these are known. Some imports and older
+    runs lack them. A latency is known only to within its histogram bin. The resolution is never finer than 1 part in
+    10,000.
     """
     if not metric_of(metric).is_rate:
         share = coarsest_bin(trials)
@@ -58,7 +58,7 @@ def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
 
 
 def coarsest_bin(trials: Iterable[Trial]) -> float:
-    """Return the relative standard deviation of a latency that may be anywhere in the widest bin of these trials.
+    """Return the relative standard deviation due to the widest histogram bin of these trials.
 
     It is at least `LEAST_DEVIATION`.
     """
@@ -68,18 +68,18 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 def remarks_on(
     trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
 ) -> tuple[str, ...]:
-    """Return sentences, without full stops, about a cell's values of a metric. Empty if there is nothing to report.
+    """Return remarks on a cell's values of a metric, as sentences without full stops. Empty if there are none.
 
-    `samples` are the values that intervals and tests use: the trials' values, or the means of the builds.
+    `samples`: the values behind intervals and tests, which come from trials or are the means of builds.
     """
     equal = _equal(trials, samples, metric, "build" if by_build else "trial")
     return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
-    """Return sentences about trials that did not fail but have no usable value of a metric: which trials, and why.
+    """Return sentences that name trials without a usable value of a metric, with the reason. Failed trials are ignored.
 
-    Empty for a metric that none of the trials measured, unless it is the metric of their workload.
+    Empty if no trial measured the metric, unless it is the workload's own.
     """
     measured = [trial for trial in trials if has_values(trial.verdict)]
     used = sum(trial.value(metric) is not None for trial in measured)

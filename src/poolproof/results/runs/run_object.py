@@ -1,4 +1,4 @@
-"""The JSON object of a run, as printed by `--json`. docs/json.md documents it.
+"""The JSON object of a run, as printed by `--json` and documented in docs/json.md.
 
 Its format is stable within a schema version.
 """
@@ -36,10 +36,12 @@ def run_object(
     widened: Widening = unchanged,
     earlier_runs: int = 0,
 ) -> dict[str, Any]:
-    """Return a run as a JSON object. `bare` lists the cells of `calibrate`, and `limits` is the result of `limits_of`.
+    """Return a run as a JSON object.
 
-    `widened` adds the variance between runs. `earlier_runs` is the number of earlier runs from which that variance was
-    estimated.
+    `bare`: the cells measured by `calibrate`.
+    `limits`: the result of `limits_of`.
+    `widened`: adds the between-run variance to a mean.
+    `earlier_runs`: the number of earlier runs used to estimate that variance.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
@@ -155,7 +157,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Convert a ratio of speeds to a ratio of values. For latencies, this is the inverse."""
+    """Convert a ratio of speeds to a ratio of values, which is the inverse for latencies."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))
@@ -168,7 +170,7 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that all outputs show. With several builds, it is the mean of the builds' means."""
+    """Return the mean that all outputs show. With several builds, it is the mean of their means."""
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 

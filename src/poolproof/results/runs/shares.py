@@ -1,4 +1,4 @@
-"""A cell's bytes: the byte accounting summed over its trials, and the share of each disk."""
+"""The byte accounting of a cell, summed over its trials, and each disk's share of the bytes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from poolproof.verdicts import has_values
 
 @dataclass(frozen=True)
 class LeafShare:
-    """A disk's shares of a cell's reads, writes and stored data, in bytes, and the disk's mean utilisation.
+    """A disk's share of a cell's reads, writes and stored data, in bytes, and its mean utilisation and latency.
 
-    These four values are between 0 and 1. A share is None if there are no such bytes. `latency_s` is the mean latency
-    per request at the disk, including the queue. It is None if the disk had no requests.
+    Shares and utilisation are numbers from 0 to 1. A share is None if the cell has no bytes of that kind.
+
+    `latency_s`: the disk's mean latency per request, including the queue, or None if unknown.
     """
 
     device: str
@@ -28,8 +29,8 @@ class LeafShare:
 class AccountSum:
     """The byte accounting of a cell, summed over the trials that did not fail.
 
-    `leaf_write_bytes` includes the bytes that were written during the drain. `write_factor` is the expected write
-    amplification.
+    `leaf_write_bytes`: includes the bytes written during the drain.
+    `write_factor`: the expected write amplification.
     """
 
     fio_read_bytes: int
@@ -45,10 +46,7 @@ def with_values(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
-    """Return the byte accounting of a cell with these trials.
-
-    Return None if all trials failed or none has byte accounting.
-    """
+    """Return a cell's byte accounting, or None if all trials failed or none has byte accounting."""
     accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
     if not accounts:
         return None
@@ -62,7 +60,7 @@ def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
 
 
 def leaf_shares(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    """Return each disk's shares in a cell with these trials. Of failed trials, only the stored bytes are counted."""
+    """Return each disk's shares in a cell. Failed trials contribute only to the stored bytes."""
     uses: dict[str, list[LeafUse]] = {}
     for leaf in (leaf for trial in with_values(trials) for leaf in trial.leaves):
         uses.setdefault(leaf.device, []).append(leaf)

@@ -1,4 +1,4 @@
-"""The cells of a run. A cell combines its trials into a result with an interval, a verdict and the byte accounting."""
+"""The cells of a run. Each combines trials into a result with a confidence interval, verdict and byte accounting."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,14 +35,15 @@ from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the variance between runs to the mean of a cell's metric, if that variance is known from earlier runs."""
+"""Adds the between-run variance to the mean of a cell's metric, if known from earlier runs."""
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a cell for one metric. `values` contains a value for each trial that measured the metric.
+    """The result of a cell for one metric.
 
-    `interval` is the mean of the values with its confidence interval.
+    `values`: the value of each trial that measured the metric.
+    `interval`: the mean and its confidence interval.
     """
 
     values: tuple[float, ...]
@@ -57,9 +58,9 @@ class CellResult:
 
 @dataclass(frozen=True)
 class OtherVerdict:
-    """Metrics of a cell whose verdict differs from the verdict of the workload's own metric.
+    """Metrics of a cell with a different verdict from the workload's own metric.
 
-    All of these metrics have the same verdict, and the same findings caused it.
+    They all have the same verdict, caused by the same findings.
     """
 
     metrics: tuple[MetricId, ...]
@@ -69,16 +70,17 @@ class OtherVerdict:
 
 @dataclass(frozen=True)
 class Cell:
-    """One layout under one workload in one state. Failed trials have no results.
+    """The results of one layout under one workload in one state. Failed trials have no results.
 
-    `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings`
-    lists the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for
-    a fixed time. `emulated` lists the models of the emulated disks below the layout. `claimed` lists the metrics that
-    the campaign's claims name for this cell.
-
-    If `by_build` is set, intervals and comparisons use the mean of each build as a sample. `left_out` says which builds
-    failed. The trials of these builds are not in `trials`. `family` is the number of the layout's family
-    (`in_place.family_of`).
+    `figure`: the result for the workload's own metric.
+    `verdict`: the worst verdict of the trials.
+    `findings`: the strongest finding of each rule in any trial, strongest first.
+    `settling`: the convergence, or None if the trials ran for a fixed time.
+    `emulated`: the models of the emulated disks below the layout.
+    `claimed`: the metrics that the campaign's claims use for this cell.
+    `by_build`: intervals and comparisons use each build's mean as a sample.
+    `left_out`: a note that names the failed builds. Their trials are not in `trials`.
+    `family`: the number of the layout's family (`in_place.family_of`).
     """
 
     layout: str
@@ -111,12 +113,12 @@ class Cell:
 
     @property
     def did_not_converge(self) -> bool:
-        """True if the cell was supposed to converge (`until`) but did not, so its mean is not reliable."""
+        """True if the cell should have converged (`until`) but did not, so its mean is unreliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
     def disagrees(self) -> bool:
-        """True if the trials differ by more than the variation within each trial explains.
+        """True if the trials differ more than the variation within each trial explains.
 
         The mean may still be precise.
         """
@@ -125,21 +127,22 @@ class Cell:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the reasons why the rate changed within a trial. Trials whose rate changes may agree and all be wrong.
+        """Return the reasons for a changing rate within trials. Such trials may agree and still all be wrong.
 
-        Empty if the trials are only too few or too far apart, because the interval over the trials already shows that.
+        Empty if the only problem is that there are too few trials or that they differ too much, because the confidence
+        interval over trials already shows that.
         """
         return unsteady_reasons(self.trials) if self.did_not_converge else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Return how long each part of a trial took, in seconds, summed over all trials."""
+        """Return the total duration of each part of a trial, in seconds, over all trials."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
         return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of any trial in seconds. None if the trials ran for a fixed time."""
+        """Return the longest warm-up of any trial, in seconds, or None if the trials ran for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -148,7 +151,7 @@ class Cell:
         return self.result().counts
 
     def result(self, metric: MetricId | None = None) -> CellResult:
-        """Return the result for a metric, by default the workload's own, with the worst verdict of the trials."""
+        """Return the result for a metric, by default the workload's own, with the worst verdict of any trial."""
         metric = metric or self.metric
         if metric not in self._results:
             self._results[metric] = self._result(metric)
@@ -173,16 +176,16 @@ class Cell:
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean and the interval that every output shows for a metric. None if there is no value.
+        """Return the mean and confidence interval of a metric, as all outputs show them, or None without a value.
 
-        A metric with the same values as the workload's own metric also has the same interval. An example is `read_iops`
-        of a workload that only reads.
+        If a metric has the same values as the workload's own, it also gets the same interval. An example is `read_iops`
+        of a read-only workload.
         """
         result = self.result(metric)
         return self.figure if result.values == self.values() else result.interval
 
     def usability(self, metric: MetricId | None = None) -> Usability:
-        """Return what a metric's result may be used for. By default, the metric is the workload's own."""
+        """Return the possible uses of the result for a metric, by default the workload's own."""
         result = self.result(metric)
         causes = () if result.counts else self.reasons(metric)
         about = (finding for finding in self.findings_on(metric) if finding.is_about(metric or self.metric))
@@ -191,35 +194,32 @@ class Cell:
         return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return the number of events that a percentile has and needs, if it has too few for comparisons.
+        """Return how many events a percentile has and needs, if it has too few for comparisons.
 
-        None if it has enough, and for a rate.
+        None for percentiles with enough events, and for rates.
         """
         return few_events(self.trials, metric or self.metric)
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events to be precise.
-
-        Each is mapped to the number of events that it has and the number that it needs.
-        """
+        """Return the measured percentiles that have too few events, each with the number of events it has and needs."""
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
+        """Return the findings behind the verdict on a metric, by default the workload's own, strongest first."""
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings of all trials on a metric: each rule once, strongest first."""
+        """Return the findings on a metric from all trials, strongest first and only one per rule."""
         found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
         return _strongest([*found, *([self.left_out] if self.left_out else [])])
 
     @property
     def other_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return the verdicts of measured metrics that differ from the verdict of the workload's own metric.
+        """Return the verdicts of measured metrics that differ from that of the workload's own metric.
 
-        Metrics with the same verdict and the same findings are grouped.
+        Metrics with the same verdict and findings are grouped.
         """
         if not any(trial.verdicts for trial in self.trials):
             return ()
@@ -231,12 +231,12 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts`, but only for metrics that claims name."""
+        """Return those of `other_verdicts` that concern metrics used in claims."""
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
     def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` without the read-only and write-only metrics that only repeat the combined metric."""
+        """Return `other_verdicts` without read-only or write-only metrics that merely duplicate the combined one."""
         return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
 
     def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
@@ -244,13 +244,13 @@ class Cell:
         return tuple(each for each in wanted if each.metrics)
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
-        """Return a metric's value in each trial that did not fail. By default, the metric is the workload's own."""
+        """Return a metric's value, by default the workload's own metric, in each trial that did not fail."""
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this metric covers only one direction and just repeats the metric of both directions.
+        """True if this is a read-only or write-only metric that merely duplicates the combined metric.
 
-        It does if the two have the same values and the same verdict.
+        That is the case if both have the same values and the same verdict.
         """
         if (both := metric_of(metric).of_both) is None:
             return False
@@ -258,7 +258,7 @@ class Cell:
         return (one.values, one.verdict) == (all_ios.values, all_ios.verdict)
 
     def samples(self, metric: MetricId | None = None) -> Samples:
-        """Return a metric's independent samples: the trials' values or, with several builds, each build's mean."""
+        """Return a metric's independent samples: the trials' values or, with several builds, the builds' means."""
         metric = metric or self.metric
         if metric not in self._samples:
             samples = samples_of(self.trials, metric, by_build=self.by_build)
@@ -266,7 +266,7 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return sentences about trials without a usable value, values of 0, equal trials, and failed builds."""
+        """Return remarks on trials without a usable value, values of 0, identical trials and failed builds."""
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
         return found if self.left_out is None else (*found, self.left_out.message)
@@ -277,25 +277,25 @@ class Cell:
         return len(split_builds(self.trials))
 
     def groups(self) -> tuple[ValueGroup, ...]:
-        """Return the values of the trials as one group, or as two if the overall mean would describe neither.
+        """Return the trials' values as one group, or as two groups if the overall mean would describe neither.
 
-        Failed trials have no values.
+        Failed trials are excluded.
         """
         swings = [trial.figures.swing for trial in with_values(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells with a finished trial in campaign order: by layout, then by state, then by workload.
+    """Return the cells with a finished trial, ordered by layout, then state, then workload, as in the campaign.
 
-    Disks that were measured alone are left out, because they are not compared with layouts.
+    Individually measured disks are excluded, because they are not compared with layouts.
     """
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells of the disks that `calibrate` measured individually, with workloads adapted to a bare disk."""
+    """Return the cells for disks that `calibrate` measured individually, with workloads adapted for a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign)
@@ -329,15 +329,15 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 
 
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
-    """Return the mean without adding the variance between runs, so the result applies to this run only."""
+    """Return the mean without the between-run variance, for results that apply only to this run."""
     return mean
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
     """Return the typical variance of a metric between trials or builds.
 
-    None if too few cells have at least two samples. Cells whose rate changes are included, because their extremes cover
-    the error that all their trials share.
+    None if too few cells have two or more samples. Cells with a changing rate are included: their extremes already
+    cover the error common to all of their trials.
     """
     every = tuple(cells)
     trials = (trial for cell in every for trial in cell.trials)
@@ -369,9 +369,9 @@ def _cell(
 def _figure(
     samples: Samples, settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
 ) -> Interval | None:
-    """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence.
+    """Return the mean with its confidence interval, or None without samples.
 
-    A percentile with too few events has no interval. None if there is no sample.
+    The confidence is 95 % or, with `until`, the requested one. A percentile with too few events has no interval.
     """
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:

@@ -1,4 +1,4 @@
-"""How long a run's trials and the builds of its layouts took."""
+"""The time taken by a run's trials and by the builds of its layouts."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,11 @@ _NIGHT_TIMES = 5
 
 @dataclass(frozen=True)
 class Took:
-    """How long trials and builds took, in seconds.
+    """The durations of trials and builds, in seconds.
 
-    `trials` maps each cell to the durations of its trials, including dropping caches, draining and saving the result.
-    `builds` maps each layout to the duration of its last build. `building_s` is the total of all builds.
+    `trials`: the duration of each trial per cell, including dropping caches, draining and saving the result.
+    `builds`: the duration of each layout's last build.
+    `building_s`: the total duration of all builds.
     """
 
     trials: Mapping[CellKey, tuple[float, ...]]
@@ -26,13 +27,15 @@ class Took:
 
 
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
-    """Return the durations of a run. `trials` are in the order in which they ended.
+    """Return the durations of a run's trials and builds, using the gaps between trials.
 
-    `begun_s` is the time, in seconds since 1970, when the first build began. If the run was resumed, it is the time of
-    the resume, which is between two trials. The gap between two trials of the same build is the time for saving the
-    result. The gap between trials of two builds is the time for the second build, unless the gap is so long that the
-    run was probably stopped and resumed. If a layout could not be built, its build is taken to last until its trials
-    fail.
+    A gap within a build is the time for saving a result. A gap between two builds is the time for the second build,
+    unless it is so long that the run was probably stopped and resumed. If a layout could not be built, the time until
+    its trials fail counts as its build.
+
+    `trials`: in the order in which they ended.
+    `begun_s`: when the first build began, in seconds since 1970. For a resumed run, the time of the resume, which falls
+    between two trials.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -57,19 +60,16 @@ def _is_same_build(a: Trial, b: Trial) -> bool:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return how many seconds of the budget were spent on builds and on these trials.
-
-    Time during which the run was stopped is left out.
-    """
+    """Return the seconds of the budget spent on builds and on these trials, not counting pauses of the run."""
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """Return the seconds between two trials: from the end of `a` (or from a later resume) to the start of `b`."""
+    """Return the seconds from the end of trial `a`, or from a later resume, to the start of trial `b`."""
     ended_s, next_s = end_s(a), b.begun_s
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
 
 def end_s(trial: Trial) -> float:
-    """Return when the last part of a trial ended, in seconds since 1970."""
+    """Return the end of the trial's last part, in seconds since 1970."""
     return trial.begun_s + sum(trial.seconds.values())

@@ -1,4 +1,4 @@
-"""Write the files of a trial together, and decode JSON after checking its schema and its numbers."""
+"""Write a trial's files together, and decode JSON with a check of its schema and its numbers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,22 +15,22 @@ from poolproof.version import __version__
 Value = TypeVar("Value")
 
 LARGEST = 1e24
-"""The largest number in a run's files.
+"""The largest number allowed in a run's files.
 
-No machine counts that many bytes or nanoseconds, and even the fourth power of this number does not overflow.
+No machine counts as many bytes or nanoseconds, and even the fourth power of this number does not overflow.
 """
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""After `_AS_ZEROS` has replaced the digits, every number that may be too large contains one of these strings."""
+"""The strings of which one occurs in every number that may be too large, once `_AS_ZEROS` has replaced the digits."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
     """Write several files below `root` in parallel, like `write_output` without `lasting`.
 
-    This takes little more time than writing a single file. Raises an OSError if a file could not be written; all other
-    files are still written.
+    This takes hardly longer than writing a single file. Raises an OSError if a file could not be written, but only
+    after all others have been.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -47,7 +47,7 @@ class _Stamp(msgspec.Struct):
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     """Decode JSON with this schema.
 
-    Raises a RunError if the JSON is damaged or has another schema. The error suggests a fix.
+    Raises a RunError with a suggested fix if the JSON is damaged or has a different schema.
     """
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
@@ -68,9 +68,9 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
 
 
 def check_numbers(text: bytes) -> None:
-    """Raise a msgspec.ValidationError if the JSON contains a number that no machine can have measured, such as 1e308.
+    """Raise a msgspec.ValidationError if the JSON contains a number too large for any measurement, such as 1e308.
 
-    Calculations with it would overflow. Raises a DecodeError or a RecursionError if the text is not JSON.
+    Calculations with such a number would overflow. Raises a DecodeError or a RecursionError if the input is not JSON.
     """
     digits = text.translate(_AS_ZEROS)
     if any(part in digits for part in _MAYBE_LARGE):  # the exact check takes longer

@@ -1,7 +1,7 @@
-"""Check that nobody else could have written a run directory, before its journal is used.
+"""Check that no other user could have written a run directory, before its journal is used.
 
-`clean` and `resume` undo the changes in the journal, usually as root. So the directory and its files must belong to
-root or to the caller, and nobody else may be able to replace them.
+`clean` and `resume` undo the changes recorded in the journal, usually as root. The directory and its files must
+therefore belong to root or the caller, and nobody else may be able to replace them.
 """
 
 import os
@@ -14,9 +14,9 @@ _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 
 
 def check_trusted(path: Path) -> None:
-    """Check the run directory, the files that `clean` and `resume` use, and all parent directories.
+    """Check the run directory, all its parent directories, and the files used by `clean` and `resume`.
 
-    Access control lists are not read. Raises a RunError with the reason if another user could have written the run.
+    Access control lists are ignored. Raises a RunError with the reason if another user could have written the run.
     """
     real = path.resolve()
     reason = distrust(real)
@@ -29,9 +29,9 @@ def check_trusted(path: Path) -> None:
 
 
 def distrust(real: Path) -> str | None:
-    """Return the reason not to trust a run directory, or None if it is trusted.
+    """Return the reason for not trusting a run directory, or None if it is trusted.
 
-    `real` is a path without symbolic links.
+    `real`: the directory's path with symbolic links resolved.
     """
     try:
         for parent in reversed(real.parents):
@@ -67,16 +67,16 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """True if the group or others can write. Root's group and a group with the same ID as the owner are ignored.
+    """True if the group or others have write permission.
 
-    A group with the owner's ID is assumed to be private.
+    Root's group is ignored. So is a group with the same ID as the owner, because it is assumed to be private.
     """
     by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, found.st_uid)
     return bool(by_group or found.st_mode & stat.S_IWOTH)
 
 
 def _trusted() -> frozenset[int]:
-    """Return the IDs of the trusted users: root, the user of this process and, under sudo, the user who called it."""
+    """Return the IDs of the trusted users: root, the current user and, under sudo, the user who ran sudo."""
     caller = os.environ.get("SUDO_UID", "")
     called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
     return frozenset({0, os.geteuid()} | called_by)
