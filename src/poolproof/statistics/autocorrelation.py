@@ -1,11 +1,13 @@
-"""The standard error of the mean of correlated samples, by an autoregressive model.
+"""The standard error of the mean of correlated samples, estimated with an autoregressive model.
 
 The variance of the mean of n correlated samples is the spectrum at frequency zero divided by n (Heidelberger and Welch
 1981, CACM 24, 233-245). An autoregressive model estimates this spectrum from few samples as s² / (1 − Σφ)² (Fishman
-1971, Management Science 18, 21-38). The corrected Akaike criterion chooses the model's order (Hurvich and Tsai 1989,
-Biometrika 76, 297-307). In short series, least-squares and Yule-Walker coefficients are too small, by (1 + 3φ) / n for
-one coefficient (Kendall 1954, Biometrika 41, 403-404). Without a correction for this bias, a 95 % interval would cover
-the truth only 70 times in 100. docs/stopping.md compares the measured coverage with that of batch means.
+1971, Management Science 18, 21-38). The model's order is chosen with the corrected Akaike criterion (Hurvich and Tsai
+1989, Biometrika 76, 297-307).
+
+In short series, least-squares and Yule-Walker coefficients are biased low, by (1 + 3φ) / n for a single coefficient
+(Kendall 1954, Biometrika 41, 403-404). If this bias were not corrected, a 95 % confidence interval would cover the true
+mean only 70 times in 100. docs/stopping.md compares the measured coverage with that of batch means.
 """
 
 import math
@@ -24,8 +26,8 @@ _LARGEST_SUM = 0.999
 class LongRun:
     """The mean of a series and its standard error.
 
-    `effective` is the number of independent samples that would give the same precision. It is never larger than the
-    number of samples.
+    `effective`: the effective sample size, i.e. the number of independent samples with the same standard error. It
+    never exceeds the actual number of samples.
     """
 
     mean: float
@@ -34,16 +36,16 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), and at least 1."""
+        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), but at least 1."""
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
-        """Return half the width of the mean's confidence interval, in the unit of the series."""
+        """Return the half width of the mean's confidence interval, in the unit of the series."""
         return t_half_width(self.standard_error, self.freedom, confidence)
 
 
 def long_run(values: Sequence[float]) -> LongRun:
-    """Return the mean of at least ten samples, its standard error, and the effective number of samples."""
+    """Return the mean of a series of at least ten samples, with its standard error and effective sample size."""
     count = len(values)
     mean = math.fsum(values) / count
     centred = [value - mean for value in values]
@@ -60,10 +62,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples.
-
-    If the number of samples is not a multiple of `size`, the first samples are left out.
-    """
+    """Return the means of batches of `size` samples. Surplus samples at the start of the series are dropped."""
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]
@@ -79,7 +78,7 @@ def _best(covariances: Sequence[float], count: int) -> tuple[int, float, float]:
 
 
 def _levinson(covariances: Sequence[float]) -> Iterator[tuple[list[float], float]]:
-    """Yield the Yule-Walker coefficients and the residual variance for orders 1, 2, … (Levinson-Durbin recursion)."""
+    """Yield the Yule-Walker coefficients and residual variance for orders 1, 2, … (Levinson-Durbin recursion)."""
     coefficients: list[float] = []
     residual = covariances[0]
     for order in range(1, len(covariances)):

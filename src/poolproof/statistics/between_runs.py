@@ -1,12 +1,12 @@
-"""The variance between runs: how much a cell's results differ between runs of the same campaign.
+"""The between-run variance: how much a cell's results differ between runs of the same campaign.
 
-The trials of a run usually share the day, the build and the place on a disk, so they can't show how much these factors
-matter. Each run gives one sample per cell: the mean of the logarithms of the cell's values. These samples vary by the
-variance between runs plus the error inside each run. The variance of the samples is estimated like the variance between
-trials, with a prior from all cells if there are at least eight cells. The error inside the runs is then subtracted,
-because intervals and tests include it anyway.
+The trials of a run usually share the day, the build and the place on the disk, so they can't show how much these
+factors matter. Every run yields one sample per cell: the mean logarithm of the cell's values. The variance of these
+samples is the between-run variance plus the within-run variance. It is estimated like the variance between trials, with
+a prior from all cells if there are at least eight. The within-run variance is then subtracted, because intervals and
+tests include it anyway.
 
-Fewer cells can't show how much their variances differ. In that case, the variance of all other cells together, s0²,
+With fewer cells, it is unknown how much their variances differ. The pooled variance of all other cells, s0², then
 counts as a sample variance with d0 degrees of freedom. It is combined with the cell's own variance s², which has d
 degrees of freedom:
 
@@ -14,11 +14,13 @@ degrees of freedom:
     trigamma(d0 / 2) = trigamma(n / 2) + U²
 
 The left side of the second equation is the variance of the logarithm of a sample variance with d0 degrees of freedom.
-It has two causes: the n degrees of freedom of the other cells, and the difference between the cells. U is the assumed
-standard deviation of the logarithm of a cell's variance, 0.7. With U = 0, all cells would be assumed to vary equally,
-and a cell that varies more than the others would get too narrow an interval. A cell that varies significantly more uses
-its own variance alone. The result is the distribution of the true variance, given such a sample variance. Intervals and
-tests therefore need no further rule for few degrees of freedom.
+The right side adds its two causes: the n degrees of freedom of the other cells, and the differences between cells. U is
+the assumed standard deviation of the logarithm of a cell's variance, 0.7. With U = 0, all cells would be assumed to
+vary equally, so a cell that varies more would get too narrow an interval. If a cell varies significantly more, only its
+own variance is used.
+
+The result is the distribution of the true variance, given such a sample variance. Intervals and tests therefore need no
+special rule for few degrees of freedom.
 """
 
 import math
@@ -39,27 +41,29 @@ from poolproof.statistics.shared_variance import (
 )
 
 LEAST_FREEDOM = 3
-"""The fewest degrees of freedom with which a between-run variance is used without a prior."""
+"""The minimum degrees of freedom for using a between-run variance without a prior."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U: the assumed standard deviation of a cell's log variance.
+"""U: the assumed standard deviation of the logarithm of a cell's variance.
 
-The standard deviation of the log standard deviation is half of it, 0.35, which is a factor of 1.4.
+For the logarithm of the standard deviation it is half as large, 0.35, which corresponds to a factor of 1.4.
 """
 
 Key = TypeVar("Key", bound=Hashable)
 
 _NODES, _TAIL = 24, 9.0
-"""The number of points that represent a distribution.
+"""The number of points that represent a distribution, and the limit of its tails.
 
-Its tails are cut off where the weight falls below e^−9 of the largest weight.
+Tails are cut off where the weight falls below e^−9 of the largest weight.
 """
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """The spread of a cell between runs: the sample variance, its degrees of freedom, and the mean within-run
-    variance.
+    """The sample variance of a cell over several runs.
+
+    `freedom`: its degrees of freedom.
+    `inside`: the mean within-run variance.
     """
 
     variance: float
@@ -67,9 +71,9 @@ class _Spread:
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Return the weighted mean of this spread and another. The weights are their degrees of freedom.
+        """Return the mean of this variance and another, weighted by their degrees of freedom.
 
-        With a `sign` of −1, the other spread is removed from this one instead.
+        With a `sign` of −1, the other variance is removed from this one.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -80,16 +84,16 @@ class _Spread:
 
     @property
     def of_another(self) -> "_Spread":
-        """Return this spread as an estimate for a different cell.
+        """Return this variance as an estimate for a different cell.
 
-        It then has fewer degrees of freedom, because the variance differs from cell to cell.
+        The estimate has fewer degrees of freedom, because cells differ in their variance.
         """
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
 
     @property
     def distribution(self) -> Points:
-        """Return the distribution of the true variance, a scaled inverse chi-square distribution."""
+        """Return the distribution of the true variance, which is a scaled inverse chi-square distribution."""
         if not self.variance:
             return CERTAIN
         half = self.freedom / 2
@@ -106,7 +110,7 @@ _NONE = _Spread(0.0, 0, 0.0)
 
 @dataclass(frozen=True)
 class BetweenRuns(Generic[Key]):
-    """The between-run variance of each cell, estimated from samples of several runs."""
+    """The between-run variance of each cell, estimated from several runs."""
 
     _cells: Mapping[Key, _Spread]
     _prior: VariancePrior | None
@@ -114,23 +118,22 @@ class BetweenRuns(Generic[Key]):
 
     @property
     def is_known(self) -> bool:
-        """True if the between-run variance of at least one cell is known."""
+        """True if any cell's between-run variance is known."""
         return self._prior is not None or self._pooled is not None
 
     def widened(self, key: Key, mean: LogMean) -> LogMean:
-        """Return one run's mean, with the between-run variance added to its error.
+        """Return a run's mean with the between-run variance added to its error.
 
-        If the mean's own variance or the between-run variance is unknown, the mean is returned unchanged.
+        The mean is returned unchanged if its own variance or the between-run variance is unknown.
         """
         if mean.parts is None:
             return mean
         return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
-        """Return the difference between two runs of a cell, with the between-run variance of both runs added to its
-        error.
+        """Return the difference between two runs of a cell, with the between-run variance added for both runs.
 
-        If the difference's own variance or the between-run variance is unknown, the difference is returned unchanged.
+        The difference is returned unchanged if its own variance or the between-run variance is unknown.
         """
         if apart.error is None:
             return apart
@@ -139,7 +142,7 @@ class BetweenRuns(Generic[Key]):
     def _between(self, key: Key, inside: float) -> Points:
         """Return the distribution of a cell's between-run variance.
 
-        `inside` is the within-run variance. If no other run measured the cell, it is subtracted from the estimate.
+        `inside`: the within-run variance, which is subtracted from the estimate if no other run measured the cell.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):
@@ -156,9 +159,9 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the between-run variances. `samples` maps each cell to one mean per run.
+    """Estimate the between-run variance of each cell.
 
-    All runs must have been measured in the same way.
+    `samples`: one mean per run for each cell. All runs must have been measured in the same way.
     """
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
@@ -172,13 +175,13 @@ def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
 
 
 def inside_of(mean: LogMean) -> float:
-    """Return the expected variance of a run's mean, estimated from the run's own trials and its prior."""
+    """Return the expected variance of a run's mean, estimated from its own trials and the prior."""
     known = math.fsum(variance * weight for variance, weight in mean.known)
     return known + math.fsum(variance for variance, _ in mean.parts or ())
 
 
 def _exceeds(own: _Spread, others: _Spread) -> bool:
-    """True if a cell's variance is significantly larger than the variance of the other cells (F-test, 1 % level)."""
+    """True if a cell's variance significantly exceeds that of the other cells (F-test, 1 % level)."""
     ratio = own.variance / others.variance if others.variance else math.inf
     return f_upper_tail(ratio, own.freedom, others.freedom) < _SIGNIFICANCE
 

@@ -1,10 +1,10 @@
 """Samples of layouts that were built several times.
 
-Trials of the same build share everything that was decided when the layout was built, so they are not independent. Each
-build is therefore one sample: the mean of its trials. The variance between these means includes both the variance
-between builds and the variance within them, so intervals and tests need no separate model of the two. The trials within
-the builds add a lower bound: if the means of the builds agree by chance, they are not more precise than their own
-trials allow.
+Trials of the same build are not independent, because they share everything decided when the layout was built. Each
+build is therefore a single sample: the mean of its trials. The variance between these means covers the variance both
+between and within builds, so intervals and tests need no separate model for the two.
+
+The means of the builds may agree by chance. The trials within builds therefore set a lower bound on the error.
 """
 
 import math
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Samples:
-    """The independent samples of a cell: its trials, or the means of its builds.
+    """The independent samples of a cell, which are its trials or the means of its builds.
 
-    `error` is a lower bound of the relative standard error of the samples' mean. It follows from the resolution of the
-    measurement and from the trials within builds, and is 0 if it is unknown. `least_count` is the number of samples
-    that were taken in any case. Further samples were taken because the mean was not precise enough (`until`).
+    `error`: a lower bound on the relative standard error of their mean, given by the resolution of the measurement and
+    by the trials within builds. 0 if unknown.
+    `least_count`: the number of samples taken in any case. Further samples were taken only because the mean was not
+    precise enough (`until`).
     """
 
     values: tuple[float, ...]
@@ -27,10 +28,12 @@ class Samples:
 
 
 def build_samples(builds: Sequence[Sequence[float]]) -> Samples:
-    """Return the means of the builds as samples. `builds` contains the values of each build's trials.
+    """Return the means of the builds as samples, ignoring builds without values.
 
-    Builds without values are left out. The lower bound of the error follows from the variance of the trials around the
-    means of their builds. It is 0 if no build has two trials.
+    The lower bound on their error is estimated from the differences between trials of the same build. It is 0 if no
+    build has two trials.
+
+    `builds`: the values of each build's trials.
     """
     used = [build for build in builds if build]
     means = [math.fsum(build) / len(build) for build in used]

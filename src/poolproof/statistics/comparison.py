@@ -1,17 +1,18 @@
-"""Compare means on the logarithmic scale: a test of each difference, and a word for the result.
+"""Compare means on a logarithmic scale: test each difference, and describe the outcome in one word.
 
-On a logarithmic scale, a ratio becomes a difference, doubling and halving have the same size, and a mix of several
-quantities becomes a weighted mean. If every variance is estimated from the cell's own samples alone, the test is
+On a logarithmic scale, a ratio becomes a difference, doubling and halving have the same size, and the combination of
+several quantities becomes a weighted mean. If all variances are estimated only from the cells' own samples, the test is
 Welch's t-test (1947, Biometrika 34, 28-35). If there is a prior for the variances, the test integrates over the
-variances of both cells (`shared_variance`).
+distribution of both cells' variances (`shared_variance`).
 
-The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` means more than x
-slower, and `same` means within x. The first two are tested with a two-sided minimum-effect test, the third with two
-one-sided tests (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three words
-can have a p-value below 0.5. The smallest of the three p-values is the p-value of the difference. Holm's step-down
-procedure (1979, Scandinavian Journal of Statistics 6, 65-70) corrects the p-values of all differences. With 95 %
-confidence, all words are then right, including their directions (Finner 1999, Annals of Statistics 27, 274-289). A
-difference without a significant word is `undecided`.
+The effect x is the smallest difference that matters: `faster` means more than x faster, `slower` more than x slower,
+and `same` within x. The first two use a two-sided minimum-effect test, and `same` uses two one-sided tests (Schuirmann
+1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three words can have a p-value below
+0.5, and the smallest of the three is the p-value of the difference.
+
+Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6, 65-70) corrects the p-values of all differences.
+With 95 % confidence, all words are then correct, including their directions (Finner 1999, Annals of Statistics 27,
+274-289). A difference without a significant word is `undecided`.
 """
 
 import math
@@ -34,19 +35,19 @@ from poolproof.statistics.shared_variance import (
 
 TEST = "a t-test on logarithms"
 CORRECTION = "Holm"
-"""The names of the test and of the correction for multiple tests, as outputs print them."""
+"""The names under which outputs print the test and the correction for multiple tests."""
 
 LEAST_EFFECT = 0.02
-"""The default for the smallest difference that matters, as a share: 0.02 is 2 %."""
+"""The default smallest difference that matters, as a fraction: 0.02 is 2 %."""
 
 _LEAST_ERROR = 1e-6
 _LARGEST_LOG = 700.0
 
 Shares = tuple[tuple[float, float], ...]
-"""Variances of means, each with its degrees of freedom."""
+"""The variances of means, each with its degrees of freedom."""
 
 Logs = tuple[tuple[float, tuple[float, ...]], ...]
-"""A weighted sum of means. Each mean is given by its weight and by the logarithms of its samples."""
+"""A weighted sum of means, as pairs of a mean's weight and the logarithms of its samples."""
 
 Word = Literal["faster", "slower", "same", "undecided"]
 WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
@@ -54,13 +55,13 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 
 @dataclass(frozen=True)
 class LogMean:
-    """The mean of logarithms. The sign is chosen so that more is better.
+    """A mean of logarithms, or a weighted sum of such means. Its sign is chosen so that higher is better.
 
-    The mean can be the sum of several means. `parts` lists the variances that were estimated from a mean's own trials
-    alone. It is None if a variance is unknown. `known` is the distribution of the remaining variance, which was
-    estimated with a prior. If a rate was changing, the true mean may be lower by up to `below` or higher by up to
-    `above`. More trials do not reduce `below` and `above`. `logs` are the samples, for tests that need more than the
-    mean and its error.
+    `parts`: the variances estimated only from a mean's own trials. None if any variance is unknown.
+    `known`: the distribution of the variance estimated with a prior.
+    `below`, `above`: how much lower or higher the true mean may be if the rate was changing. More trials do not reduce
+    them.
+    `logs`: the samples, for tests that need more than the mean and its error.
     """
 
     mean: float
@@ -71,9 +72,9 @@ class LogMean:
     logs: Logs = field(default=(), compare=False, repr=False)
 
     def interval(self, *, lower_is_better: bool, risk: float = 1 - CONFIDENCE) -> Interval:
-        """Return the geometric mean in the unit of the values, with its interval.
+        """Return the geometric mean in the unit of the values, with its confidence interval.
 
-        The probability that the interval misses the true mean is `risk`.
+        `risk`: the probability that the interval misses the true mean.
         """
         turned = difference(self, LogMean(0.0, ())).interval_at(risk)
         if not lower_is_better:
@@ -90,11 +91,12 @@ def log_mean(
     resolution: float = 0.0,
     least_count: int | None = None,
 ) -> LogMean | None:
-    """Return the mean logarithm of the values. None if there are no values, or if one of them is 0 or less.
+    """Return the mean logarithm of the values, or None if there are no values or one of them is not positive.
 
-    The relative standard error of the mean is at least `resolution`, because rates count whole I/Os and fio sorts
-    latencies into bins. If there are more than `least_count` values, measuring stopped when their mean looked precise
-    enough. The standard error is then increased.
+    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    latencies into bins.
+    `least_count`: the number of values measured in any case. If there are more, measuring ended as soon as the mean
+    looked precise enough, so the standard error is increased.
     """
     if not values or min(values) <= 0:
         return None
@@ -112,9 +114,9 @@ def log_mean(
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
-    """Return the weighted mean of (weight, mean) pairs whose weights sum to 1.
+    """Return the weighted mean of (weight, mean) pairs with weights that sum to 1.
 
-    The result is the logarithm of a weighted geometric mean.
+    It is the logarithm of a weighted geometric mean.
     """
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
@@ -132,8 +134,9 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 
 def ratio_of(log: float) -> float:
-    """Return the ratio that has this logarithm, limited to the range of a float. Damaged files can contain any
-    logarithm.
+    """Return the ratio with this logarithm, limited to the range of a float.
+
+    The limit is needed because damaged files may contain any logarithm.
     """
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
@@ -142,11 +145,15 @@ def ratio_of(log: float) -> float:
 class Difference:
     """The difference between two mean logarithms.
 
-    `error` is the standard error from the variances that were estimated from the cells' own samples alone. It is None
-    if the difference can't be tested. `known` is the distribution of the remaining variance. If a rate was changing,
-    the true difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable
-    extreme. `logs` are the samples of both sides. `decide` and `eliminated` need nothing but these differences, so
-    another test, for example a permutation test, would change only this module.
+    It is all that `decide` and `eliminated` rely on, so a different test (for example, a permutation test) would change
+    only this module.
+
+    `error`: the standard error due to the variance estimated only from the cells' own samples. None if the difference
+    can't be tested.
+    `known`: the distribution of the remaining variance.
+    `below`, `above`: how much lower or higher the true difference may be if a rate was changing. Each test assumes the
+    less favourable extreme.
+    `logs`: the samples of both sides.
     """
 
     log: float
@@ -159,30 +166,33 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio of the means with its 95 % interval, not corrected for multiple comparisons.
+        """Return the ratio of the means with its 95 % confidence interval, not corrected for multiple comparisons.
 
-        A ratio of 2 means twice as fast, also for latencies. `low` and `high` are None if the difference can't be
+        A ratio of 2 means twice as fast, for latencies as well. `low` and `high` are None if the difference can't be
         tested.
         """
         return self.interval_at(1 - CONFIDENCE)
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio with a 95 % prediction interval for a repeat with the same number of trials.
+        """Return the ratio of the means with a 95 % prediction interval for a repeat with the same number of trials.
 
-        The errors of both measurements are combined. Variance between builds and between days counts only to the extent
-        that the errors of the means already include it. `low` and `high` are None if the difference can't be tested.
+        The interval combines the errors of the measurement and its repeat. Variance between builds or days is included
+        only as far as it is part of the means' errors. `low` and `high` are None if the difference can't be tested.
         """
         return self.repeated_at(1 - CONFIDENCE)
 
     def interval_at(self, risk: float) -> Interval:
-        """Return the ratio of the means with an interval that misses the true ratio with probability `risk`."""
+        """Return the ratio of the means with its confidence interval.
+
+        `risk`: the probability that the interval misses the true ratio.
+        """
         return self._around(risk, 1.0)
 
     def repeated_at(self, risk: float) -> Interval:
-        """Return the ratio of the means with a prediction interval.
+        """Return the ratio of the means with a prediction interval for a repeat with the same number of trials.
 
-        A repeat with the same number of trials misses the interval with probability `risk`.
+        `risk`: the probability that the repeat falls outside the interval.
         """
         return self._around(risk, math.sqrt(2))
 
@@ -194,15 +204,15 @@ class Difference:
         return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     def lower_bound(self, risk: float) -> float:
-        """Return a lower confidence bound for the difference of logarithms, at a confidence of 1 - risk."""
+        """Return a lower confidence bound on the difference of logarithms, at the confidence level 1 - risk."""
         return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))
 
     def p_above(self, bound: float) -> float:
-        """Return the p-value of the hypothesis that the true difference is at most `bound`."""
+        """Return the p-value for the hypothesis that the true difference is at most `bound`."""
         return self._tail(self.log - self.below - bound)
 
     def p_below(self, bound: float) -> float:
-        """Return the p-value of the hypothesis that the true difference is at least `bound`."""
+        """Return the p-value for the hypothesis that the true difference is at least `bound`."""
         return self._tail(bound - self.log - self.above)
 
     def _tail(self, distance: float) -> float:
@@ -215,7 +225,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """Return how much better `one` is than `other`. If either variance is unknown, the difference can't be tested."""
+    """Return how much better `one` is than `other`. The difference can't be tested if either variance is unknown."""
     log, logs = one.mean - other.mean, (one.logs, other.logs)
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0, logs=logs)
@@ -227,11 +237,11 @@ def difference(one: LogMean, other: LogMean) -> Difference:
 
 
 def welch_freedom(one: Shares, other: Shares) -> float:
-    """Return the degrees of freedom of a sum of variances, rounded down. `one` or `other` may be empty.
+    """Return the degrees of freedom of the sum of two sides' variances, rounded down. Either side may be empty.
 
-    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If one of two non-empty sides has fewer than
-    two degrees of freedom, as a mean of two samples has, the result is 1. The formula alone would give 95 % intervals
-    for 2 samples against 5 that cover the truth only 89 times in 100.
+    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If neither side is empty and one has fewer
+    than two degrees of freedom, as with two samples, the result is 1. Otherwise, a 95 % confidence interval for 2
+    samples against 5 would cover the true difference only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -250,9 +260,9 @@ def ratio_interval(
     base: Sequence[float],
     resolution: float = 0.0,
 ) -> Interval | None:
-    """Return the ratio of two geometric means and its 95 % interval. Both ends of the interval are above 0.
+    """Return the ratio of two geometric means with its 95 % confidence interval, which contains only positive ratios.
 
-    None if either sequence is empty or contains a value of 0 or less.
+    None if either sequence is empty or contains a value that is not positive.
     """
     upper = log_mean(values, resolution=resolution)
     lower = log_mean(base, resolution=resolution)
@@ -261,7 +271,7 @@ def ratio_interval(
 
 @dataclass(frozen=True)
 class ComparisonDecision:
-    """The word for a difference, its p-value, and the p-value after Holm's correction.
+    """The word that describes a difference, with its p-value before and after Holm's correction.
 
     Both p-values are None if the difference can't be tested.
     """
@@ -272,9 +282,9 @@ class ComparisonDecision:
 
 
 def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
-    """Return a word for each difference. With 95 % confidence, all of the words are right.
+    """Describe each difference in one word. With 95 % confidence, all words are correct.
 
-    `effect` is the smallest difference that matters, as a share: 0.02 is 2 %.
+    `effect`: the smallest difference that matters, as a fraction: 0.02 is 2 %.
     """
     nearest = [None if each.error is None else _nearest_word(each, effect) for each in differences]
     corrected = iter(holm([found[1] for found in nearest if found is not None]))
@@ -289,7 +299,7 @@ def decide(differences: Sequence[Difference], effect: float) -> tuple[Comparison
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Apply Holm's correction. Return the corrected p-values in the order of the input."""
+    """Return the p-values after Holm's correction, in their original order."""
     corrected = [0.0] * len(p_values)
     highest = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -310,10 +320,10 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """Why a contender was eliminated: the leader is `times` times as fast.
+    """How far an eliminated contender is behind the leader.
 
-    `least` is a lower confidence bound of this factor. The bound is wrong with a probability of at most
-    `risk_of_a_test`.
+    `times`: how many times as fast the leader is.
+    `least`: a lower confidence bound on `times`, wrong with a probability of at most `risk_of_a_test`.
     """
 
     leader: str
@@ -322,17 +332,18 @@ class Behind:
 
 
 Scores = Mapping[str, LogMean | None]
-"""Maps each contender's name to its mean logarithm, or to None if it has too few samples for a test."""
+"""The mean logarithm of each contender, keyed by name, or None if it has too few samples for a test."""
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
-    """Return the contenders that are significantly worse than the leader, and how far behind each of them is.
+    """Return the contenders that are significantly worse than the leader, each with the leader's lead.
 
-    This is successive elimination: a contender is eliminated as soon as it is significantly worse than the leader, as
-    in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is
-    the maximum number of times that this function is called. By Bonferroni's inequality, the probability that the truly
-    best contender is eliminated is at most 1 - confidence, provided that no single test errs more often than its risk.
-    docs/stopping.md has simulations.
+    This is successive elimination, as in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO,
+    with t-tests). A contender is eliminated as soon as it is significantly worse than the leader. By Bonferroni's
+    inequality, the best contender is eliminated with a probability of at most 1 - confidence, provided that each single
+    test keeps to its own risk. docs/stopping.md has simulations.
+
+    `checkpoints`: the maximum number of calls of this function.
 
     Raises a ValueError if `checkpoints` is below 1 or `confidence` is not between 0 and 1.
     """
@@ -355,15 +366,14 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the name of the contender with the best mean. None if every contender has too few samples."""
+    """Return the name of the contender with the best mean, or None if all have too few samples."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of a single test: 1 - confidence, divided by the number of pairs and by the number of
-    checkpoints.
+    """Return the risk of a single test: 1 - confidence, divided by the number of tests.
 
-    Each pair consists of the leader and one other contender.
+    There is one test per checkpoint for every pair of the leader and another contender.
     """
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

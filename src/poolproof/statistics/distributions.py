@@ -1,6 +1,6 @@
-"""Tail probabilities of the t and F distributions, quantiles of the t distribution, and some special functions.
+"""Tail probabilities of the t and F distributions, quantiles of the t distribution, and related special functions.
 
-Degrees of freedom can be any number above 0. Sources: NIST Digital Library of Mathematical Functions (DLMF), 8.17 for
+Degrees of freedom may be any positive number. Sources: NIST Digital Library of Mathematical Functions (DLMF), 8.17 for
 the incomplete beta function (8.17.22 for its continued fraction) and 5.11.2 for the digamma function; Press et al.,
 Numerical Recipes, 3rd edition, 6.4 for the modified Lentz method and 6.14.3 for t from beta.
 """
@@ -16,9 +16,9 @@ _NORMAL_FROM = 1e8  # beyond this, the incomplete beta function loses more digit
 
 
 def upper_tail(t: float, freedom: float) -> float:
-    """Return the probability that Student's t is at least `t`.
+    """Return the upper tail probability of Student's t distribution at `t`.
 
-    The result is accurate to nine digits even for thousands of degrees of freedom.
+    It is accurate to nine digits, even with thousands of degrees of freedom.
     """
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
@@ -31,9 +31,9 @@ def upper_tail(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(probability: float, freedom: float) -> float:
-    """Return the quantile of Student's t for a probability between 0 and 1.
+    """Return the quantile of Student's t distribution for a probability between 0 and 1.
 
-    For 0.975 and 2 degrees of freedom, this is 4.303.
+    For example, it is 4.303 for 0.975 and 2 degrees of freedom.
     """
     if probability < 0.5:
         return -quantile(1 - probability, freedom)
@@ -48,12 +48,15 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def t_half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of a mean's confidence interval by Student's t, given the mean's standard error."""
+    """Return the half width of a mean's confidence interval, computed from its standard error with Student's t."""
     return quantile((1 + confidence) / 2, freedom) * error
 
 
 def f_upper_tail(f: float, upper: float, lower: float) -> float:
-    """Return the probability that F with `upper` and `lower` degrees of freedom is at least `f` (DLMF 8.17)."""
+    """Return the upper tail probability of the F distribution at `f` (DLMF 8.17).
+
+    `upper`, `lower`: the degrees of freedom of the numerator and the denominator.
+    """
     return incomplete_beta(lower / 2, upper / 2, lower / (lower + upper * f)) if f > 0 else 1.0
 
 
@@ -87,10 +90,7 @@ def _nonzero(value: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return ψ(x) for x > 0.
-
-    The recurrence raises x to at least 8. The asymptotic series gives the rest (DLMF 5.11.2).
-    """
+    """Return ψ(x) for x > 0, using the recurrence up to 8 and the asymptotic series from there (DLMF 5.11.2)."""
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:
         shift, x = shift - 1 / x, x + 1
@@ -108,7 +108,7 @@ def trigamma(x: float) -> float:
 
 
 def trigamma_inverse(value: float) -> float:
-    """Return the positive x at which ψ′(x) is `value`, found by bisection. ψ′ falls from ∞ to 0."""
+    """Return the positive x with ψ′(x) = `value`, found by bisection, since ψ′ decreases from ∞ to 0."""
     low, high = 1e-3, 1e6
     while high > low * (1 + 1e-9):
         middle = math.sqrt(low * high)

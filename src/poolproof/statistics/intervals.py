@@ -1,9 +1,9 @@
-"""Confidence intervals for the means of few samples.
+"""Confidence intervals for means of few samples.
 
-Two samples say almost nothing about their variance (t is 12.7), but groups of samples that were taken under similar
-conditions have similar variances. A `VariancePrior` describes the variances of all groups. The distribution of a
-group's variance, given its own samples and the prior, determines its interval. Even a single sample can then have an
-interval, unless the groups differ too widely.
+Two samples say almost nothing about their variance (t is 12.7). However, groups of samples taken under similar
+conditions have similar variances, which a `VariancePrior` describes. A group's interval is based on the distribution of
+its variance, given the prior and its own samples. With a prior, even a single sample can have an interval, unless the
+groups differ too widely.
 """
 
 import math
@@ -17,9 +17,9 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its confidence interval: 95 %, or the confidence that the campaign's `until` requests.
+    """A mean and its confidence interval. `low` and `high` are None if there is no interval.
 
-    `low` and `high` are None if there is no interval.
+    The confidence level is 95 %, or the one requested by the campaign's `until`.
     """
 
     mean: float
@@ -28,31 +28,34 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval from `mean` - `half` to `mean` + `half`. If `half` is None, there is no interval.
+        """Return the interval `mean` ± `half`, or no interval if `half` is None.
 
-        The interval is cut off at 0, because no metric is negative.
+        The lower end is at least 0, because no metric is negative.
         """
         return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
 
     @property
     def half_width(self) -> float | None:
-        """Return half the width of the interval, or None if there is no interval."""
+        """Return the half width of the interval, or None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean of at least two independent values, without a prior."""
+    """Return the standard error of the mean of two or more independent values, without a prior."""
     return math.sqrt(variance_of(values) / len(values))
 
 
 def error_of_mean(
     variance: float, count: int, prior: VariancePrior | None, *, within: float = 0.0, least: float = 0.0
 ) -> MeanError:
-    """Return the error distribution of a mean. `variance` is the relative sample variance of its `count` samples.
+    """Return the error distribution of a mean of `count` samples.
 
-    `within` is the relative standard error of a single sample, if known. Samples that agree by chance are not treated
-    as more precise than that. `least` is the smallest relative standard error of the mean that the resolution of the
-    measurement allows. If the variance significantly exceeds the prior (F-test, 1 % level), the prior is not used.
+    If the samples' variance significantly exceeds the prior (F-test, 1 % level), the prior is not used.
+
+    `variance`: the relative sample variance.
+    `within`: the relative standard error of each sample, if known. It limits the precision of samples that agree by
+    chance.
+    `least`: the smallest relative standard error of the mean that the resolution of the measurement allows.
     """
     freedom = count - 1
     if prior is None or prior.is_exceeded(variance, freedom):
@@ -68,10 +71,11 @@ def mean_interval(
     *,
     risk: float = 1 - CONFIDENCE,
 ) -> Interval | None:
-    """Return the mean of the values and its interval, cut off at 0. None if there are no values.
+    """Return the mean of the values with its confidence interval, cut off at 0. None if there are no values.
 
-    The interval misses the true mean with probability `risk`. The relative standard error of the mean is at least
-    `resolution`, because rates count whole I/Os and fio sorts latencies into bins.
+    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    latencies into bins.
+    `risk`: the probability that the interval misses the true mean.
     """
     if not values:
         return None

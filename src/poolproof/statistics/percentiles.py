@@ -1,9 +1,9 @@
 """Estimate a percentile and its error from consecutive histograms.
 
-The method is sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19): the
-estimate is the percentile of all samples, and its error comes from the percentiles of five to ten sections of equal
-length. Like batches, sections preserve the correlation between consecutive samples. Each section needs ten samples
-above the percentile.
+The method is sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19). The
+estimate is the percentile of all samples. Its error comes from the percentiles of five to ten sections of equal length,
+each of which needs ten samples above the percentile. Like batches, sections preserve the correlation between
+consecutive samples.
 """
 
 import math
@@ -23,10 +23,10 @@ Histogram = Mapping[int, int]
 
 @dataclass(frozen=True)
 class PercentileEstimate:
-    """A percentile and the half width of its confidence interval, in the unit of the bins.
+    """An estimated percentile, in the unit of the bins.
 
-    `error` is the standard error with `freedom` degrees of freedom. `half` and `error` are None if there are too few
-    samples.
+    `half`: the half width of its confidence interval, or None if there are too few samples.
+    `error`, `freedom`: its standard error with the degrees of freedom. The error is None if there are too few samples.
     """
 
     value: float
@@ -38,10 +38,12 @@ class PercentileEstimate:
 def estimate(
     histograms: Sequence[Histogram], percent: float, confidence: float, bin_width: float
 ) -> PercentileEstimate | None:
-    """Return the percentile of all samples, or None if there are no samples.
+    """Return the percentile of all samples with its error, or None if there are no samples.
 
-    The histograms must cover equal lengths of time. `bin_width` is the width of a bin as a share of the bin's value; 0
-    means that the values are exact. The percentile is never more precise than its bin.
+    The percentile is never more precise than its bin.
+
+    `histograms`: must cover periods of equal length.
+    `bin_width`: the width of a bin relative to its value, or 0 for exact values.
     """
     whole = _merged(histograms)
     if not whole:
@@ -58,10 +60,10 @@ def estimate(
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """Return the lowest and the highest value of the percentile among ten sections of equal length.
+    """Return the lowest and highest value of the percentile among ten sections of equal length.
 
-    If there are fewer than ten histograms, each histogram is a section. None if there are fewer than five histograms or
-    a section is empty.
+    With fewer than ten histograms, each of them is a section. None if there are fewer than five histograms, or if a
+    section is empty.
     """
     if len(histograms) < LEAST_SECTIONS:
         return None
@@ -83,9 +85,9 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
-    """Divide the histograms into as many equal sections as possible, each with enough samples.
+    """Divide the histograms into as many equal sections as possible, each with enough samples above the percentile.
 
-    None if fewer than five sections are possible.
+    None if that leaves fewer than five sections.
     """
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)

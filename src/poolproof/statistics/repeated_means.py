@@ -1,6 +1,6 @@
-"""The interval of the mean of repeated measurements. Each measurement has its own standard error.
+"""The confidence interval of the mean of repeated measurements, each of which has its own standard error.
 
-The measurements may be added one by one until the interval is narrow enough.
+Measurements may be repeated until the interval is narrow enough.
 """
 
 import math
@@ -23,16 +23,16 @@ _SIGNIFICANCE = 0.01
 
 @dataclass(frozen=True)
 class PooledError:
-    """The root mean square of the standard errors of several measurements, with its degrees of freedom."""
+    """The root mean square of several measurements' standard errors, with its degrees of freedom."""
 
     error: float
     freedom: float
 
 
 def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
-    """Return the pooled standard error, or None if `errors` is empty.
+    """Return the pooled standard error, or None if there are no errors.
 
-    `errors` contains pairs of an error and its degrees of freedom.
+    `errors`: pairs of a standard error and its degrees of freedom.
     """
     pairs = tuple(errors)
     if not pairs:
@@ -42,10 +42,11 @@ def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
 
 
 def means_disagree(means: Sequence[float], within: PooledError | None, tolerance: float) -> bool:
-    """True if the means differ by more than the tolerance and by more than their own errors can explain.
+    """True if the means differ by more than the tolerance and by more than their own errors explain.
 
-    `tolerance` is a share of the overall mean. The second condition is an F-test at the 1 % level. Means whose own
-    error is unknown never disagree.
+    The latter is an F-test at the 1 % level. Means without known errors never disagree.
+
+    `tolerance`: relative to the overall mean.
     """
     if within is None or max(means) - min(means) <= tolerance * math.fsum(means) / len(means):
         return False
@@ -57,20 +58,20 @@ def means_disagree(means: Sequence[float], within: PooledError | None, tolerance
 def repeated_half_width(
     error: MeanError, count: int, least_count: int, confidence: float, prior: VariancePrior | None
 ) -> float:
-    """Return the half width of the interval of a mean of `count` measurements.
+    """Return the half width of the confidence interval of a mean of `count` measurements.
 
-    The half width and `error` are relative to the mean. Each measurement beyond `least_count` was another opportunity
-    to stop, so the interval is widened if there are any.
+    The half width and `error` are relative to the mean. With more than `least_count` measurements, the interval is
+    widened, because each further measurement was an opportunity to stop at a favourable moment.
     """
     half = error.reach((1 - confidence) / 2)
     return half * (1 + stopping_share(error, count, least_count, prior) / 2)
 
 
 def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
-    """Return by what share a standard error may be too small.
+    """Return the fraction by which a standard error may be too small, or 0 with at most `least_count` measurements.
 
-    Measuring stops once the standard error is small, and sometimes it is small only by chance. The share is the
-    relative standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
+    Measuring stops as soon as the standard error is small, which sometimes happens by chance. The fraction is the
+    relative standard error of a standard deviation.
     """
     if count <= least_count:
         return 0.0
@@ -79,9 +80,9 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
 
 
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
-    """Return the smallest half width that this resolution allows, as a share of the mean.
+    """Return the smallest half width possible with this resolution, relative to the mean.
 
-    It assumes the best possible prior and between `least_count` and `most_count` measurements.
+    It is computed for `least_count` and `most_count` measurements, with the best possible prior.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

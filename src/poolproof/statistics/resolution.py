@@ -1,7 +1,7 @@
-"""How precisely a value can be known if it is counted in steps or sorted into bins.
+"""The precision of values that are counted in whole units or sorted into bins.
 
 The true value may be anywhere in an interval around the measured one, with equal probability. The standard deviation of
-such a uniform distribution is half its width over √3.
+such a uniform distribution is its half width divided by √3.
 """
 
 import math
@@ -11,22 +11,23 @@ from poolproof.statistics.shared_variance import LEAST_DEVIATION
 
 
 def step_deviation(step: float, total: float) -> float:
-    """Return the relative standard deviation of a total whose error is at most one unit in either direction."""
+    """Return the relative standard deviation of a total whose error is at most one unit (`step`) either way."""
     return step / total / math.sqrt(3)
 
 
 def bin_deviation(width: float) -> float:
-    """Return the relative standard deviation that results from binning alone.
+    """Return the relative standard deviation due to binning alone, since a value may be anywhere in its bin.
 
-    The value may be anywhere in its bin. `width` is the width of the bin as a share of the value. Even if all values
-    are in the same bin, their deviation must not be taken to be smaller.
+    It is a lower bound on the deviation, even if all values are in the same bin.
+
+    `width`: the width of the bin relative to the value.
     """
     return step_deviation(width / 2, 1.0)
 
 
 def widest_bin_deviation(widths: Iterable[float], default: float) -> float:
-    """Return `bin_deviation` of the widest of these bins, but at least `LEAST_DEVIATION`.
+    """Return the `bin_deviation` of the widest bin, but at least `LEAST_DEVIATION`.
 
-    No bin counts as wider than its value. `default` is the width to use if there are no bins.
+    A bin wider than its value counts as exactly as wide. `default`: the width to use if there are no bins.
     """
     return max(LEAST_DEVIATION, bin_deviation(min(max(widths, default=default), 1.0)))

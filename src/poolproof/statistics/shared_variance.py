@@ -1,20 +1,20 @@
-"""The variance of each cell of a run, estimated with the help of all other cells.
+"""Estimate the variance of each cell of a run with the help of all other cells.
 
-Two or three trials show almost nothing about their variance, but cells that were measured under similar conditions have
-similar variances. The logarithms of these variances are assumed to be normally distributed. The mean and the variance
-of this distribution, the prior, are estimated by moments from the sample variances of all cells. The variance of the
-prior is raised by its own standard error, because too narrow a prior makes intervals too short, while too wide a prior
-only makes them longer. Bayes' theorem then gives the distribution of each cell's own variance, and intervals and tests
-integrate over it.
+Two or three trials say almost nothing about their variance, but cells measured under similar conditions have similar
+variances. The logarithms of these variances are assumed to be normally distributed. The mean and variance of this
+distribution, the prior, are estimated by moments from the sample variances of all cells. The prior's variance is raised
+by its own standard error: too narrow a prior would make confidence intervals too short, while too wide a prior only
+makes them longer. Bayes' theorem then yields the distribution of each cell's own variance, over which intervals and
+tests integrate.
 
 A few cells may vary far more than all others, for example if btrfs raid1 reads from a hard disk in one trial and from
-an SSD in the next. Such outliers are left out of the prior (compare Phipson et al. 2016, Annals of Applied Statistics
-10, 946). Otherwise, they would make it so wide that no difference in the other cells would be significant. The prior is
-not used for a cell whose variance significantly exceeds it.
+an SSD in the next. Such outliers are excluded from the prior (compare Phipson et al. 2016, Annals of Applied Statistics
+10, 946). Otherwise, they would widen it so much that no difference between the other cells would be significant. For a
+cell whose variance significantly exceeds the prior, the prior is not used.
 
-This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3). The
-moderated t adds the prior's degrees of freedom to each cell's own, so the difference between two cells would count the
-same prior twice. `python -m benchmarks.false_winners` compares the promised and the actual error rates of both methods.
+This method replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3),
+which adds the prior's degrees of freedom to each cell's own. The difference between two cells would then count the same
+prior twice. `python -m benchmarks.false_winners` compares the promised and actual error rates of both methods.
 """
 
 import math
@@ -31,7 +31,7 @@ from poolproof.statistics.distributions import (
 )
 
 LEAST_GROUPS = 8
-"""The fewest groups with two or more samples to which a prior can be fitted."""
+"""The minimum number of groups with two or more samples for fitting a prior."""
 MOST_FREEDOM = 30.0
 LEAST_DEVIATION = 1e-4
 LEAST_SCATTER = math.sqrt(0.05)
@@ -55,11 +55,12 @@ CERTAIN: Points = ((0.0, 1.0),)
 
 @dataclass(frozen=True)
 class VariancePrior:
-    """The distribution of the variance between the samples of a group, relative to the square of the group's mean.
+    """The distribution of the variance within groups of samples, relative to the square of each group's mean.
 
-    `deviation` is the typical relative standard deviation. `scatter` is the standard deviation of the logarithm of the
-    variance: 0.7 means that most variances are within a factor of 4 of the typical one. `has_outliers` is true if some
-    groups were left out because they vary far more than the others.
+    `deviation`: the typical relative standard deviation.
+    `scatter`: the standard deviation of the logarithm of the variance. With 0.7, most variances are within a factor of
+    4 of the typical one.
+    `has_outliers`: some groups were excluded, because they vary far more than the others.
     """
 
     deviation: float
@@ -68,24 +69,24 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance that scatters as much, but at most `MOST_FREEDOM`."""
+        """Return the degrees of freedom with which a sample variance scatters as much, limited to `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
-        """True if a relative variance is significantly larger than the typical variance (F-test, 1 % level)."""
+        """True if a relative variance significantly exceeds the typical one (F-test, 1 % level)."""
         ratio = variance / self.deviation**2
         return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
 
     def tail(self, variance: float, freedom: float) -> float:
-        """Return the probability that a group's sample variance is at least `variance`."""
+        """Return the probability that the sample variance of a group is at least `variance`."""
         points = self.posterior(0.0, 0.0)
         return sum(weight * f_upper_tail(variance / value, freedom, _CERTAIN_FREEDOM) for value, weight in points)
 
     def posterior(self, variance: float, freedom: float) -> Points:
-        """Return the distribution of a group's variance, given its sample variance and degrees of freedom.
+        """Return the distribution of a group's true variance, given its sample variance and degrees of freedom.
 
-        Both variances are relative to the square of the group's mean. With 0 degrees of freedom, the result is the
-        prior.
+        Both variances are relative to the square of the group's mean. With 0 degrees of freedom, this is the prior
+        itself.
         """
         centre = 2 * math.log(self.deviation)
         count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + self.scatter**2 * freedom / 2))
@@ -105,11 +106,13 @@ class VariancePrior:
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
     """Fit a prior to the groups with two or more samples. None if there are fewer than eight such groups.
 
-    Groups whose samples are all 0 are ignored, and so are samples that are not finite. Relative deviations below
-    `least` are raised to `least`, because samples in the same histogram bin look equal. Groups that vary far more than
-    the others are left out. At first, up to an eighth of the groups are left out, those with the largest variances.
-    They are then added again one by one, smallest variance first, until a variance is too large for the prior of the
-    groups below it. The level of this test is 1 % divided by the number of groups.
+    Values that are not finite are ignored, and so are groups of zeros. Relative deviations are raised to at least
+    `least`, because samples in the same histogram bin look equal.
+
+    Outliers, groups that vary far more than the others, are excluded. At first, these are up to an eighth of the
+    groups, those with the largest variances. They are then put back one by one, smallest variance first, until a
+    variance is too large for the prior of the groups below it. This test has a level of 1 % divided by the number of
+    groups.
     """
     finite = [[value for value in group if math.isfinite(value)] for group in groups]
     used = [group for group in finite if len(group) > 1 and math.fsum(group) > 0]
@@ -132,7 +135,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for these logarithms of variances. `halves` are half of the variances' degrees of freedom."""
+    """Return the prior for these log variances. `halves`: half of each variance's degrees of freedom."""
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
@@ -143,7 +146,7 @@ def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
 
 
 def relative_variance(group: Sequence[float]) -> float:
-    """Return the sample variance divided by the square of the mean, or 0 for a single value."""
+    """Return the sample variance relative to the square of the mean, or 0 for a single value."""
     mean = math.fsum(group) / len(group)
     return variance_of([value / mean for value in group])
 
@@ -155,16 +158,19 @@ def variance_of(values: Sequence[float]) -> float:
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if `count` values are enough for an interval: at least two, or one if the groups have similar variances."""
+    """True if `count` values are enough for a confidence interval.
+
+    Two values are always enough, and a single value is enough if the groups have similar variances.
+    """
     return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER and not prior.has_outliers)
 
 
 @dataclass(frozen=True)
 class MeanError:
-    """The distribution of the error of a mean, or of a difference of means. It is centred on 0.
+    """The error distribution of a mean or of a difference of means, centred on 0. Its variance has two parts.
 
-    The variance has two parts. The part with a prior is given by its distribution, `known`. The part that was estimated
-    from the samples alone is given by its value, `estimated`, with `freedom` degrees of freedom.
+    `known`: the distribution of the part that was estimated with a prior.
+    `estimated`, `freedom`: the part that was estimated from the samples alone, with its degrees of freedom.
     """
 
     known: Points = CERTAIN
@@ -173,7 +179,7 @@ class MeanError:
 
     @property
     def is_zero(self) -> bool:
-        """True if there is no error at all, because the samples agree to the last digit."""
+        """True if the error is 0, because the samples agree to the last digit."""
         return not self.estimated and self.known[0][0] == 0
 
     def tail(self, distance: float) -> float:
@@ -185,7 +191,7 @@ class MeanError:
         return sum(weight * self._tail_at(variance, distance) for variance, weight in self.known)
 
     def reach(self, risk: float) -> float:
-        """Return the distance that the error exceeds with probability `risk`. `risk` must be below 0.5."""
+        """Return the distance that the error exceeds with probability `risk`, which must be below 0.5."""
         if self.is_zero:
             return 0.0
         if self.known == CERTAIN:
@@ -207,7 +213,7 @@ class MeanError:
 
 
 def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
-    """Return the distribution of the variance multiplied by `factor`, but never less than `least`."""
+    """Return the distribution of a variance after multiplying it by `factor` and raising it to at least `least`."""
     return tuple((max(variance * factor, least), weight) for variance, weight in points)
 
 

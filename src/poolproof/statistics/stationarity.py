@@ -1,6 +1,6 @@
-"""Tests whether a series contains a warm-up, a drift or step, bursts, two levels, or a period.
+"""Tests for warm-up, drift, steps, bursts, two levels and periods in a series.
 
-`tolerance` is relative to the mean. Effects that are small compared to the tolerance are ignored.
+`tolerance` is relative to the mean. Effects that are small relative to it are ignored.
 """
 
 import math
@@ -40,12 +40,13 @@ LEAST_PERIODS = 3
 
 
 def warm_up(values: Sequence[float], tolerance: float) -> int:
-    """Return the number of warm-up samples at the start, by MSER-5. If the series never levels off, the number is
-    large.
+    """Return the number of warm-up samples at the start of a series, by MSER-5.
+
+    The number is large if the series never levels off.
 
     White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts where the squared
-    standard error of the remaining samples is smallest. Every series has such a minimum, so the samples before it count
-    as warm-up only if they differ from the rest significantly and by more than the tolerance.
+    standard error of the remaining samples is smallest. Since every series has such a minimum, the samples before it
+    count as warm-up only if they differ from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
@@ -58,9 +59,9 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 
 
 def _mser_cut(values: Sequence[float]) -> int:
-    """Return the number of samples to cut off so that the MSER statistic of the remaining batches is smallest.
+    """Return the number of samples to cut off to minimise the MSER statistic of the remaining batches.
 
-    The statistic is the remaining batches' sum of squared deviations, divided by the square of their number.
+    This statistic is the sum of their squared deviations, divided by the square of their number.
     """
     size = max(1, min(_WARM_UP_BATCH, len(values) // _WARM_UP_BATCHES))
     batches = batch_means(values, size)
@@ -80,9 +81,10 @@ def _mser_cut(values: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class SeriesChange:
-    """A drift or a step that was fitted to a series. `by` is the change, relative to the mean.
+    """A drift or step fitted to a series.
 
-    `at` is the position of the step, as a share of the series' length. It is None for a drift.
+    `by`: the size of the change, relative to the mean.
+    `at`: the position of the step, as a fraction of the series' length. None for a drift.
     """
 
     by: float
@@ -91,9 +93,9 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fitted change of size `by`. It is significant if |t| exceeds `bound`.
+    """A fitted change of size `by`, which is significant if |t| exceeds `bound`.
 
-    `residual` is the residual sum of squares.
+    `residual`: the residual sum of squares.
     """
 
     by: float
@@ -103,13 +105,15 @@ class _Fit:
 
 
 def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChange | None:
-    """Return a drift or a step, whichever fits the series better.
+    """Return a drift or a step, whichever fits the series better, or None if neither is relevant.
 
-    None if neither is both significant and larger than half the tolerance. Drift and step are fitted by least squares
-    and tested against the long-run error of the residuals. Because the position of a step is estimated from the data,
-    the step's t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856,
-    table I: one parameter, 15 % trimmed at each end). A drift is extrapolated to `whole` samples, the length of the
-    series before its warm-up was cut off.
+    A change is relevant if it is significant and larger than half the tolerance. Both kinds are fitted by least squares
+    and tested against the long-run error of the residuals. Because a step's position is estimated from the data, its t
+    must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
+    parameter, 15 % trimmed at each end).
+
+    `whole`: the length of the series before its warm-up was cut off. The size of a drift is extrapolated to this
+    length.
     """
     size = math.ceil(len(values) / _MOST_BINS)
     values, whole = batch_means(values, size), whole // size
@@ -124,7 +128,7 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChang
 
 
 def slope(values: Sequence[float]) -> float:
-    """Return the slope of the least-squares line, that is, the change per sample."""
+    """Return the slope of the least-squares line, as the change per sample."""
     count = len(values)
     middle = (count - 1) / 2
     return math.fsum((at - middle) * value for at, value in enumerate(values)) * 12 / (count * (count * count - 1))
@@ -165,8 +169,9 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 class Bursts:
     """The bursts (`moved` is positive) or stalls (`moved` is negative) in a series.
 
-    `episodes` is the number of bursts or stalls, and `samples` their total length. `moved` is their effect on the mean,
-    as a share of the mean.
+    `episodes`: the number of bursts or stalls.
+    `samples`: their total length, in samples.
+    `moved`: their effect on the mean, as a fraction of the mean.
     """
 
     episodes: int
@@ -175,12 +180,14 @@ class Bursts:
 
 
 def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | None:
-    """Find bursts or stalls, for example one long stall, a flush of dirty memory, or a disk cache that fills once.
+    """Find bursts or stalls, such as a single long stall, flushes of dirty memory, or a disk cache that fills once.
 
-    None if they move the mean by half the tolerance or less, or if they make up more than a quarter of the series. A
-    sample is part of a burst or stall if its distance from the median exceeds both six robust deviations (1.4826 times
-    the median absolute deviation: Hampel 1974, JASA 69, 383-393) and a quarter of the median. The first `start` samples
-    were cut off as warm-up. A burst that began with the series is part of the warm-up and is ignored.
+    A sample belongs to a burst or stall if its distance from the median exceeds both a quarter of the median and six
+    robust deviations (1.4826 times the median absolute deviation: Hampel 1974, JASA 69, 383-393). Returns None if
+    bursts or stalls move the mean by at most half the tolerance, or if they make up more than a quarter of the series.
+
+    `start`: the number of samples cut off as warm-up. A burst that began with the series belongs to the warm-up and is
+    ignored.
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
@@ -198,9 +205,9 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
-    """Return the index of the first sample that may be part of a burst.
+    """Return the index of the first sample that may belong to a burst.
 
-    This is 0 if the warm-up contains a burst that began later than the series; otherwise, it is `start`.
+    It is `start`, or 0 if the warm-up contains a burst that did not begin with the series.
     """
     before = [at for at in far if at < start]
     is_ramp = before == list(range(len(before)))
@@ -210,7 +217,12 @@ def _first_counted(far: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class Modes:
-    """The two levels of a series, the share of samples at the lower one, and how often the level changes."""
+    """A series that alternates between two levels.
+
+    `low`, `high`: the two levels.
+    `share`: the fraction of samples at the lower level.
+    `changes`: the number of changes from one level to the other.
+    """
 
     low: float
     high: float
@@ -219,11 +231,11 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels of a series, or None if there is only one.
+    """Return the two levels between which a series alternates, or None if there is only one.
 
-    There are two levels only if they are more than twice the tolerance apart. One-dimensional 2-means splits the batch
-    means so that the sum of squares within the two groups is smallest. For a normal sample, the means of the two groups
-    are then 2.6 within-group deviations apart. Only a distance of four deviations or more is taken as two levels.
+    One-dimensional 2-means divides the batch means into two groups with the smallest sum of squares. Even for a normal
+    sample, the means of the two groups are 2.6 within-group deviations apart. They count as two levels only if they are
+    at least four deviations and more than twice the tolerance apart.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)
@@ -236,9 +248,10 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 
 
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the means of the lower and the upper group, the deviation within groups, the border, and the lower share.
+    """Divide the batches into a lower and an upper group.
 
-    The border is the value between the two groups. The lower share is the share of batches in the lower group.
+    Returns the means of the two groups, the within-group deviation, the threshold halfway between the groups, and the
+    fraction of batches in the lower group.
     """
     ranked = sorted(batches)
     count = len(ranked)
@@ -252,11 +265,11 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return a series' period in samples.
+    """Return the period of a series, in samples.
 
-    None if there is no period, or if cutting a period short would move the mean by less than a third of the tolerance.
-    The period is the lag of the autocorrelation's highest peak after its first trough. Periods matter because the mean
-    of a window that does not contain a whole number of periods depends on where the window ends.
+    The period is the lag of the autocorrelation's highest peak after its first trough. It matters because the mean of a
+    window with an incomplete period depends on where the window ends. Returns None if there is no period, or if an
+    incomplete one would move the mean by less than a third of the tolerance.
     """
     size = max(1, len(values) // _PERIOD_BINS)
     bins = batch_means(values, size)
@@ -273,9 +286,9 @@ def period(values: Sequence[float], tolerance: float) -> int | None:
 
 
 def without_period(values: Sequence[float], samples: int) -> list[float]:
-    """Return the series without its periodic component.
+    """Return the series without its periodic component, which leaves the mean unchanged.
 
-    The series must consist of whole periods. Its mean does not change.
+    The series must consist of whole periods.
     """
     mean = math.fsum(values) / len(values)
     count = len(values) // samples
@@ -288,9 +301,9 @@ def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
 
 
 def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
-    """True if the series also repeats after two periods, or is too short to tell.
+    """True if the series repeats again after two periods, or is too short to tell.
 
-    Two bursts alone do not make a period.
+    Two bursts alone would not make it periodic.
     """
     if LEAST_PERIODS * lag > len(centred):
         return True

@@ -1,4 +1,4 @@
-"""Find out whether values form two groups. If they do, their mean describes neither group."""
+"""Detect values that form two groups, neither of which their mean would describe."""
 
 import math
 from collections.abc import Sequence
@@ -12,19 +12,23 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class ValueGroup:
-    """A group of values that agree: the number of values, and their geometric mean in the unit of the values."""
+    """A group of values that agree.
+
+    `mean`: their geometric mean, in the unit of the values.
+    `count`: the number of values.
+    """
 
     mean: float
     count: int
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[ValueGroup, ...]:
-    """Divide the values into one or two groups, lower values first. Return no group if there are no values.
+    """Divide the values into one or two groups, lower values first, or no group if there are no values.
 
-    There are two groups only if the gap between them is at least a factor of 3. On a logarithmic scale, the gap must
-    also be at least 4 times as wide as either group, and at least 3 times `swing`. `swing` is the relative standard
-    deviation of the samples behind a single value. With two groups, the mean does not describe the values. Fewer than 3
-    values are always one group.
+    There are two groups only if they are at least a factor of 3 apart. On a logarithmic scale, the gap must also be at
+    least 4 times as wide as either group and at least 3 times `swing`. Fewer than 3 values always form one group.
+
+    `swing`: the relative standard deviation of the samples behind each value.
     """
     ordered = sorted(values)
     split = _split(ordered, swing)
