@@ -1,1 +1,4 @@
-"""The stopping rule: its checkpoints, the interval of a trial, and the mean over trials. See docs/stopping.md."""
+"""The stopping rule: checkpoints, the confidence interval of a trial, and the mean over trials.
+
+docs/stopping.md explains it.
+"""

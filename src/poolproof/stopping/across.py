@@ -1,9 +1,11 @@
-"""The mean over the trials of a cell, its interval, and whether the trials agree.
+"""The mean over a cell's trials, its confidence interval, and whether the trials agree.
 
-Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
-files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial can have an interval. The
-deviation is at least the standard error within a trial, so that two trials that agree by chance are not treated as
-precise. The prior is not used for a cell whose trials vary significantly more than those of the other cells.
+Trials are the unit of analysis, because the samples within a trial do not show what differs between trials, such as the
+place of the files on the disk. With the `VariancePrior` of the campaign's cells, even a single trial can have an
+interval. The prior is not used for a cell whose trials vary significantly more than those of the other cells.
+
+Two trials may agree by chance. The standard deviation is therefore taken to be at least the standard error within a
+trial.
 """
 
 import math
@@ -26,10 +28,13 @@ from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 def across(
     trials: Sequence[TrialMean], rule: StoppingRule, prior: VariancePrior | None = None, resolution: float = 0.0
 ) -> AcrossTrials:
-    """Return the mean over trials and its interval. `prior` comes from all cells of the campaign.
+    """Return the mean over trials with its confidence interval.
 
-    The relative standard error of the mean is at least `resolution`, because a rate counts whole I/Os, and fio counts
-    latencies in bins. Raises a ValueError if there are no trials.
+    `prior`: estimated from all cells of the campaign.
+    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    latencies into bins.
+
+    Raises a ValueError if there are no trials.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")
@@ -57,16 +62,16 @@ def across(
 
 
 def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
-    """Return the smallest tolerance that a percentile can reach, as a share of its value.
+    """Return the smallest tolerance that a percentile can reach, relative to its value.
 
-    `bin_width` is the width of the bins in the latency histograms, as a share of the latency.
+    `bin_width`: the width of the latency histograms' bins, relative to the latency.
     """
     half = least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
     return max(bin_width / 2, half)
 
 
 def _error_within(trials: Sequence[TrialMean], rule: StoppingRule) -> PooledError | None:
-    """Return the pooled error within trials. None if no trial has an interval."""
+    """Return the pooled standard error within trials, or None if no trial has a confidence interval."""
     factor = 2 * t_half_width(1.0, TrialMean.freedom, rule.confidence)
     return pooled_error(
         (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)

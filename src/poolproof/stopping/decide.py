@@ -1,12 +1,12 @@
-"""The stopping rule for a trial: when to apply it, and how it decides whether the trial has converged.
+"""The stopping rule for a trial: when it is checked, and how it decides whether the trial has converged.
 
-If an interval is checked all the time and used as soon as it is narrow, it covers the truth less often than it claims
-(Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to check rarely, at
-growing intervals.
+A confidence interval covers the true value less often than it claims if it is checked continuously and used as soon as
+it is narrow (Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to
+check rarely, at growing intervals.
 
-`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020): the
-means of the last five rounds span at most 20 % of their average, and a least-squares line through them rises or falls
-by at most 10 % of that average. There are at most 25 rounds. Each of them takes a 25th of `most_s`.
+`steady: snia` uses the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020).
+The means of the last five rounds must span at most 20 % of their average. A least-squares line through them must rise
+or fall by at most 10 % of that average. There are at most 25 rounds, each of which takes a 25th of `most_s`.
 """
 
 import math
@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision,
 from poolproof.stopping.steady_window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
-"""The time of a checkpoint, divided by the time of the checkpoint before it."""
+"""The ratio of the times of two consecutive checkpoints."""
 
 MOST_ROUNDS = 25
 _ROUNDS = 5
@@ -32,7 +32,7 @@ _TINY = 1e-9
 
 
 def checkpoints(rule: StoppingRule) -> Iterator[float]:
-    """Yield the checkpoints in seconds since the trial began, from the minimum to the maximum trial length."""
+    """Yield the checkpoints, in seconds since the start of the trial, from its minimum to its maximum length."""
     at_s = rule.least_s
     while at_s < rule.most_s:
         yield at_s
@@ -41,7 +41,7 @@ def checkpoints(rule: StoppingRule) -> Iterator[float]:
 
 
 def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision at the latest checkpoint that the series has reached."""
+    """Return the decision at the latest checkpoint reached by the series."""
     if rule.steady == "snia":
         return _if_reported(_snia_steady(series, rule), series, rule)
     checkpoint_s, next_s = _surrounding(rule, series.duration_s)
@@ -72,10 +72,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint up to this time and the first one after it.
-
-    Either is None if there is no such checkpoint.
-    """
+    """Return the last checkpoint up to this time and the next one after it, with None for a missing checkpoint."""
     last = None
     for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + _TINY):
@@ -85,10 +82,10 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision, but without its interval if the load generator sent too few reports for one.
+    """Return the decision, without its confidence interval if the load generator sent too few reports.
 
-    Values between two reports are interpolated. fio does not report while its queue is stuck, which can take seconds
-    behind a ZFS transaction group.
+    Values between two reports are only interpolated. fio does not report while its queue is stuck, which may take
+    seconds behind a ZFS transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)
@@ -161,7 +158,7 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
 
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
-    """Return the half width of the mean's interval, from the samples or from the rounds, whichever is wider."""
+    """Return the half width of the mean's confidence interval, based on samples or rounds, whichever is wider."""
     by_rounds = t_half_width(standard_error(means), len(means) - 1, confidence)
     if len(values) < 4 * _ROUNDS:
         return by_rounds

@@ -1,7 +1,7 @@
-"""The input and output values of the stopping rule.
+"""The input and output types of the stopping rule.
 
-A series is a trial's rate (I/Os or bytes per second) or mean latency (nanoseconds) in consecutive intervals. Values
-have the unit of the series. Times are in seconds since the series began. Tolerances are relative to the mean.
+A series is a trial's rate (I/Os or bytes per second) or mean latency (nanoseconds) in consecutive intervals. Values are
+in the unit of the series, times in seconds since its start, and tolerances relative to its mean.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from typing import Literal
 
 Steady = Literal["poolproof", "snia"]
 IMPRECISE = frozenset({"noise", "percentile", "few-samples", "periodic"})
-"""The reasons why a trial is not precise enough although its rate did not change.
+"""The reasons for which a trial may be too imprecise even though its rate is steady.
 
-The spread of several trials then shows how far the mean may be off. docs/stopping.md has the measured coverage.
+In these cases, the spread of several trials shows how far off the mean may be. docs/stopping.md has the measured
+coverage.
 """
 
 
 @dataclass(frozen=True)
 class RateSeries:
-    """A trial's rate in intervals of equal length, starting at the end of fio's ramp.
+    """A trial's rate in intervals of equal length, from the end of fio's ramp time.
 
-    `reports_s` lists the times of the reports from which the values were computed. It is empty if each value has its
-    own report.
+    `reports_s`: the times of the reports from which the values were computed. Empty if there is one report per value.
     """
 
     interval_s: float
@@ -29,21 +29,23 @@ class RateSeries:
 
     @property
     def duration_s(self) -> float:
-        """Return how many seconds the series covers."""
+        """Return the length of the series in seconds."""
         return self.interval_s * len(self.values)
 
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """The conditions under which a trial and a cell have converged.
+    """The conditions for the convergence of a trial and of a cell.
 
-    `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
-    cover the truth. A trial lasts from `min_s` to `max_s` seconds, but at least three write-back cycles of the layout.
-    `turnover_s` is the length of a write-back cycle, or 0 for reads. A cell has `trials_min` to `trials_max` trials.
-    `steady` names the criterion for a steady rate. `ignored` lists the names of reasons that are not tested
-    (`benchmarks/ablation.py`).
+    `until`: the maximum half width of the confidence interval, relative to the mean.
+    `confidence`: the confidence level of the interval.
+    `min_s`, `max_s`: the minimum and maximum length of a trial. A trial also lasts at least three write-back cycles.
+    `turnover_s`: the length of the layout's write-back cycle in seconds, or 0 for reads.
+    `trials_min`, `trials_max`: the minimum and maximum number of trials of a cell.
+    `steady`: the criterion for a steady rate.
+    `ignored`: the names of reasons that are not tested (`benchmarks/ablation.py`).
 
-    Raises a ValueError if a value is out of range. The message names the value.
+    Raises a ValueError that names the value if a value is out of range.
     """
 
     until: float = 0.03
@@ -74,18 +76,22 @@ class StoppingRule:
 
     @property
     def least_s(self) -> float:
-        """Return the minimum length of a trial in seconds: `min_s` or three write-back cycles, whichever is longer."""
+        """Return the minimum length of a trial in seconds: the longer of `min_s` and three write-back cycles."""
         return max(self.min_s, self.TURNS * self.turnover_s)
 
     @property
     def most_s(self) -> float:
-        """Return the maximum length of a trial in seconds: `max_s` or `least_s`, whichever is longer."""
+        """Return the maximum length of a trial in seconds: the longer of `max_s` and `least_s`."""
         return max(self.max_s, self.least_s)
 
 
 @dataclass(frozen=True)
 class NotConverged:
-    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
+    """The reason for which a trial or cell has not converged.
+
+    `name`: a word such as `drift` or `noise`.
+    `sentence`: an explanation with the measured values.
+    """
 
     name: str
     sentence: str
@@ -93,21 +99,21 @@ class NotConverged:
 
 @dataclass(frozen=True)
 class StoppingDecision:
-    """The decision about a trial, based on the part of its series that has been recorded so far.
+    """The decision about a trial, based on the part of its series recorded so far.
 
-    `done`: the trial can end, because it has converged or `most_s` has passed. `converged`: the trial is stationary
-    after `warmup_s`, and its interval is within the tolerance. If not, `reasons` says why. `next_s` is the next
-    checkpoint, or None when done.
-
-    `mean` is the mean from `warmup_s` to `used_s`, or None without samples. `low` and `high` are the ends of the mean's
-    interval at the rule's confidence. Both are None if there are too few samples. They are also None if the series is
-    not stationary, because no interval would be valid. `lowest` and `highest` are the means of the tenths with the
-    lowest and the highest rate. They are None with `steady: snia`, or if the trial is too short.
-
-    `half_share` is the relative half width of the requested percentile's interval. It is None if no percentile was
-    requested, or if there are too few samples. `error_share` is the relative standard error of the percentile or, if
-    none was requested, of the mean, with `freedom` degrees of freedom. Unlike the interval, it is not widened for
-    repeated checks. It is None if there is no interval.
+    `done`: the trial can end, because it has converged or reached `most_s`.
+    `converged`: the trial is stationary after `warmup_s`, and its confidence interval is within the tolerance.
+    `reasons`: the reasons for not having converged.
+    `next_s`: the next checkpoint, or None if done.
+    `mean`: the mean from `warmup_s` to `used_s`, or None without samples.
+    `low`, `high`: the ends of the mean's confidence interval. None if there are too few samples, or if the series is
+    not stationary, since no interval would be valid.
+    `lowest`, `highest`: the lowest and highest mean of any tenth of the trial. None with `steady: snia`, or if the
+    trial is too short.
+    `half_share`: the half width of the requested percentile's confidence interval, relative to the percentile. None if
+    no percentile was requested, or if there are too few samples.
+    `error_share`, `freedom`: the relative standard error of the requested percentile, or else of the mean, with its
+    degrees of freedom. Unlike the interval, the error is not widened for repeated checks. None if there is no interval.
     """
 
     done: bool
@@ -128,11 +134,11 @@ class StoppingDecision:
 
 @dataclass(frozen=True)
 class TrialMean:
-    """The mean of one trial and its interval.
+    """The mean of one trial with its confidence interval.
 
-    `low` and `high` are None if the series is too short or not stationary. `error` is the standard error of the mean,
-    with `freedom` degrees of freedom. Trials of older runs have only the interval. It may have been widened for
-    repeated checks.
+    `low`, `high`: the ends of the interval, or None if the series is too short or not stationary.
+    `error`, `freedom`: the standard error of the mean and its degrees of freedom. Trials of older runs have only the
+    interval, which may have been widened for repeated checks.
     """
 
     mean: float
@@ -146,9 +152,10 @@ class TrialMean:
 class AcrossTrials:
     """The mean over the trials of a cell.
 
-    `done`: no further trial is needed or allowed. `is_precise`: the interval from `low` to `high` is within the
-    tolerance. `low` and `high` are None if there is no interval. `disagree`: the trials differ by more than the
-    variation within each trial can explain.
+    `done`: no further trial is needed or allowed.
+    `is_precise`: the confidence interval is within the tolerance.
+    `low`, `high`: the ends of the interval, or None without an interval.
+    `disagree`: the trials differ by more than the variation within each trial explains.
     """
 
     done: bool

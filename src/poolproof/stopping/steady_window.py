@@ -1,4 +1,4 @@
-"""The mean and interval of a trial's samples so far, after cutting the warm-up and testing for stationarity."""
+"""Estimate the mean of a trial's samples so far, after cutting off the warm-up and testing for stationarity."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, StoppingRule
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
-"""An interval needs at least this many independent samples, bursts or changes of speed."""
+"""The minimum number of independent samples, bursts or changes of speed for a confidence interval."""
 
 _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
@@ -33,11 +33,12 @@ _RANGE_IN_ERRORS = 2.0  # the range serves as the half width of an interval: two
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The mean after the warm-up, the half width of its interval, and why the trial is not stationary or not precise.
+    """The mean after the warm-up, with the half width of its confidence interval (`half`).
 
-    `error` is the standard error of the mean, with `freedom` degrees of freedom. Unlike `half`, it is not widened for
-    repeated checks. Both are None if there are too few samples for an interval. `lowest` and `highest` are the means of
-    the tenths with the lowest and the highest rate.
+    `unsteady`, `imprecise`: the reasons why the trial is not stationary or not precise.
+    `lowest`, `highest`: the lowest and highest mean of any tenth of the samples.
+    `error`, `freedom`: the standard error of the mean and its degrees of freedom. Unlike `half`, the error is not
+    widened for repeated checks. Both `half` and `error` are None if there are too few samples.
     """
 
     mean: float
@@ -55,9 +56,10 @@ class WindowEstimate:
 class _SteadySamples:
     """The samples from which a mean is computed.
 
-    `values` are the samples, and `flat` the same samples without their periodic component. `periods` is the number of
-    whole periods, or 0 if the rate is not periodic. `head` contains the samples that were cut off as warm-up. It is
-    empty if the rate is periodic.
+    `head`: the samples cut off as warm-up. Empty if the rate is periodic.
+    `values`: the remaining samples.
+    `flat`: the same samples without their periodic component.
+    `periods`: the number of whole periods, or 0 if the rate is not periodic.
     """
 
     head: Sequence[float]
@@ -66,7 +68,7 @@ class _SteadySamples:
     periods: int = 0
 
     def long_run(self) -> LongRun:
-        """Return the mean and its error. Estimating the periodic component costs one period's worth of precision."""
+        """Return the mean and its standard error, raised to allow for estimating the periodic component."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
         return replace(run, standard_error=run.standard_error * wider)
@@ -75,10 +77,11 @@ class _SteadySamples:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean and interval of the samples so far. There must be at least `LEAST_SAMPLES` samples.
+    """Return the mean of the samples so far with its confidence interval.
 
-    Except at the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
-    favour moments when the interval is narrow by chance (docs/stopping.md).
+    There must be at least `LEAST_SAMPLES` samples. After the first checkpoint, the half width is multiplied by 1 + 4 /
+    degrees of freedom, because repeated checks favour moments at which the interval happens to be narrow
+    (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size
@@ -125,8 +128,8 @@ def _window(
 ) -> tuple[_SteadySamples, NotConverged | None]:
     """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
-    Periodic samples are always cut to whole periods. Their mean then does not depend on where the window ends. The
-    reason is None if the samples are not periodic or contain enough periods.
+    The reason is None if the samples are not periodic or contain enough periods. Periodic samples are always cut to
+    whole periods, so that their mean does not depend on where the window ends.
     """
     rest = values[start:]
     samples = None if "periodic" in rule.ignored else period(rest, rule.until)
@@ -143,10 +146,10 @@ def _window(
 
 
 def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
-    """Return why the window is not stationary, and how many bursts or speed changes its mean contains.
+    """Return the reason why the window is not stationary, and the number of bursts or speed changes in it.
 
-    The reason is None if the window is stationary. The number is ∞ if there are no bursts or speed changes. A step,
-    bursts and two speeds look alike, so only the first one found is reported.
+    The reason is None for a stationary window, and the number is ∞ without bursts or speed changes. Because a step,
+    bursts and two speeds look alike, only the first one found is reported.
     """
     until = rule.until
     changing = change(window.flat, until, len(window.head) + len(window.flat))
@@ -171,9 +174,9 @@ def _changing(found: SeriesChange, seconds: float) -> NotConverged:
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
-    """Return the reason `burst`.
+    """Return the reason `burst` for a mean that depends on a few bursts.
 
-    A mean that depends on a few bursts is not precise: the relative error of a count of k events is 1/√k.
+    Such a mean is imprecise: the relative error of a count of k events is 1/√k.
     """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
