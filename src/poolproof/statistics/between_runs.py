@@ -181,7 +181,7 @@ def inside_of(mean: LogMean) -> float:
 
 
 def _exceeds(own: _Spread, others: _Spread) -> bool:
-    """True if a cell's variance significantly exceeds that of the other cells (F-test, 1 % level)."""
+    """True if a cell's variance significantly exceeds that of the other cells (F-test, 1% level)."""
     ratio = own.variance / others.variance if others.variance else math.inf
     return f_upper_tail(ratio, own.freedom, others.freedom) < _SIGNIFICANCE
 

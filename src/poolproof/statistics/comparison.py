@@ -11,7 +11,7 @@ and `same` within x. The first two use a two-sided minimum-effect test, and `sam
 0.5, and the smallest of the three is the p-value of the difference.
 
 Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6, 65-70) corrects the p-values of all differences.
-With 95 % confidence, all words are then correct, including their directions (Finner 1999, Annals of Statistics 27,
+With 95% confidence, all words are then correct, including their directions (Finner 1999, Annals of Statistics 27,
 274-289). A difference without a significant word is `undecided`.
 """
 
@@ -38,7 +38,7 @@ CORRECTION = "Holm"
 """The names under which outputs print the test and the correction for multiple tests."""
 
 LEAST_EFFECT = 0.02
-"""The default smallest difference that matters, as a fraction: 0.02 is 2 %."""
+"""The default smallest difference that matters, as a fraction: 0.02 is 2%."""
 
 _LEAST_ERROR = 1e-6
 _LARGEST_LOG = 700.0
@@ -58,9 +58,9 @@ class LogMean:
     """A mean of logarithms, or a weighted sum of such means. Its sign is chosen so that higher is better.
 
     `parts`: the variances estimated only from a mean's own trials. None if any variance is unknown.
-    `known`: the distribution of the variance estimated with a prior.
-    `below`, `above`: how much lower or higher the true mean may be if the rate was changing. More trials do not reduce
-    them.
+    `known`: the distribution of the remaining variance, which was estimated with a prior.
+    `below`, `above`: the amounts by which the true mean may be lower or higher if the rate was changing. More trials do
+    not reduce them.
     `logs`: the samples, for tests that need more than the mean and its error.
     """
 
@@ -143,16 +143,15 @@ def ratio_of(log: float) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two mean logarithms.
+    """The difference between two mean logarithms. `decide` and `eliminated` need nothing else.
 
-    It is all that `decide` and `eliminated` rely on, so a different test (for example, a permutation test) would change
-    only this module.
+    A different test, such as a permutation test, would therefore change only this module.
 
     `error`: the standard error due to the variance estimated only from the cells' own samples. None if the difference
     can't be tested.
     `known`: the distribution of the remaining variance.
-    `below`, `above`: how much lower or higher the true difference may be if a rate was changing. Each test assumes the
-    less favourable extreme.
+    `below`, `above`: the amounts by which the true difference may be lower or higher if a rate was changing. Each test
+    assumes the less favourable extreme.
     `logs`: the samples of both sides.
     """
 
@@ -166,7 +165,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio of the means with its 95 % confidence interval, not corrected for multiple comparisons.
+        """Return the ratio of the means with its 95% confidence interval, not corrected for multiple comparisons.
 
         A ratio of 2 means twice as fast, for latencies as well. `low` and `high` are None if the difference can't be
         tested.
@@ -175,7 +174,7 @@ class Difference:
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio of the means with a 95 % prediction interval for a repeat with the same number of trials.
+        """Return the ratio of the means with a 95% prediction interval for a repeat with the same number of trials.
 
         The interval combines the errors of the measurement and its repeat. Variance between builds or days is included
         only as far as it is part of the means' errors. `low` and `high` are None if the difference can't be tested.
@@ -240,7 +239,7 @@ def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of the sum of two sides' variances, rounded down. Either side may be empty.
 
     The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If neither side is empty and one has fewer
-    than two degrees of freedom, as with two samples, the result is 1. Otherwise, a 95 % confidence interval for 2
+    than two degrees of freedom, as with two samples, the result is 1. Otherwise, a 95% confidence interval for 2
     samples against 5 would cover the true difference only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
@@ -260,7 +259,7 @@ def ratio_interval(
     base: Sequence[float],
     resolution: float = 0.0,
 ) -> Interval | None:
-    """Return the ratio of two geometric means with its 95 % confidence interval, which contains only positive ratios.
+    """Return the ratio of two geometric means with its 95% confidence interval, which contains only positive ratios.
 
     None if either sequence is empty or contains a value that is not positive.
     """
@@ -282,9 +281,9 @@ class ComparisonDecision:
 
 
 def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
-    """Describe each difference in one word. With 95 % confidence, all words are correct.
+    """Describe each difference in one word. With 95% confidence, all words are correct.
 
-    `effect`: the smallest difference that matters, as a fraction: 0.02 is 2 %.
+    `effect`: the smallest difference that matters, as a fraction: 0.02 is 2%.
     """
     nearest = [None if each.error is None else _nearest_word(each, effect) for each in differences]
     corrected = iter(holm([found[1] for found in nearest if found is not None]))
@@ -320,9 +319,9 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """How far an eliminated contender is behind the leader.
+    """The gap between the leader and an eliminated contender.
 
-    `times`: how many times as fast the leader is.
+    `times`: the factor by which the leader is better.
     `least`: a lower confidence bound on `times`, wrong with a probability of at most `risk_of_a_test`.
     """
 

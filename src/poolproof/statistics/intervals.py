@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 class Interval:
     """A mean and its confidence interval. `low` and `high` are None if there is no interval.
 
-    The confidence level is 95 %, or the one requested by the campaign's `until`.
+    The confidence level is 95%, or the one requested by the campaign's `until`.
     """
 
     mean: float
@@ -50,7 +50,7 @@ def error_of_mean(
 ) -> MeanError:
     """Return the error distribution of a mean of `count` samples.
 
-    If the samples' variance significantly exceeds the prior (F-test, 1 % level), the prior is not used.
+    If the samples' variance significantly exceeds the prior (F-test, 1% level), the prior is not used.
 
     `variance`: the relative sample variance.
     `within`: the relative standard error of each sample, if known. It limits the precision of samples that agree by

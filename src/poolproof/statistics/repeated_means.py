@@ -44,7 +44,7 @@ def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
 def means_disagree(means: Sequence[float], within: PooledError | None, tolerance: float) -> bool:
     """True if the means differ by more than the tolerance and by more than their own errors explain.
 
-    The latter is an F-test at the 1 % level. Means without known errors never disagree.
+    The latter is an F-test at the 1% level. Means without known errors never disagree.
 
     `tolerance`: relative to the overall mean.
     """

@@ -69,11 +69,11 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom with which a sample variance scatters as much, limited to `MOST_FREEDOM`."""
+        """Return the degrees of freedom of a sample variance with this scatter, limited to `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
-        """True if a relative variance significantly exceeds the typical one (F-test, 1 % level)."""
+        """True if a relative variance significantly exceeds the typical one (F-test, 1% level)."""
         ratio = variance / self.deviation**2
         return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
 
@@ -111,7 +111,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
     Outliers, groups that vary far more than the others, are excluded. At first, these are up to an eighth of the
     groups, those with the largest variances. They are then put back one by one, smallest variance first, until a
-    variance is too large for the prior of the groups below it. This test has a level of 1 % divided by the number of
+    variance is too large for the prior of the groups below it. This test has a level of 1% divided by the number of
     groups.
     """
     finite = [[value for value in group if math.isfinite(value)] for group in groups]

@@ -109,8 +109,8 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChang
 
     A change is relevant if it is significant and larger than half the tolerance. Both kinds are fitted by least squares
     and tested against the long-run error of the residuals. Because a step's position is estimated from the data, its t
-    must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
-    parameter, 15 % trimmed at each end).
+    must exceed the bound for the supremum: 12.35 for t² at 1% (Andrews 1993, Econometrica 61, 821-856, table I: one
+    parameter, 15% trimmed at each end).
 
     `whole`: the length of the series before its warm-up was cut off. The size of a drift is extrapolated to this
     length.

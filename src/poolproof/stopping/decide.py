@@ -5,8 +5,8 @@ it is narrow (Law and Kelton 1982, Management Science 28, 550-562). The usual re
 check rarely, at growing intervals.
 
 `steady: snia` uses the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020).
-The means of the last five rounds must span at most 20 % of their average. A least-squares line through them must rise
-or fall by at most 10 % of that average. There are at most 25 rounds, each of which takes a 25th of `most_s`.
+The means of the last five rounds must span at most 20% of their average. A least-squares line through them must rise
+or fall by at most 10% of that average. There are at most 25 rounds, each of which takes a 25th of `most_s`.
 """
 
 import math

@@ -23,9 +23,11 @@ class Measured:
     """A cell's value, as used in comparisons.
 
     `log`: the mean logarithm, used in significance tests.
-    `unsteady`: why the rate changed (`drift`, `step` …) by an unknown amount. Such a cell is not tested.
-    `changing`: why the rate changed between known extremes. The true value may be anywhere between them.
-    `few`: how many events a percentile has and needs, if it has too few. Such a cell is not tested either.
+    `unsteady`: the reasons for a change of the rate by an unknown amount (`drift`, `step` …). Such a cell is not
+    tested.
+    `changing`: the reasons for a change of the rate between known extremes. The true value may be anywhere between
+    them.
+    `few`: the number of events that a percentile has and needs, if it has too few. Such a cell is not tested either.
     """
 
     cell: Cell

@@ -2,7 +2,7 @@
 
 All layouts are compared in pairs (`statistics/comparison.py`). Because layouts may be tied, each layout's place is a
 range. It begins after the layouts that are significantly better, and ends before those that are significantly worse. If
-one of a layout's cells is unsteady, the layout is not tested and may take any place. With 95 % confidence, every range
+one of a layout's cells is unsteady, the layout is not tested and may take any place. With 95% confidence, every range
 contains the true place of its layout.
 
 Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
@@ -138,7 +138,7 @@ class Safety:
 
 
 _OF_IMPORTED = Safety(redundancy=None, devices=1, capacity_bytes=None, write_factor=1.0)
-"""For imported results, whose layout is only a placeholder about which nothing is known."""
+"""The properties of an imported result's layout, which is a placeholder: nothing is known about it."""
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
@@ -258,11 +258,11 @@ class Ranking:
 
     @property
     def best(self) -> tuple[Ranked, ...]:
-        """Return the layouts that may be the best. With 95 % confidence, the best ranked layout is among them."""
+        """Return the layouts that may be the best. With 95% confidence, the best ranked layout is among them."""
         return tuple(each for each in self.ranked if each.first == 1)
 
     def repeated(self, each: Ranked) -> Interval | None:
-        """Return a layout's speed relative to the leader, with a 95 % prediction interval for a repeat of the run.
+        """Return a layout's speed relative to the leader, with a 95% prediction interval for a repeat of the run.
 
         Because the leader was chosen from the same trials, the interval is corrected for the number of other layouts
         (Bonferroni). Returns None for the leader itself, and if the difference can't be tested.

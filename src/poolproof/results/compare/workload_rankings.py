@@ -14,7 +14,7 @@ from poolproof.statistics.comparison import decide
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, Ranking | str]:
     """Rank the layouts under each workload. A workload without a ranking is mapped to the reason.
 
-    The confidence of 95 % applies to all places of all rankings together.
+    The confidence of 95% applies to all places of all rankings together.
 
     Raises:
         RunError: no workload has a ranking.

@@ -114,7 +114,7 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
 @contextlib.contextmanager
 def memory_limited() -> Iterator[None]:
-    """Limit how much more memory the process may allocate inside the context. A stricter existing limit is kept.
+    """Limit the additional memory that the process may allocate inside the context. A lower existing limit is kept.
 
     Raises a UsageError if a query exceeds the limit.
     """

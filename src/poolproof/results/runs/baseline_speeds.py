@@ -13,7 +13,7 @@ from poolproof.statistics.intervals import Interval
 def speeds_to_baseline(
     cells: Sequence[Cell], baseline: str | None, widened: Widening = unchanged
 ) -> Mapping[CellKey, Interval]:
-    """Return each cell's speed relative to the baseline under the same workload, with a 95 % confidence interval.
+    """Return each cell's speed relative to the baseline under the same workload, with a 95% confidence interval.
 
     Higher is always faster: for latencies, the ratio is inverted. A cell is compared with the baseline in the same
     state or, if that was not measured, in the healthy state. As in `poolproof compare`, the intervals also draw on the

@@ -42,7 +42,7 @@ def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
     """Return a cell's samples of a metric: one value per trial or, with `by_build`, one mean per build.
 
-    Their error is never smaller than the resolution of the metric.
+    Their error is at least the resolution of the metric.
     """
     found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
     samples = samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)

@@ -3,7 +3,7 @@
 A claim is undecided if a value is missing or if the confidence interval does not clearly satisfy or violate it. As in a
 ranking, the interval of a rate or latency also depends on how much the trials of the other cells vary (`metric_prior`),
 and on the between-run variance, if known from earlier runs. Holm's procedure corrects for the number of claims, so that
-with 95 % confidence all results are correct.
+with 95% confidence all results are correct.
 """
 
 import copy
@@ -52,7 +52,7 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 class ClaimResult:
     """A claim and its result.
 
-    `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95 % confidence interval is for
+    `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95% confidence interval is for
     this claim alone, without correction for the number of claims.
     `why`: the reason for a missing value or an undecided result. Also mentions trials without a usable value, and
     trials that agree to the last digit.
@@ -158,7 +158,7 @@ def _result(that: ComparisonClaim | IsVerdict, cells: _Cells, risk: float) -> Re
 
 
 def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
-    """Return the claim's result at 95 % confidence, without correction for the number of claims."""
+    """Return the claim's result at 95% confidence, without correction for the number of claims."""
     that = claim.that
     try:
         if isinstance(that, IsVerdict):
@@ -223,7 +223,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 def _bounds(interval: Interval) -> tuple[float, float]:
     """Return the ends of an interval.
 
-    A value without an interval, such as a byte count, is exact, so both ends are equal to it.
+    Values without an interval, such as byte counts, are exact, so both ends are equal to the value.
     """
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)

@@ -1,9 +1,9 @@
-"""Check whether a cell's trials have converged, and bound the error of a result whose rate changes.
+"""Check whether a cell's trials have converged, and bound the error of results with a changing rate.
 
 The confidence interval over trials is valid only for steady rates. If the rate drifts, steps or bursts, trials of the
-same length may agree and still all be wrong. The true value is then assumed to lie between the lowest and the highest
-value in any tenth of any trial, widened by the interval over trials. docs/stopping.md shows how often this range
-covered the true value in recorded runs.
+same length may agree and still all be wrong. The trials are then divided into tenths, and the true value is assumed to
+lie between the lowest and highest value of any tenth, widened by the interval over trials. docs/stopping.md shows how
+often this range covered the true value in recorded runs.
 """
 
 import itertools
@@ -35,8 +35,8 @@ BuildKey = tuple[CellKey, int]
 class VariancePriors:
     """The typical variance between a cell's trials, estimated from all cells of a run. None if there are too few cells.
 
-    Rates and percentiles have separate priors, because percentiles vary several times as much, and only in steps of a
-    histogram bin.
+    Rates and percentiles have separate priors. Percentiles vary several times as much, and only in steps of a histogram
+    bin.
     """
 
     rates: VariancePrior | None = None
@@ -49,13 +49,13 @@ class VariancePriors:
 
 @dataclass(frozen=True)
 class CellConvergence:
-    """Whether a cell has converged, in a campaign with `until`.
+    """The convergence of a cell, in a campaign with `until`.
 
     `done`: no further trial is needed or allowed.
-    `converged`: every trial converged, and the mean of the trials is within the tolerance.
+    `converged`: every trial converged, and the mean of the trials is precise to within the tolerance.
     `reasons`: the reasons for not having converged.
     `across_trials`: the mean over trials, or None if no trial has a value.
-    `fixed_s`: the seconds that fio would have needed for the minimum number of trials at the maximum trial length.
+    `fixed_s`: the time, in seconds, that fio would have needed for the minimum number of trials at maximum length.
     `least_count`: the minimum number of trials, or None if the samples are builds.
     """
 
@@ -158,8 +158,8 @@ def convergence_of(
 
     Failed trials are ignored.
 
-    `by_build`: use each build's mean as a sample. Without it, all trials must be from the same build.
-    `priors`: the priors for the samples, i.e. for builds with `by_build`.
+    `by_build`: use each build's mean as a sample. If not set, all trials must be from the same build.
+    `priors`: the typical variance between the samples, which are either trials or builds.
     """
     if measure.until is None:
         return None
@@ -179,9 +179,9 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return how many seconds fio would run in a trial of fixed length.
+    """Return the time, in seconds, for which fio would run in a trial of fixed length.
 
-    For a workload that ends by itself, this is the longest of these trials.
+    For a workload that ends by itself, this is the longest time that one of these trials took.
     """
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]

@@ -71,7 +71,7 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may still be the best, except those that further trials cannot tell apart."""
+        """Return the layouts that may still be the best, except those for which further trials would be no help."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
@@ -93,9 +93,9 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
     """Return the state of adaptive sampling after these trials. `measure` must have `until`.
 
-    Layouts are tested at checkpoints: before each round and after the last one. There are as many rounds as a cell can
-    have trials beyond its minimum (`Schedule.begin_round`). With several builds there are no rounds, so the only
-    checkpoint is at the end.
+    Layouts are tested at checkpoints: before each round and after the last one. The number of rounds is the difference
+    between the maximum and minimum number of trials of a cell (`Schedule.begin_round`). With several builds there are
+    no rounds, so the only checkpoint is at the end.
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
     excluded = [

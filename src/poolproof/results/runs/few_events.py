@@ -22,7 +22,7 @@ class FewEvents:
 
     `counted`: the number of I/Os or syncs in the trial with the fewest.
     `needed`: the number needed in every trial.
-    `needed_s`: the seconds after which that trial would have had `needed` events, or None if its rate is unknown.
+    `needed_s`: the length, in seconds, at which that trial would have enough events. None if its rate is unknown.
     """
 
     metric: MetricId
@@ -66,7 +66,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
 
 def events_s(trial: Trial) -> float | None:
-    """Return the seconds until this trial's percentile would have enough events at the trial's rate.
+    """Return the time, in seconds, after which this trial's percentile would have enough events.
 
     None for a rate, or if the number of events is unknown.
     """

@@ -4,8 +4,8 @@ Such layouts form a family. They share one pool and are measured one after the o
 second layout than under the first. The variance between trials does not include this effect.
 
 To estimate it, we measured random reads on a pool with and without a log device. Reads never use a log device, yet the
-two layouts differed by −13 % to +16 %, with confidence intervals that excluded 0. Every difference within a family
-therefore gets a margin of 16 %.
+two layouts differed by −13% to +16%, with confidence intervals that excluded 0. Every difference within a family
+therefore gets a margin of 16%.
 """
 
 import math

@@ -58,11 +58,10 @@ class LeafLimit:
 class Limit:
     """The limit of a cell.
 
-    `most`: the limit in the metric's unit.
+    `most`: the limit, in the unit of the metric.
     `share`: value / limit for a rate, or limit / value for a latency.
     `bound`: the disk that limits the cell.
-    `over`: if `share` exceeds `OVER`, an explanation of how that is possible, or the statement that it is not
-    significant. Otherwise empty.
+    `over`: if `share` exceeds `OVER`, the reason for it, or the statement that it is not significant. Otherwise empty.
     `converged`: the results of the cell and of the bare disks are as precise as `until` requires.
     """
 
@@ -94,7 +93,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """Map devices to the layouts that consist of the device alone, for devices with such a layout."""
+    """Return the name of each device's own layout, for devices with a layout that consists of them alone."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}

@@ -73,7 +73,7 @@ class TrialMetrics:
 
 
 class TrialKey(NamedTuple):
-    """The key of a trial within its run. `number` counts from 1 within the cell."""
+    """The key of a trial within its run. `number`: the trial's number within the cell, counted from 1."""
 
     layout: str
     workload: str
@@ -95,7 +95,7 @@ class TrialKey(NamedTuple):
 class MetricResult:
     """The result of a trial for one metric.
 
-    `value`: None if the trial failed or the load generator did not measure the metric.
+    `value`: the measured value, or None if the trial failed or the load generator did not measure the metric.
     `precision`: the half width of the confidence interval, relative to the value. None if the trial's own series yields
     no interval.
     """
@@ -146,16 +146,16 @@ class Convergence:
 class Trial:
     """A finished trial, stored as one line of trials.jsonl.
 
-    `number`: counts from 1 within the cell, across all of its builds.
+    `number`: the trial's number within the cell, counted from 1 across all builds.
     `figures`: the results, or None if fio reported none.
     `verdicts`: the verdicts of metrics that differ from `verdict`.
     `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
-    `settling`: None if the trial ran for a fixed time.
+    `settling`: the convergence, or None if the trial ran for a fixed time.
     `interrupted`: the trial failed because the connection to the host was lost.
     `build`: the number of the layout's build, counted from 1. Always 1 in older runs.
-    `bin_width`: the width of a latency histogram's bins, relative to the latency. In older runs, that of fio's bins.
-    `source`: path:line, for imported results only.
-    `columns`: the names of the file and its folders and the job's options, for imported results only.
+    `bin_width`: the width of a latency histogram's bins, relative to the latency. For older runs, that of fio's bins.
+    `source`: the path and line of an imported result.
+    `columns`: for an imported result, the names of the file and its folders and the job's options.
     """
 
     layout: str
@@ -269,7 +269,7 @@ def trial_evidence(case: Case) -> TrialEvidence:
 class RunLab:
     """The lab started by a run.
 
-    `zfs`: its OpenZFS series.
+    `zfs`: the OpenZFS series that the lab uses.
     `acceleration`: `auto`, `kvm` or `tcg`.
     """
 
@@ -285,8 +285,9 @@ class RunRecord:
 
     `campaign`: the resolved campaign in YAML.
     `state_dir`, `ram_dir`: the run's own directories on the host.
-    `imported`: the trials were measured elsewhere and cannot be repeated.
-    `changes`: the facts and program versions that differed after a resume, each mapped to `16.0 GiB → 64.0 GiB`.
+    `imported`: the trials were measured by others and cannot be repeated.
+    `changes`: the facts and program versions that changed before a resume, each with its old and new value, such as
+    `16.0 GiB → 64.0 GiB`.
     """
 
     poolproof: str

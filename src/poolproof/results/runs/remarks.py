@@ -70,7 +70,7 @@ def remarks_on(
 ) -> tuple[str, ...]:
     """Return remarks on a cell's values of a metric, as sentences without full stops. Empty if there are none.
 
-    `samples`: the values behind intervals and tests, which come from trials or are the means of builds.
+    `samples`: the values used for intervals and tests, which are one per trial or one mean per build.
     """
     equal = _equal(trials, samples, metric, "build" if by_build else "trial")
     return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)

@@ -10,11 +10,11 @@ from poolproof.verdicts import has_values
 
 @dataclass(frozen=True)
 class LeafShare:
-    """A disk's share of a cell's reads, writes and stored data, in bytes, and its mean utilisation and latency.
+    """A disk's share of a cell's reads, writes and stored data, in bytes, with its mean utilisation and latency.
 
     Shares and utilisation are numbers from 0 to 1. A share is None if the cell has no bytes of that kind.
 
-    `latency_s`: the disk's mean latency per request, including the queue, or None if unknown.
+    `latency_s`: the disk's mean latency per request, including the queue. None if the disk had no requests.
     """
 
     device: str

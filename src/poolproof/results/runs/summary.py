@@ -194,7 +194,7 @@ class Cell:
         return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return how many events a percentile has and needs, if it has too few for comparisons.
+        """Return the number of events that a percentile has and needs, if it has too few for comparisons.
 
         None for percentiles with enough events, and for rates.
         """
@@ -371,7 +371,7 @@ def _figure(
 ) -> Interval | None:
     """Return the mean with its confidence interval, or None without samples.
 
-    The confidence is 95 % or, with `until`, the requested one. A percentile with too few events has no interval.
+    The confidence is 95% or, with `until`, the requested one. A percentile with too few events has no interval.
     """
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:

@@ -23,7 +23,7 @@ _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""The strings of which one occurs in every number that may be too large, once `_AS_ZEROS` has replaced the digits."""
+"""Every number that may be too large contains one of these strings, once `_AS_ZEROS` has replaced its digits."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:

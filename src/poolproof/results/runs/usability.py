@@ -12,10 +12,10 @@ class Usability:
     """The possible uses of a cell's result for one metric.
 
     `causes`: the findings that make the result invalid, strongest first. Empty for a valid result.
-    `few`: how many events a percentile has and needs, if it has too few.
+    `few`: the number of events that a percentile has and needs, if it has too few.
     `converged`: the result is as precise as `until` requires.
     `unsteady`: the reasons for a changing rate within a trial.
-    `limited`: what limits the result other than the layout, so that it can't be compared.
+    `limited`: the reason why a valid result can't be compared, which is that something other than the layout limits it.
     """
 
     verdict: Verdict
