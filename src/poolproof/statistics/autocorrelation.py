@@ -6,8 +6,8 @@ The variance of the mean of n correlated samples is the spectrum at frequency ze
 1989, Biometrika 76, 297-307).
 
 In short series, least-squares and Yule-Walker coefficients are biased low, by (1 + 3φ) / n for a single coefficient
-(Kendall 1954, Biometrika 41, 403-404). If this bias were not corrected, a 95% confidence interval would cover the true
-mean only 70 times in 100. docs/stopping.md compares the measured coverage with that of batch means.
+(Kendall 1954, Biometrika 41, 403-404). Without a correction for this bias, a 95% confidence interval would cover the
+true mean only 70 times in 100. docs/stopping.md compares the measured coverage with that of batch means.
 """
 
 import math

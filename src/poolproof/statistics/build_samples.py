@@ -1,8 +1,8 @@
 """Samples of layouts that were built several times.
 
 Trials of the same build are not independent, because they share everything decided when the layout was built. Each
-build is therefore a single sample: the mean of its trials. The variance between these means covers the variance both
-between and within builds, so intervals and tests need no separate model for the two.
+build is therefore a single sample: the mean of its trials. The variance between these means covers the variance within
+builds as well as between them, so intervals and tests need no separate model for the two.
 
 The means of the builds may agree by chance. The trials within builds therefore set a lower bound on the error.
 """

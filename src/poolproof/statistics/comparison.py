@@ -335,12 +335,12 @@ Scores = Mapping[str, LogMean | None]
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
-    """Return the contenders that are significantly worse than the leader, each with the leader's lead.
+    """Return the contenders that are significantly worse than the leader, each with its gap to the leader.
 
     This is successive elimination, as in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO,
     with t-tests). A contender is eliminated as soon as it is significantly worse than the leader. By Bonferroni's
-    inequality, the best contender is eliminated with a probability of at most 1 - confidence, provided that each single
-    test keeps to its own risk. docs/stopping.md has simulations.
+    inequality, the best contender is eliminated with a probability of at most 1 - confidence, provided that no single
+    test exceeds its own risk. docs/stopping.md has simulations.
 
     `checkpoints`: the maximum number of calls of this function.
 

@@ -82,7 +82,8 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
     """Return the smallest half width possible with this resolution, relative to the mean.
 
-    It is computed for `least_count` and `most_count` measurements, with the best possible prior.
+    The prior is assumed to be the best possible. Of the half widths for `least_count` and for `most_count`
+    measurements, the smaller one is returned.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

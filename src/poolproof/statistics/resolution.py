@@ -28,6 +28,6 @@ def bin_deviation(width: float) -> float:
 def widest_bin_deviation(widths: Iterable[float], default: float) -> float:
     """Return the `bin_deviation` of the widest bin, but at least `LEAST_DEVIATION`.
 
-    A bin wider than its value counts as exactly as wide. `default`: the width to use if there are no bins.
+    The relative width of a bin is limited to 1. `default`: the width to use if there are no bins.
     """
     return max(LEAST_DEVIATION, bin_deviation(min(max(widths, default=default), 1.0)))

@@ -250,8 +250,8 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
     """Divide the batches into a lower and an upper group.
 
-    Returns the means of the two groups, the within-group deviation, the threshold halfway between the groups, and the
-    fraction of batches in the lower group.
+    Returns the means of the two groups, the within-group deviation, the threshold between the groups, and the fraction
+    of batches in the lower group.
     """
     ranked = sorted(batches)
     count = len(ranked)

@@ -132,11 +132,9 @@ def compare(
     `limit`: the largest slowdown that `--fail-if-slower` allows. If given, the result also lists the cells that exceed
     it and the cells without a usable value in B.
 
-    Raises:
-        UsageError: no trial measured `metric`.
-        RunError: A and B have no cell in common. Also raised if no cell has a usable value in both or, with `limit`, if
-            no
-            slowdown can be tested. With `limit`, a lost value is reported in place of these last two errors.
+    Raises a UsageError if no trial measured `metric`. Raises a RunError if A and B have no cell in common, if no cell
+    has a usable value in both or, with `limit`, if no slowdown can be tested. If B lost a value and `limit` is given,
+    the result reports this in place of the last two errors.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)

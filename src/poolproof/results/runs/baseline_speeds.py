@@ -15,9 +15,9 @@ def speeds_to_baseline(
 ) -> Mapping[CellKey, Interval]:
     """Return each cell's speed relative to the baseline under the same workload, with a 95% confidence interval.
 
-    Higher is always faster: for latencies, the ratio is inverted. A cell is compared with the baseline in the same
-    state or, if that was not measured, in the healthy state. As in `poolproof compare`, the intervals also draw on the
-    variance of the other cells.
+    A higher number always means faster, because the ratio is inverted for latencies. A cell is compared with the
+    baseline in the same state or, if that was not measured, in the healthy state. As in `poolproof compare`, the
+    intervals also take the variance of the other cells into account.
 
     The result excludes the baseline's own cells. It also excludes a cell if its result or the baseline's is refuted,
     failed, limited, unsteady or 0, or is a percentile with too few events.

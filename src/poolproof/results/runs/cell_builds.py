@@ -1,4 +1,4 @@
-"""Select which builds of a cell to use, and which samples its intervals and comparisons are based on.
+"""Select the builds of a cell, and the samples for its intervals and comparisons.
 
 If any cell of a run has values from two or more builds, each build's mean is one sample
 (`statistics/build_samples.py`). A build with a failed trial is excluded if the cell has a build without one.

@@ -103,10 +103,12 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """Return the minimum number of trials that a run still needs. `trials`: in the order in which they ended.
+    """Return the minimum number of trials that a run still needs.
 
     A run never returns to a finished build. So if a cell had converged by the time the last trial of a build ended, it
     needs no further trial in that build, even if later trials change the prior.
+
+    `trials`: the trials so far, in the order in which they ended.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
     bare = [(key, 1) for key in cell_keys(calibration.layouts, calibration.workloads)]

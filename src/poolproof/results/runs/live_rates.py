@@ -43,7 +43,7 @@ class LiveLine:
 
 
 class LiveNotes:
-    """The live.jsonl file of a run. Write errors are ignored, so that they cannot end a trial."""
+    """The live.jsonl file of a run. Write errors are ignored, so that they do not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run

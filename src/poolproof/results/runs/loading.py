@@ -96,7 +96,7 @@ class LoadedRun:
 
     @property
     def done(self) -> int:
-        """Return the number of finished trials, not counting those beyond the minimum per build."""
+        """Return the number of finished trials. Trials beyond the minimum per build are not counted."""
         found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 

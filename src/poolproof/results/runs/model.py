@@ -112,17 +112,17 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How a trial with `until` ended.
+    """The outcome of a trial with `until`.
 
     `settled`: the trial by itself is precise to within the tolerance, at the requested confidence.
-    `reasons`: the reasons why it is not.
+    `reasons`: the reasons for not being that precise.
     `warmup_s`, `ran_s`: the start and end of the time covered by the results.
     `most_s`: the maximum length of the trial.
     `whole`: the metric as reported by fio for the entire trial, including the warm-up.
     `low_share`, `high_share`: the ends of the rate's confidence interval, relative to its mean.
     `half_share`: the half width of a percentile's confidence interval, relative to the percentile.
     `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of the covered time, relative
-    to its value over all of it.
+    to its overall value.
     `error_share`, `freedom`: the relative standard error of the metric and its degrees of freedom. The error is None if
     there is no interval, and in older runs.
     """

@@ -157,7 +157,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Convert a ratio of speeds to a ratio of values, which is the inverse for latencies."""
+    """Convert a ratio of speeds to a ratio of values. For latencies, it is inverted."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))

@@ -27,15 +27,15 @@ class Took:
 
 
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
-    """Return the durations of a run's trials and builds, using the gaps between trials.
+    """Return the durations of a run's trials and builds, estimated from the gaps between trials.
 
     A gap within a build is the time for saving a result. A gap between two builds is the time for the second build,
     unless it is so long that the run was probably stopped and resumed. If a layout could not be built, the time until
     its trials fail counts as its build.
 
-    `trials`: in the order in which they ended.
-    `begun_s`: when the first build began, in seconds since 1970. For a resumed run, the time of the resume, which falls
-    between two trials.
+    `trials`: the trials in the order in which they ended.
+    `begun_s`: the time when the first build began, in seconds since 1970. For a resumed run, the time of the resume,
+    which falls between two trials.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):

@@ -23,14 +23,14 @@ _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""Every number that may be too large contains one of these strings, once `_AS_ZEROS` has replaced its digits."""
+"""Strings of which at least one occurs in every number that may be too large, after `_AS_ZEROS` is applied."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
     """Write several files below `root` in parallel, like `write_output` without `lasting`.
 
-    This takes hardly longer than writing a single file. Raises an OSError if a file could not be written, but only
-    after all others have been.
+    This takes hardly longer than writing a single file. Raises an OSError if a file could not be written. All other
+    files are still written.
     """
     from concurrent.futures import ThreadPoolExecutor
 
