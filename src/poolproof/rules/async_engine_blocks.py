@@ -1,4 +1,4 @@
-"""Asynchronous engines that block during submission."""
+"""Asynchronous engines that block while submitting I/O."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -46,9 +46,8 @@ def _in_job(case: Case) -> Findings:
 
 
 def _only_fills_the_cache(jobs: list[LoadPart]) -> bool:
-    """True if the jobs only do buffered writes.
-
-    The kernel writes the data to the disk later, at a depth that the kernel chooses.
+    """True if the jobs only do buffered writes, which the kernel later sends to the disk at a queue depth of its own
+    choice.
     """
     return all(job.writes and not job.reads and not job.direct for job in jobs)
 
@@ -69,7 +68,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs. On ZFS, or if the block size rules out direct I/O, return iodepth=1."""
+    """Return direct=1, which libaio needs, or iodepth=1 if direct I/O is not an option.
+
+    Direct I/O is ruled out on ZFS and by unsuitable block sizes.
+    """
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 

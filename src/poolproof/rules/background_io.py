@@ -1,4 +1,4 @@
-"""I/O from other sources on the same disks during the measurement."""
+"""I/O from other programs on the same disks during the measurement."""
 
 from poolproof.rules.flow import Flow, account, cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects, zfs_source
@@ -29,7 +29,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
-    """Yield a finding if background I/O (`size` bytes in the window) makes up more than 5 % of the counted bytes."""
+    """Yield a finding if background I/O accounts for more than 5% of the counted bytes.
+
+    `size`: the number of background bytes in the window.
+    """
     if flow is None or size <= _SHARE * flow.counted_bytes or not flow.in_order:
         return
     rest = (flow.counted_bytes - size) / flow.expected_bytes

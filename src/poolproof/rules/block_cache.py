@@ -1,4 +1,4 @@
-"""An LVM cache: the result depends on whether it is warm or cold."""
+"""An LVM cache, whose results depend on whether it is warm or cold."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 from poolproof.units import format_size

@@ -1,4 +1,4 @@
-"""Several files on mergerfs that may all end up on one disk."""
+"""Test files on mergerfs that may all end up on the same disk."""
 
 from poolproof.rules.model import Case, Findings, Rule, notes
 from poolproof.units import format_number_of

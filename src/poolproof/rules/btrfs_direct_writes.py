@@ -1,4 +1,4 @@
-"""direct=1 writes on btrfs with checksums."""
+"""Writes with direct=1 on btrfs with checksums."""
 
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes

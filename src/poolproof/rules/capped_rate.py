@@ -1,4 +1,4 @@
-"""A rate that the job itself limits."""
+"""A rate that is limited by the job itself."""
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
@@ -38,10 +38,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
-    """Return the share of the run time for which a clone was paused by thinktime, at most 1.
+    """Return the fraction of the run time that a clone spent paused by thinktime, from 0 to 1.
 
-    fio pauses after every `thinktime_blocks` I/Os and counts both directions. If only `thinktime_iotime` is set, fio
-    pauses after doing I/O for that time instead (handle_thinktime).
+    fio pauses after every `thinktime_blocks` I/Os, with reads and writes counted together. If only `thinktime_iotime`
+    is set, fio instead pauses each time it has done I/O for that long (handle_thinktime).
     """
     fio = fio_job(job)
     pause_s, ran_s = fio.seconds("thinktime", bare_us=1) or 0.0, (part.figures.runtime_ms or 0) / 1e3
@@ -55,9 +55,10 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the rate limit of one direction for all clones that the result covers. None if there is no limit.
+    """Return the combined rate limit for reads or writes of all clones that the result covers, or None if there is
+    none.
 
-    A list gives the limits for reads, writes and trims. A missing value repeats the one before it.
+    The option lists the limits for reads, writes and trims. A missing value defaults to the one before it.
     """
     fio = fio_job(job)
     values = [value for value in (fio.text(option) or "").split(",") if value.strip()]

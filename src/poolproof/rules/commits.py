@@ -1,4 +1,4 @@
-"""Compares the flushes that the disks got with the syncs that fio counted."""
+"""Compares the number of flushes that reached the disks with the number of syncs that fio counted."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from poolproof.rules.reported import each_sync_has_data
 
 @dataclass(frozen=True)
 class Commits:
-    """The syncs that had data to write, and the requests that made data durable.
+    """The number of syncs with data to write, and the number of requests that made data durable.
 
-    `needed` is the smallest number of durable requests that can serve the syncs. With several clones, it is lower than
-    `syncs`, because one flush can serve one sync of each clone. `durable` is the number of durable requests that were
-    counted, or None if the kernel does not count the flushes of a disk.
+    `needed`: the minimum number of durable requests required. It is lower than `syncs` if there are several clones,
+    because a single flush can serve one sync from each of them.
+    `durable`: the number of durable requests counted, or None if the kernel does not count some disk's flushes.
     """
 
     syncs: int
@@ -23,18 +23,18 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The number of durable requests that were counted, divided by the number needed.
+        """The number of durable requests counted per request needed.
 
-        None if either is unknown or if nothing was synced.
+        None if flushes were not counted or nothing was synced.
         """
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 
 def commits(case: Case) -> Commits | None:
-    """Compare syncs with flushes.
+    """Compare the number of syncs with the number of flushes, or return None if nothing was counted.
 
-    Return None if nothing was counted, or if it is unknown whether the disks have write caches. A disk without a
-    volatile write cache gets no flushes. Its writes are counted instead, because each is durable when it completes.
+    Also returns None if it is unknown whether the disks have write caches. A disk without a volatile write cache gets
+    no flushes, so its writes are counted instead: each of them is durable as soon as it completes.
     """
     if case.outcome is None or case.target is None or case.target.write_through is None:
         return None
@@ -50,11 +50,11 @@ def commits(case: Case) -> Commits | None:
 
 
 def _syncs(case: Case, reported: PartOutcome) -> int:
-    """Return how many syncs had data to write, or 0 if the job requests no syncs.
+    """Return the number of syncs that had data to write, or 0 if the job requests no syncs.
 
-    fio 3.x can report 0 syncs for psync. If the report has more latency samples of syncs, their number is used instead.
-    Some syncs may have had nothing to write. In that case, at most one sync is counted per `sync_every` × queue depth
-    writes. If each write is itself synchronous, no sync is counted.
+    fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
+    may have had nothing to write, at most one is counted per `sync_every` × queue depth writes, or none if the writes
+    themselves are synchronous.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

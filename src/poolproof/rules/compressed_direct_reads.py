@@ -1,4 +1,4 @@
-"""direct=1 reads of compressed extents on btrfs."""
+"""Reads of compressed extents with direct=1 on btrfs."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
@@ -23,7 +23,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _shrinks(case: Case, part: LoadPart) -> bool:
-    """True if btrfs compressed the extents: the data is compressible, and its writes were buffered."""
+    """True if btrfs compressed the extents, because the data is compressible and was written with buffered I/O."""
     kernel = case.target.kernel if case.target else None
     if part.direct and (kernel is None or kernel < _BUFFERS_DIRECT_WRITES):
         return False  # btrfs_new_extent_direct never compresses

@@ -1,19 +1,19 @@
-"""Request accounting for the rules: whether the disks' requests cover the I/Os that fio counted.
+"""Request accounting for the rules: whether the disks did enough work for the I/Os that fio counted.
 
-Byte counts can prove a bandwidth, but not always IOPS and latency. A request may move more than an I/O asked for:
-readahead does, and so does reading a whole ZFS record or page for a block of 512 bytes. The cache then serves many
-later I/Os. So each I/O needs its own work at the disks. This work is counted in up to four ways, and the lowest count
-decides:
+Byte counts can prove a bandwidth, but not always IOPS and latency, because a request may move more than fio asked for.
+Examples are readahead, or reading a whole ZFS record or page for a block of 512 bytes. The cache then serves many of
+the following I/Os. Therefore, each I/O must have caused work of its own at the disks. That work is counted in up to
+four ways, of which the lowest count decides:
 
-- Requests, including merged ones. The kernel counts each merged request since Linux 5.10 (blk_account_io_merge_bio()
-  and blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata only
-  add requests. A write needs a request for each copy (`_copies`). ZFS and the page cache combine neighbouring blocks
-  before the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), and nothing counts that. Sequential I/O with
-  fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks.
-- The bytes of large I/Os. These are split at `max_sectors_kb` into many requests, so the number of requests does not
-  show what is missing.
-- The bytes of whole records, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
-- Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, and direct_read_count since 2.3).
+- Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio()
+  and blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can
+  only add requests. A write needs one request per copy (`_copies`). ZFS and the page cache combine neighbouring blocks
+  before they reach the block layer (vdev_queue_aggregate() in OpenZFS 2.1), where no counter sees it. Sequential I/O
+  with fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks to combine.
+- The bytes of large I/Os. These are split into many requests at `max_sectors_kb`, so a sufficient number of requests
+  does not show that all I/Os reached the disks.
+- The bytes of whole records, because ZFS reads a whole record to verify its checksum (arc_read() in OpenZFS 2.1).
+- Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, plus direct_read_count since 2.3).
 """
 
 import math
@@ -36,9 +36,9 @@ _MAY_BE_SPLIT = 64 * 1024  # the smallest usual max_sectors_kb and stripe; small
 
 @dataclass(frozen=True)
 class Coverage:
-    """One way to count the disks' work: how many I/Os fio did, how much work they need, and how much was counted.
+    """One way to compare fio's I/Os with the disks' work: the number of I/Os, the work needed, and the work counted.
 
-    `counted_text` describes the counted work in messages: "94 requests".
+    `counted_text`: the counted work as text for messages, e.g. "94 requests".
     """
 
     ios: int
@@ -56,20 +56,20 @@ class Coverage:
 
     @property
     def is_proof(self) -> bool:
-        """True if enough I/Os caused their own work at the disks to prove IOPS and latencies."""
+        """True if enough I/Os caused work of their own at the disks to prove the IOPS and latencies."""
         return self.ratio >= REQUESTS_OF_EACH
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding about a ratio that is too low."""
+        """The effect of a finding that reports too low a ratio."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
 
 def random_reads(case: Case) -> Coverage | None:
-    """Compare the random reads that should be cold with the disks' work.
+    """Compare the disks' work with the random reads that should be cold, or return None if that is impossible.
 
-    If the work was counted in several ways, return the comparison with the lowest ratio. Return None if there are no
-    such reads, or if nothing was counted.
+    If the work was counted in several ways, the comparison with the lowest ratio is returned. The result is None if
+    there are no such reads or nothing was counted.
     """
     found = account(case)
     random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
@@ -102,9 +102,9 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
 
 
 def _record_bytes(case: Case) -> int | None:
-    """Return how many bytes ZFS reads at a time, or None on other file systems.
+    """Return the number of bytes that ZFS reads at a time, or None on other file systems.
 
-    A file that is smaller than a record is a single block.
+    This is the record size, or the size of the largest file if that is smaller than a record.
     """
     if case.target is None or not is_zfs(case.target) or not case.target.record_bytes:
         return None
@@ -119,9 +119,9 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 
 
 def counted_requests(case: Case, kind: Kind) -> int | None:
-    """Return the leaf devices' requests in one direction, including merged requests but not flushes.
+    """Return the leaf devices' number of read or write requests, including merged requests but excluding flushes.
 
-    None if the counters show no request although the leaf devices moved bytes.
+    None if the requests were not counted, which is also assumed if the leaf devices moved bytes without a request.
     """
     found, reads = account(case), kind == "read"
     requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
@@ -136,10 +136,12 @@ def counted_requests(case: Case, kind: Kind) -> int | None:
 
 
 def _most_flushes(case: Case) -> float:
-    """Return how many of a disk's flushes may be requests without data: all, or one for each write or sync.
+    """Return the maximum number of a disk's flushes that may be requests without data.
 
-    An fsync sends either such a request or a record of the journal. The record is a write with FUA: the kernel counts
-    it as one request and, for a disk without FUA, as two flushes (blk_flush_policy() in Linux's block/blk-flush.c).
+    If every job commits each write, this is the number of writes or syncs, whichever is larger; otherwise, it is
+    unlimited. An fsync either sends such a request or writes a journal record with FUA. The kernel counts that record
+    as one request and, if the disk does not support FUA, as two flushes (blk_flush_policy() in Linux's
+    block/blk-flush.c).
     """
     writing = list(_of(case, "write"))
     if all(job is not None and job.commits_each_write for _, job in writing):
@@ -148,10 +150,10 @@ def _most_flushes(case: Case) -> float:
 
 
 def _commits_by_request(case: Case) -> bool:
-    """True if every flush belongs to a write request, because direct writes with O_SYNC or O_DSYNC have FUA set.
+    """True if every flush is part of a write request, because direct writes with O_SYNC or O_DSYNC have FUA set.
 
-    The kernel then counts the write and its flush as one request: blk_account_io_done() in Linux's block/blk-flush.c
-    counts the request that contains the flush. An fsync, in contrast, sends a separate request without data.
+    The kernel counts such a write and its flush as a single request (blk_account_io_done() in Linux's
+    block/blk-flush.c). An fsync, in contrast, sends a separate request without data.
     """
     writing = [job for _, job in _of(case, "write")]
     return all(
@@ -160,7 +162,9 @@ def _commits_by_request(case: Case) -> bool:
 
 
 def reads_reach_disks(case: Case) -> bool:
-    """True if the disks' work covers every read that should be cold. This proves the reads' IOPS and latencies."""
+    """True if the disks did enough work for every read that should be cold, which proves the reads' IOPS and
+    latencies.
+    """
     if not case.cold or not list(_of(case, "read")):
         return True
     if not bytes_prove(case, "read"):
@@ -174,11 +178,11 @@ def reads_reach_disks(case: Case) -> bool:
 
 
 def writes_reach_disks(case: Case) -> bool:
-    """True if, before fio ended, the disks did separate work for each copy of each write.
+    """True if the disks did separate work for each copy of each write before fio ended.
 
-    Clones that commit at the same time may share a request, because a file system's journal and ZFS's intent log write
-    their data together. Writes of whole ZFS records need no separate requests, because each record is stored in a
-    separate place.
+    Two kinds of writes need fewer requests. Clones that commit at the same time may share a request, because a file
+    system's journal or ZFS's intent log writes their data together. Whole ZFS records need no separate requests,
+    because each record is stored in its own place.
     """
     if not list(_of(case, "write")):
         return True
@@ -191,12 +195,12 @@ def writes_reach_disks(case: Case) -> bool:
 
 
 def data_write_requests(case: Case) -> int | None:
-    """Return the number of write requests, excluding btrfs's metadata, or None if they were not counted.
+    """Return the number of write requests, excluding those for btrfs's metadata, or None if they were not counted.
 
-    btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
-    writes change many tree blocks, and their requests would hide that data was combined or overwritten in RAM. The
-    bytes written in addition to the data give a lower bound for the number of tree blocks. If writes leave RAM one by
-    one, nothing is subtracted.
+    btrfs writes each changed tree block to a new location (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
+    writes change many tree blocks, whose requests would conceal that data was combined or overwritten in RAM. The
+    number of tree blocks is estimated from below, using the bytes written in addition to the data. Nothing is
+    subtracted if the writes leave RAM one by one.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
     if requests is None or found is None or block is None:
@@ -210,16 +214,16 @@ def data_write_requests(case: Case) -> int | None:
 
 
 def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of btrfs's metadata blocks, or None without btrfs.
+    """Return the size of btrfs's metadata blocks in bytes, or None on other file systems.
 
-    If the run did not record the size, it is assumed to be 16 KiB.
+    Defaults to 16 KiB if the run did not record the size.
     """
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
 def write_requests_needed(case: Case) -> float | None:
-    """Return how many requests the writes need, on all disks together. None if a result's job is unknown."""
+    """Return the total number of requests that the writes need on all disks, or None if a result's job is unknown."""
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
@@ -232,11 +236,12 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the smallest number of requests that one write needs on all disks together: the write amplification.
+    """Return the minimum number of requests that one write needs on all disks together, which is the write
+    amplification.
 
-    A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
-    two separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes to a
-    stripe update its parity together. Striping without parity stores each block once.
+    A mirror sends one request per copy. Without this factor, two writes that were combined in RAM would pass for two
+    separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes can
+    update their stripe's parity together. Striping without parity stores each block once.
     """
     found = account(case)
     if found is None:
@@ -245,7 +250,7 @@ def _copies(case: Case, *, of_commits: bool) -> float:
 
 
 def writes_wait_for_disks(case: Case) -> bool:
-    """True if each write returned only after its data had left RAM, so its latency is the disks' latency."""
+    """True if each write returned only after its data had left RAM, so that its latency includes the disks' latency."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
         job is not None and (writes_are_synchronous(case, job) or writes_go_past_ram(case, job) is True) for job in jobs
@@ -253,9 +258,9 @@ def writes_wait_for_disks(case: Case) -> bool:
 
 
 def random_reads_in_order(case: Case) -> bool:
-    """True if the disks' work covers the random reads that should be cold, or if there are none.
+    """True if the disks did enough work for the random reads that should be cold, or if there are no such reads.
 
-    If the work was not counted, this is true only if the reads bypass RAM, or if RAM is part of what is measured.
+    If the work was not counted, the reads must bypass RAM, unless RAM is part of the measurement.
     """
     found = random_reads(case)
     if found is not None:
@@ -265,8 +270,8 @@ def random_reads_in_order(case: Case) -> bool:
 
 
 def proves(case: Case) -> bool:
-    """True if the byte accounting and the requests of random reads prove where the data went.
+    """True if the byte accounting and the requests for random reads prove where the data went.
 
-    If so, findings about caches that come from the job alone are dropped.
+    Findings about caches that are based on the job alone are then dropped.
     """
     return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))

@@ -1,4 +1,4 @@
-"""Write buffers that fio reuses although the target compresses."""
+"""Write buffers that fio reuses on a target with compression."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, lost_writes
@@ -14,17 +14,17 @@ def _record_bytes(case: Case) -> int:
 
 
 def _buffer_bytes(job: LoadPart) -> int:
-    """Return the total size of a clone's write buffers.
+    """Return the total size of a clone's write buffers in bytes.
 
-    fio has `iodepth` buffers of `bs` bytes and fills each only once.
+    fio allocates `iodepth` buffers of `bs` bytes and fills each of them only once.
     """
     return job.block_bytes * (job.queue // job.clones)
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    """Return the jobs whose write buffers repeat within one record. Empty if the target does not compress.
+    """Return the jobs whose write buffers repeat within one record; empty if the target does not compress.
 
-    A buffer filled with a short pattern repeats within itself.
+    A buffer that is filled with a short pattern is repetitive in itself.
     """
     writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
     return [

@@ -1,4 +1,4 @@
-"""I/O on data that fits in a disk's own buffer."""
+"""I/O on data that fits in a disk's internal buffer."""
 
 from functools import partial
 
@@ -29,10 +29,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if the rate is higher than seeks allow.
+    """Yield a finding if the rate is higher than the disks' seek rate allows.
 
-    At lower rates, the buffer cannot have served many I/Os. If the disks are unknown, the number of passes over the
-    data decides instead.
+    At lower rates, the buffer can have served only a few of the I/Os. If the disks are unknown, the rule checks the
+    number of passes over the data instead.
     """
     yield from _repeated(case)
     for kind in _KINDS:
@@ -51,7 +51,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _repeated(case: Case) -> Findings:
-    """Yield a finding if the jobs read a small area of an unknown disk many times with direct I/O."""
+    """Yield a finding if direct reads cover a small area of an unknown disk many times."""
     unique, moved = case.load.unique_bytes, moved_bytes(case.outcome, "read")
     is_known = case.target is not None and (case.target.rotational is not None or case.target.volatile)
     if not case.cold or is_known or not unique or unique > _SURELY or moved is None or moved < _PASSES * unique:
@@ -66,9 +66,10 @@ def _repeated(case: Case) -> Findings:
 
 
 def _covered(case: Case, kind: Kind) -> float | None:
-    """Return how many bytes of each rotational disk the random reads or writes cover.
+    """Return the number of bytes per rotational disk that the random reads or writes cover.
 
-    None if that is unknown, if the bytes do not fit in the disks' buffers, or if the buffers cannot serve the jobs.
+    None if that number is unknown, exceeds the disks' buffers, or does not matter because a buffer cannot serve the
+    jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
@@ -77,11 +78,10 @@ def _covered(case: Case, kind: Kind) -> float | None:
 
 
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
-    """True if a disk's buffer can serve the job's random I/Os.
+    """True if a disk's buffer can serve the job's random reads or writes.
 
-    Reads are included only if they should be cold. Writes are included only if they bypass RAM and are acknowledged
-    before they reach the medium. With frequent syncs, or on a disk without a write cache, writes are not acknowledged
-    that early.
+    Reads count only if they should be cold. Writes count only if they bypass RAM and are acknowledged before they reach
+    the medium, which excludes frequent syncs and disks without a write cache.
     """
     if not job.is_random:
         return False

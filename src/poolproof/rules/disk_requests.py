@@ -1,4 +1,4 @@
-"""The disk's requests compared with the I/Os that fio issued, from the disk statistics in fio's report."""
+"""Compares a disk's requests with fio's I/Os, using the disk statistics in fio's report."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """The number of I/Os that fio did in one direction, and the largest number of them that can have reached the disks.
+    """The number of reads or writes that fio issued, and the maximum number of them that can have reached the disks.
 
-    `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all job groups.
+    `reached` is an upper bound, because it includes merged requests, the layout of the files, the ramp, and the I/Os of
+    all job groups.
     """
 
     issued: int
@@ -32,9 +33,10 @@ class Requests:
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
-    """Return the I/Os and requests of one direction, or None if fio did not report them or ran for less than 2 s.
+    """Return the reads or writes and their requests, or None if they are unreliable.
 
-    Also None if every statistic is 0, because some devices' counters do not work.
+    The result is None if fio did not report them or ran for less than 2 s. It is also None if every statistic is 0,
+    because some devices' counters do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

@@ -1,4 +1,4 @@
-"""Caches that are dropped before their dirty pages have been written."""
+"""Caches that are dropped while they still contain dirty pages."""
 
 import re
 

@@ -1,6 +1,6 @@
 """The state in which earlier jobs left a job's files.
 
-Earlier jobs are those of the same run, and those of earlier runs in the same text.
+Earlier jobs may belong to the same run or to a previous run in the same input.
 """
 
 from bisect import bisect_right
@@ -12,11 +12,13 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""Without a map of the blocks, this many passes of random writes leave only 1/e³ = 5 % of the blocks unwritten."""
+"""The number of passes of random writes, without a map of the blocks, that leave only 1/e³ = 5% of the blocks
+unwritten.
+"""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
-    """Return the jobs that ended before this one started: jobs of earlier runs, and of earlier phases of this run."""
+    """Return the jobs that ended before this one started, in previous runs and in earlier phases of this run."""
     found = [part for load in case.earlier for part in load.parts]
     for phase in case.load.phases:
         if any(part is job for part in phase):
@@ -26,7 +28,7 @@ def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
 
 
 def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
-    """Yield the earlier jobs that wrote to one of this job's files, oldest first."""
+    """Yield the earlier jobs that wrote to any of this job's files, oldest first."""
     files = {extent.file for extent in job.extents}
     for part in before(case, job):
         if part.writes and files & {extent.file for extent in part.extents}:
@@ -34,9 +36,9 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
-    """Return the program that prepared one of the job's files, or None.
+    """Return the name of the program that prepared one of the job's files, or None if there is none.
 
-    `paths` maps each prepared file to its program.
+    `paths`: the program that prepared each file, keyed by path.
     """
     fio = fio_job(job)
     names = (name if name.startswith("/") or not fio.directory else f"{fio.directory}/{name}" for name in fio.filenames)
@@ -44,7 +46,7 @@ def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:
-    """True if an earlier job wrote or laid out every byte that this job uses in its files."""
+    """True if a single earlier job wrote or laid out every byte of the files that this job accesses."""
     return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
 
 
@@ -54,33 +56,36 @@ def _touching(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def _fills(part: LoadPart) -> bool:
-    """True if the file has no holes after this job. fio lays out the files of jobs that read (filesetup.c)."""
+    """True if this job leaves no holes in the file.
+
+    This includes all jobs that read, because fio lays out their files (filesetup.c).
+    """
     if part.reads:
         return True
     return part.writes and not is_cut_short(part) and not skips_blocks(part)
 
 
 def is_cut_short(part: LoadPart) -> bool:
-    """True if a time limit or io_size may end the job before it has written the whole file."""
+    """True if a time limit or io_size may end the job before it has written the entire file."""
     if part.io_size_bytes and part.size_bytes and part.io_size_bytes < part.size_bytes:
         return True
     return part.runtime_s is not None
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if the job, writing at random, can write as many bytes as its size and still leave some blocks unwritten.
+    """True if the job's random writes may leave some blocks unwritten even though they add up to the file's size.
 
-    This happens if the offsets are not uniform, or if fio keeps no map of the written blocks and makes fewer than 3
-    passes.
+    This happens if the offsets are not uniformly distributed, or if fio keeps no map of the written blocks and makes
+    fewer than 3 passes.
     """
     passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
     return is_skewed(part) or (has_no_map(part) and passes < MANY_PASSES)
 
 
 def is_skewed(part: LoadPart) -> bool:
-    """True if the offsets are random, but not uniform.
+    """True if the offsets are random, but not uniformly distributed.
 
-    fio then keeps no map of the blocks (init.c, fixup_options) and ignores random_generator (io_u.c,
+    In this case, fio keeps no map of the blocks (init.c, fixup_options) and ignores random_generator (io_u.c,
     get_next_rand_offset).
     """
     distribution = (fio_job(part).text("random_distribution") or "random").partition(":")[0].strip()
@@ -88,28 +93,31 @@ def is_skewed(part: LoadPart) -> bool:
 
 
 def has_no_map(part: LoadPart) -> bool:
-    """True if the offsets are random and fio keeps no map of the blocks (norandommap).
+    """True if the offsets are random and fio keeps no map of the written blocks (norandommap).
 
-    A block may then be written again before other blocks are written once.
+    Without a map, some blocks may be written twice before others are written once.
     """
     fio = fio_job(part)
     return part.is_random and fio.flag("norandommap") and (fio.text("random_generator") or "").strip() != "lfsr"
 
 
 def different_blocks(blocks: float, writes: float) -> float:
-    """Return the expected number of distinct blocks that uniform random writes hit in a file of `blocks` blocks."""
+    """Return the expected number of distinct blocks hit by uniform random writes.
+
+    `blocks`: the total number of blocks in the file.
+    """
     return blocks * (1 - pow(1 - 1 / blocks, writes))
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the random writes are uniform and start over until the time is up. They then reach most blocks."""
+    """True if the job makes uniform random writes until its time is up, and so reaches most blocks."""
     return part.time_based and not is_skewed(part)
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:
     """True if the earlier job `part` covers every extent of `job`.
 
-    If two extents have different scales, only their starting points are compared.
+    Extents with different scales are compared by their starting points only.
     """
     reached: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for other in sorted(set(part.extents), key=lambda extent: extent.start):
@@ -119,7 +127,10 @@ def _covers(part: LoadPart, job: LoadPart) -> bool:
 
 
 def _is_covered(reached: Mapping[str, Sequence[tuple[float, float]]], extent: Extent) -> bool:
-    """`reached`: by scale, the starts of the earlier job's extents and the largest end up to each start."""
+    """True if the earlier job covers the extent.
+
+    `reached`: the starts of the earlier job's extents, each with the largest end so far, keyed by scale.
+    """
     for scale, ends in reached.items():
         at = bisect_right(ends, (extent.start, inf))
         if at and (scale != extent.scale or ends[at - 1][1] >= extent.end):

@@ -1,4 +1,4 @@
-"""Sequential writes to a file that ZFS reads beforehand because of fio's hint."""
+"""Sequential writes to a file that ZFS prefetches because of fio's hint."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job
@@ -35,7 +35,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _hints(job: LoadPart) -> bool:
-    """True if fio writes the file and tells the kernel to expect sequential access (fadvise_hint)."""
+    """True if fio writes the file and advises the kernel to expect sequential access (fadvise_hint)."""
     hint = fio_job(job).options.get("fadvise_hint", "1")
     return is_fio_job(job) and job.writes and not job.is_random and hint not in ("0", "none", "random")
 

@@ -1,4 +1,4 @@
-"""Percentiles from too few I/Os."""
+"""Percentiles based on too few I/Os."""
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency, PartOutcome
@@ -24,7 +24,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _ios(job: LoadPart) -> int | None:
-    """Return how many I/Os each clone will issue. None if that is unknown or if the job measures no latency."""
+    """Return the number of I/Os that each clone will issue, or None if it is unknown or the job measures no latency."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -32,7 +32,7 @@ def _ios(job: LoadPart) -> int | None:
 
 
 def _highest_percentile(job: LoadPart) -> float | None:
-    """Return the highest value below 100 in `percentile_list`, or None if there is none."""
+    """Return the highest percentile below 100 in `percentile_list`, or None if there is none."""
     try:
         asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
@@ -46,15 +46,15 @@ def _in_result(case: Case) -> Findings:
 
 
 def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding on the sync latencies, unless some of the syncs may have had nothing to write."""
+    """Return a finding on the sync latencies, or None if some of the syncs may have had nothing to write."""
     job = case.job_named(result.name)
     return _timed(result.sync, "syncs", 2) if job is None or each_sync_has_data(case, job) else None
 
 
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
-    """Return a finding if the p99 has too few samples.
+    """Return a finding if the p99 is based on too few samples.
 
-    If there are fewer than `fewest`, return nothing, because end_fsync alone causes one sync.
+    Results with fewer than `fewest` samples are skipped: a single sync, for example, may be due to end_fsync.
     """
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:

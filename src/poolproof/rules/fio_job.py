@@ -1,6 +1,6 @@
-"""Gives rules about fio itself access to the fio job of a load part.
+"""Gives rules about fio access to the fio job behind a load part.
 
-If another load generator runs the part, the returned job has no options.
+For a part that another load generator runs, the fio job has no options.
 """
 
 from poolproof.load.fio.job import Job
@@ -11,5 +11,5 @@ __all__ = ["fio_job", "is_fio_job"]
 
 
 def is_fio_job(part: LoadPart) -> bool:
-    """True if fio runs the part, so fio's defaults apply to options that are not set."""
+    """True if fio runs the part, in which case fio's defaults apply to any unset options."""
     return isinstance(part.source, Job)
