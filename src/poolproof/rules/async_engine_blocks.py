@@ -46,8 +46,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _only_fills_the_cache(jobs: list[LoadPart]) -> bool:
-    """True if the jobs only do buffered writes, which the kernel later sends to the disk at a queue depth of its own
-    choice.
+    """True if the jobs only do buffered writes.
+
+    The kernel sends these to the disk later, at a queue depth of its own choice.
     """
     return all(job.writes and not job.reads and not job.direct for job in jobs)
 

@@ -55,8 +55,7 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the combined rate limit for reads or writes of all clones that the result covers, or None if there is
-    none.
+    """Return the combined rate limit for reads or writes of all clones in the result, or None if there is no limit.
 
     The option lists the limits for reads, writes and trims. A missing value defaults to the one before it.
     """

@@ -162,8 +162,9 @@ def _commits_by_request(case: Case) -> bool:
 
 
 def reads_reach_disks(case: Case) -> bool:
-    """True if the disks did enough work for every read that should be cold, which proves the reads' IOPS and
-    latencies.
+    """True if the disks did enough work for every read that should be cold.
+
+    This proves the IOPS and latencies of the reads.
     """
     if not case.cold or not list(_of(case, "read")):
         return True
@@ -236,8 +237,7 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the minimum number of requests that one write needs on all disks together, which is the write
-    amplification.
+    """Return the minimum number of requests that one write needs on all disks together (the write amplification).
 
     A mirror sends one request per copy. Without this factor, two writes that were combined in RAM would pass for two
     separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes can

@@ -12,9 +12,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""The number of passes of random writes, without a map of the blocks, that leave only 1/e³ = 5% of the blocks
-unwritten.
-"""
+"""The number of passes after which random writes without a block map leave only 1/e³ = 5 % of the blocks unwritten."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:

@@ -1,7 +1,7 @@
-"""Byte accounting for the rules: how many bytes fio moved, how many the disks should have moved, and how many they did.
+"""Byte accounting for the rules: the number of bytes moved by fio, expected at the disks, and counted at the disks.
 
-`tolerances.py` has the lowest acceptable ratios of counted to expected bytes, and the ratio below which a result is
-refuted.
+The lowest acceptable ratios of counted to expected bytes are in `tolerances.py`, as is the ratio below which a result
+is refuted.
 """
 
 import math
@@ -21,11 +21,11 @@ _PAGE, _SECTOR = 4096, 512
 
 @dataclass(frozen=True)
 class Flow:
-    """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
+    """The byte accounting of reads or of writes: bytes moved by fio, expected at the disks, and counted at the disks.
 
-    `least` is the lowest acceptable ratio of counted to expected bytes. If `of_all_work` is set, the expected bytes are
-    everything that the disks had written after the final flush, and the counted bytes are what they had written when
-    the load ended.
+    `least`: the lowest acceptable ratio of counted to expected bytes.
+    `of_all_work`: True if the expected bytes are everything that the disks had written after the final flush, and the
+    counted bytes are what they had written when the load ended.
     """
 
     moved_bytes: int
@@ -44,7 +44,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding about a ratio that is too low."""
+        """The effect of a finding that reports too low a ratio."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property
@@ -59,7 +59,7 @@ class Flow:
     def expected(self) -> str:
         """The expected bytes as text.
 
-        If fio moved a different number of bytes, the factor is shown too: `4.00 GiB (2 × 2.00 GiB)`.
+        If fio moved a different amount, they are also shown as a multiple of it: `4.00 GiB (2 × 2.00 GiB)`.
         """
         if self.of_all_work:
             return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
@@ -76,14 +76,14 @@ class Flow:
 
     @property
     def counted_share(self) -> str:
-        """The counted bytes and the ratio as text: `512 MiB (25 % of 2.00 GiB)`."""
+        """The counted bytes and their ratio to the expected bytes, as text: `512 MiB (25 % of 2.00 GiB)`."""
         return f"{self.counted} ({self.share} of {self.expected})"
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting, or None if there is no evidence or a leaf device's I/O was not counted.
+    """Return the byte accounting, or None if there is no evidence or some leaf device's I/O was not counted.
 
-    Writes to ZFS's cache devices are left out, because they only copy data that is in the pool.
+    Writes to ZFS's cache devices are excluded, because they only copy data that is already in the pool.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     devices = case.zfs.cache_devices if case.zfs else ()
@@ -100,15 +100,15 @@ def account(case: Case) -> Account | None:
 
 
 def uncounted(case: Case) -> tuple[str, ...]:
-    """Return the names of the leaf devices whose I/O the kernel does not count."""
+    """Return the names of the leaf devices whose I/O is not counted by the kernel."""
     switched_off = case.target.not_counted if case.target else ()
     return tuple(leaf.device for leaf in case.leaves if not leaf.counted or leaf.device in switched_off)
 
 
 def reads(case: Case) -> Flow | None:
-    """Compare what fio read with what the leaf devices read.
+    """Compare the bytes that fio read with the bytes that the leaf devices read.
 
-    Return None if fio read nothing or a leaf device was not counted.
+    None if fio read nothing or a leaf device was not counted.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes:
@@ -118,39 +118,39 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """Return the result of `reads`, or None if RAM is part of what is measured."""
+    """Return the result of `reads`, or None if RAM is part of the measurement."""
     return reads(case) if case.cold else None
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return the result of `cold_reads` if its ratio is too low, otherwise None."""
+    """Return the result of `cold_reads` if its ratio is too low, or None if there is no such problem."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare the writes expected at the leaf devices with their actual total, counted after the final flush.
+    """Compare the bytes that the leaf devices should have written with the bytes written up to the final flush.
 
-    The expected bytes are fio's writes × the expected write amplification. Log records are not pool data, so bytes on
-    log vdevs are left out. If all data was synced when fio ended, the bytes of the intent log on the pool's own disks
-    are left out too. Returns None if fio wrote nothing or a leaf device was not counted.
+    The expected bytes are the bytes written by fio × the write amplification. Log records are not pool data, so writes
+    to log vdevs are excluded. If all data was synced when fio ended, so is the intent log on the pool's own disks.
+    Returns None if fio wrote nothing or a leaf device was not counted.
     """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return the result of `writes` if its ratio is too low, otherwise None."""
+    """Return the result of `writes` if its ratio is too low, or None if there is no such problem."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """Like `writes`, but count only what the leaf devices had written when fio ended.
+    """Like `writes`, but counts only the bytes that the leaf devices had written when fio ended.
 
-    On a pool with log vdevs, a committed write is included as soon as all copies of the log have it. The log keeps the
-    write durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that
-    only a final sync commits.
+    On a pool with log vdevs, a committed write counts as soon as all copies of the log contain it, because the log
+    keeps it durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that
+    is committed only by a final sync.
     """
     found = account(case)
     if found is None:
@@ -162,17 +162,15 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare what the leaf devices had written when fio ended with everything that they wrote for fio.
+    """Compare the bytes that the leaf devices had written when fio ended with all that they wrote on fio's behalf.
 
-    Background writes are subtracted.
+    This detects deferred work. With write amplification, the disks may have written as many bytes as fio by the end and
+    still have most of their work ahead of them. Background writes are subtracted. Data that ZFS has committed to its
+    intent log does not count as deferred, although its transaction group writes it again.
 
-    With write amplification, the disks may have written as many bytes as fio by the end, and still have most of the
-    work ahead of them. Data that ZFS has committed to its intent log is not deferred, although its transaction group
-    writes it again.
-
-    None if fio wrote nothing, if a leaf device was not counted, or if each write had left RAM when it returned. Also
-    None if all data was synced when fio ended, because only the file system's own metadata is written after that. ZFS
-    is the exception: its data may then be in the intent log only.
+    None if fio wrote nothing, a leaf device was not counted, or each write had left RAM when it returned. Also None if
+    all data was synced when fio ended, because only the file system's own metadata is written after that. This does not
+    apply to ZFS, where the synced data may still be in the intent log only.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
@@ -191,10 +189,10 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` or `deferred_writes`: the first of the two whose ratio is too low. None if neither is.
+    """Return `writes_at_end` or `deferred_writes`, whichever is the first with too low a ratio, or None.
 
-    `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. Such data is late,
-    not lost: the final flush writes it.
+    `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. These writes were
+    late rather than lost, because the final flush wrote them.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:
@@ -205,13 +203,13 @@ def late_writes(case: Case) -> Flow | None:
 
 
 def commits_each_write(case: Case) -> bool:
-    """True if every write is durable before its clone starts the next one. False if the load does not write."""
+    """True if every write is durable before its clone starts the next one, False if the load does not write."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(job.commits_each_write for job in writers)
 
 
 def _ends_durable(case: Case) -> bool:
-    """True if all or nearly all data was synced when fio ended: after every few writes, or by a final sync."""
+    """True if (nearly) all data was synced when fio ended, by a final sync or by frequent syncs during the run."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(
         job.commits_each_write or job.syncs_at_end or _leaves_few_unsynced(case, job) for job in writers
@@ -219,17 +217,17 @@ def _ends_durable(case: Case) -> bool:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if at most 5 % of the job's writes come after the last sync of the clone that made them."""
+    """True if at most 5 % of the job's writes were made after the last sync by the same clone."""
     written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
     ios = sum(part.figures.ios or 0 for part in written)
     return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
 
 
 def _durable_at_end(case: Case, found: Account) -> float:
-    """Return how many bytes the leaf devices had written when fio ended.
+    """Return the number of bytes that the leaf devices had written when fio ended.
 
-    If everything was synced by then, the bytes on log vdevs are replaced with the bytes that their transaction groups
-    will write later.
+    If everything was synced by then, the bytes on log vdevs are replaced by the number of bytes that their transaction
+    groups will write later.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes
@@ -248,7 +246,7 @@ def _has_log(case: Case) -> bool:
 
 
 def _log_bytes(case: Case, found: Account) -> float:
-    """Return how many bytes of log records the leaf devices wrote until the final flush, or 0 if unknown."""
+    """Return the number of bytes of log records that the leaf devices wrote up to the final flush, or 0 if unknown."""
     use = case.evidence.zfs if case.evidence else None
     devices = case.zfs.log_devices if case.zfs else ()
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
@@ -267,10 +265,11 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
 
 
 def stored_share(case: Case) -> float:
-    """Return the stored size of the data that fio read, as a fraction of the original size.
+    """Return the stored size of the data that fio read, as a fraction of its original size.
 
-    The fraction is below 1 only with compression. It is measured when the file is filled. Without that measurement, it
-    is derived from the data that the jobs write (buffer_compress_percentage), and is 1 for jobs that only read.
+    The fraction is 1 without compression. With compression, it is measured when the file is filled. If that measurement
+    is missing, it is derived from the compressibility of the data that the jobs write (buffer_compress_percentage), and
+    is 1 for jobs that only read.
     """
     found = account(case)
     if not compresses(case):
@@ -279,10 +278,10 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return the fraction of fio's written bytes that is left after compression, going by buffer_compress_percentage.
+    """Return the fraction of fio's written bytes that remains after compression, based on buffer_compress_percentage.
 
-    With several jobs, the lowest percentage is used. The result is at least 0.01. A compressed unit takes up whole
-    sectors, so a record of 4 KiB does not become smaller on sectors of 4 KiB.
+    If several jobs write, the lowest percentage applies. The result is at least 0.01. A compressed unit occupies whole
+    sectors, so a 4 KiB record cannot shrink on a disk with 4 KiB sectors.
     """
     writers = [job for job in case.load.parts if job.writes]
     if not compresses(case) or not writers or case.target is None:
@@ -297,16 +296,17 @@ def _written_share(case: Case) -> float:
 
 
 def compresses(case: Case) -> bool:
-    """True if the target compresses what is written to it."""
+    """True if the target compresses the data that is written to it."""
     return case.target is not None and case.target.compression not in (None, "", "off", "none", "no")
 
 
 def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
-    """True if the byte accounting covers the data of one direction, or of both directions if `kind` is None.
+    """True if the byte accounting covers the data that was read or written, or both if `kind` is None.
 
-    fio must have moved data. The ratios of all writes, and of the reads that should be cold, must be within bounds. If
-    `of_commits` is true, writes that are committed one by one need to be durable only at the end, because a later write
-    may replace them in RAM before the pool stores them.
+    This requires that fio moved data and that the ratios for all writes, and for the reads that should be cold, are
+    within bounds.
+    `of_commits`: if True, writes that are committed one by one only need to be durable at the end, because a later
+    write may replace them in RAM before the pool stores them.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:

@@ -19,9 +19,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_synchronous_writes(case: Case) -> Findings:
-    """Yield a finding if the mount options switch off the flushes of O_SYNC writes, and the disks received none.
+    """Yield a finding if mount options disable the flushes of O_SYNC writes and the disks received no flush.
 
-    Direct writes may be durable even so, because the kernel can send them with FUA to a disk that supports it.
+    Direct writes may be durable nevertheless, because the kernel can send them with FUA if the disk supports it.
     """
     off = sorted(_OFF & set(case.target.mount_options)) if case.target and case.target.write_through is False else []
     jobs = [job for job in case.jobs if job.writes and job.writes_are_synchronous]

@@ -1,4 +1,4 @@
-"""The hypervisor's cache, which the guest's counters cannot see."""
+"""The hypervisor's cache, which is invisible to the guest's counters."""
 
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Finding, Findings, Rule, notes

@@ -33,7 +33,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
-    """Return a clause that says where the job's name or the text claims this queue depth. Empty if neither does."""
+    """Return a clause naming the place where this queue depth is claimed, or an empty string if it is not claimed.
+
+    A claim can be in a job's name or in the text around the result.
+    """
     said = case.quoted.depths if case.quoted else {}
     for job in jobs:
         named = [int(match[1] or match[2]) for match in _DEPTH_IN_NAME.finditer(job.name)]
@@ -45,9 +48,9 @@ def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return ioengine=libaio if libaio can queue the job's I/O.
+    """Return ioengine=libaio if libaio can queue the job's I/O, otherwise iodepth=1.
 
-    If not, return iodepth=1, because buffered I/O is never really queued.
+    Buffered I/O, for example, is never really queued.
     """
     may_be_libaio = fio_job(job).engine in _MAY_BE_LIBAIO and job.direct and not job.commits_each_write
     return {"ioengine": "libaio"} if may_be_libaio and not is_zfs(case.target) else {"iodepth": "1"}

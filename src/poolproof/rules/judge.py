@@ -1,4 +1,4 @@
-"""Turns the findings of all rules into a verdict for each metric. docs/verdicts.md explains how."""
+"""Combines the findings of all rules into a verdict for each metric, as explained in docs/verdicts.md."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,10 +13,10 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a result and its reasons: the findings, strongest first.
+    """The verdict on a result, and the findings that led to it, strongest first.
 
-    `verdict` is the verdict on one metric. `verdicts` maps the ids of the metrics with a different verdict to their
-    verdicts.
+    `verdict`: the verdict on the chosen metric.
+    `verdicts`: the verdicts on the metrics that differ from it, keyed by metric.
     """
 
     verdict: Verdict
@@ -27,7 +27,7 @@ class Judgement:
 def judge(case: Case, metric: MetricId | None = None) -> Judgement:
     """Apply every rule to one result and return the verdict on a metric.
 
-    The default metric is the one that people quote for such a load.
+    `metric`: by default, the metric usually quoted for this kind of load.
     """
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
@@ -39,9 +39,9 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, but explain why a metric is unproven only if its verdict is `unproven`.
+    """Yield the findings, excluding explanations for metrics that are not unproven after all.
 
-    A finding that explains this for several metrics is limited to those that are unproven.
+    An explanation that applies to several metrics is limited to those whose verdict is `unproven`.
     """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:
@@ -58,14 +58,14 @@ def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdi
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
-    """Return what the rules find in a job and its target before a run, strongest first."""
+    """Return the findings on a job and its target before a run, strongest first."""
     return _sorted(finding for rule in all_rules() for finding in rule.check_job(case))
 
 
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
-    """Return what one rule finds in the result or, failing that, in the job.
+    """Return a rule's findings on the result or, if there are none, its findings on the job.
 
-    If the byte accounting proves the result, findings on the job are dropped or become notes.
+    If the byte accounting proves the result, the findings on the job are either dropped or downgraded to notes.
     """
     if seen := rule.check_result(case):
         return seen

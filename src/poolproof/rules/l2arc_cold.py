@@ -29,7 +29,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return l2arc_write_max in bytes per second: its current value or, if that is unknown, the release's default."""
+    """Return l2arc_write_max in bytes per second.
+
+    This is the current value or, if it is unknown, the default of the ZFS release.
+    """
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)
@@ -37,9 +40,9 @@ def _fill_rate(zfs: ZfsFacts) -> int:
 
 
 def _fastest(zfs: ZfsFacts) -> float:
-    """Return how fast a cache device can fill, in bytes per second.
+    """Return the maximum rate at which a cache device can fill, in bytes per second.
 
-    This is the rate until the ARC first evicts data.
+    This rate applies until the ARC evicts data for the first time.
     """
     write = _fill_rate(zfs)
     boost = write if zfs.l2arc_boost_bytes_per_s is None else zfs.l2arc_boost_bytes_per_s

@@ -44,10 +44,10 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
-    """Return the effect of a finding about a latency that is too low for a disk.
+    """Return the effect of a finding that reports too low a latency for a disk.
 
-    Buffered sequential reads and buffered writes are meant to end in RAM, so their low latency is only a note. It is
-    also only a note if the ratio of counted to expected bytes is within bounds.
+    Such a latency is only a note if the ratio of counted to expected bytes is within bounds. It is also only a note for
+    buffered writes and buffered sequential reads, which are meant to be served by RAM.
     """
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
     job = case.job_named(part.job.name)
@@ -67,7 +67,10 @@ def _on_memory(case: Case, result: PartOutcome) -> bool:
 
 
 def _syncs(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding if syncs of buffered data were too fast. With direct=1, a sync may have nothing to write."""
+    """Return a finding if syncs of buffered data were too fast.
+
+    Direct I/O is excluded, because its syncs may have nothing to write.
+    """
     job = case.job_named(result.name)
     median_ns = result.sync.percentiles_ns.get(50.0) if result.sync else None
     if median_ns is None or median_ns >= _FLOOR_NS or job is None or not job.sync_every or job.direct:

@@ -1,4 +1,4 @@
-"""A ZFS log device that nothing writes to."""
+"""A ZFS log device that is not used."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
@@ -28,7 +28,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _passes_by(case: Case, job: LoadPart) -> bool:
-    """True if the job writes whole records with direct I/O. OpenZFS 2.3 and later log only a reference to such data."""
+    """True if the job writes whole records with direct I/O.
+
+    OpenZFS 2.3 and later log only a reference to such data.
+    """
     release, record = release_of(case.zfs), case.target.record_bytes if case.target else None
     honours = release is not None and release >= _DIRECT_SINCE and case.zfs is not None and not case.zfs.is_zvol
     whole = bool(record) and job.block_bytes % (record or 1) == 0

@@ -8,12 +8,13 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield two phrases and a `Flow` for each disk below loop devices and each direction.
+    """Yield two phrases and a `Flow` for reads and for writes of each disk that stores the backing files of loop
+    devices.
 
-    The flow compares what the loop devices moved with what the disk moved. The phrases begin sentences about the two,
-    for example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are added up, because the
-    disk's counters cover all of them. A direction is left out if the loop devices moved at most 5 % of fio's bytes in
-    it. Reads are also left out if RAM is part of what is measured.
+    The `Flow` compares the bytes moved by the loop devices with the bytes moved by the disk. The phrases name the two
+    sides at the beginning of a sentence, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same
+    disk are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices
+    moved at most 5 % of fio's bytes. Reads are also left out if RAM is part of the measurement.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -54,9 +55,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _hidden(case: Case, cached: str) -> Findings:
-    """Yield findings if the counters of the disk below cannot show what the backing file's page cache served.
+    """Yield findings if the disk's counters cannot show which I/O the page cache of the backing file served.
 
-    The byte accounting of the leaf devices proves nothing here, because that cache is below the leaf devices.
+    The byte accounting of the leaf devices cannot show it either, because that cache is below the leaf devices.
     """
     flows = list(_flows_below(case))
     for above, below, flow in flows:

@@ -1,4 +1,4 @@
-"""An md array with a write-intent bitmap: the first write to a clean region has to wait until the bitmap is written."""
+"""An md array with a write-intent bitmap, which delays the first write to each clean region."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""Values that are the speed of memory by definition."""
+"""Values that by definition measure the speed of memory."""
 
 from poolproof.rules.model import Case, Findings, Rule, refutes
 

@@ -1,4 +1,4 @@
-"""A ZFS mirror of files, one on a rotational disk and one on a non-rotational disk."""
+"""A ZFS mirror of two files, one on a rotational and one on a non-rotational disk."""
 
 from poolproof.rules.mirror_reads import mirrors_read
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source

@@ -1,4 +1,4 @@
-"""A ZFS mirror of a rotational and a non-rotational disk. One of the two kinds may serve most reads."""
+"""A ZFS mirror of a rotational and a non-rotational disk, either of which may serve most of the reads."""
 
 from poolproof.rules.mirror_reads import mirrors_read
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source

@@ -1,4 +1,4 @@
-"""ZFS mirrors of rotational and non-rotational disks, and the share of the reads that each member served."""
+"""ZFS mirrors of rotational and non-rotational disks, and each member's share of the reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from poolproof.rules.model import Case
 class Mirror:
     """A mirror that served reads and has both rotational and non-rotational members.
 
-    `rotational` and `others` name the disks of the members. `shares`: each member's share of the reads, as text.
-    `rotational_are_files`: True if the rotational members are files, which ZFS cannot tell apart from the other
+    `rotational`, `others`: the names of the rotational and non-rotational members' disks.
+    `shares`: each member's share of the reads, as text.
+    `rotational_are_files`: True if the rotational members are files, which ZFS cannot distinguish from the other
     members.
     """
 
@@ -26,7 +27,7 @@ class Mirror:
 def mirrors_read(case: Case) -> Iterator[Mirror]:
     """Yield the mirrors that served reads and have both rotational and non-rotational members.
 
-    Mirrors with a member whose kind is unknown are left out.
+    Mirrors are skipped if any member's kind is unknown.
     """
     if (
         case.zfs is None

@@ -1,4 +1,7 @@
-"""The input and the output of rules. Each pitfall is one file in this folder that defines `RULE`."""
+"""The input and output of rules.
+
+Each pitfall is one file in this folder that defines `RULE`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,12 +23,12 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "leaves-unproven": "unproven",
     "notes": None,
 }
-"""Maps each effect of a finding to the verdict that it causes, strongest effect first. Notes map to None."""
+"""The verdict that each effect of a finding causes, strongest effect first, with None for notes."""
 EFFECTS = tuple(VERDICTS)
 """The effects, strongest first."""
 
 Changes = Mapping[str, str | None]
-"""The options to set in one job, by name. An option whose value is None is removed."""
+"""The options to set in a job, keyed by name, with None for options to remove."""
 
 _MOST_NAMES = 6
 _SCRIPT_HEAD = """\
@@ -41,10 +44,11 @@ counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk
 class Finding:
     """One problem that a rule found.
 
-    `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
-    change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
-    than a rule that sees only that the bytes do not match. `metrics` are the metrics whose verdict the finding changes.
-    If it is empty, the finding changes every metric's verdict.
+    `message`: the measured values and their consequence.
+    `fix`: what to type or change, beginning with a verb in lower case.
+    `weight`: orders findings of equal effect, largest first. A rule that identifies the cause has a larger weight than
+    a rule that only detects a mismatch in the bytes.
+    `metrics`: the metrics whose verdict the finding changes; empty for all metrics.
     """
 
     rule: str
@@ -56,11 +60,11 @@ class Finding:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Return a sort key that puts the strongest finding first: by effect, then by weight, then by rule."""
+        """The sort key that puts the strongest finding first: by effect, then by weight, then by rule."""
         return EFFECTS.index(self.effect), -self.weight, self.rule
 
     def is_about(self, metric: MetricId) -> bool:
-        """True if the finding changes the verdict of the metric, or is a note on it."""
+        """True if the finding is a note on the metric or changes its verdict."""
         return not self.metrics or metric in self.metrics
 
 
@@ -70,7 +74,10 @@ Findings = Iterable[Finding]
 def finding(
     effect: Effect, message: str, weight: int = 50, fix: str = "", metrics: tuple[MetricId, ...] = ()
 ) -> Finding:
-    """Return a finding that a check can yield. `Rule` adds the rule's id and, if `fix` is empty, the rule's fix."""
+    """Return a finding for a check to yield.
+
+    `Rule` fills in the rule's id and, if `fix` is empty, the rule's own fix.
+    """
     return Finding("", effect, message, fix, weight, metrics)
 
 
@@ -83,15 +90,17 @@ notes = partial(finding, "notes")
 
 @dataclass(frozen=True)
 class Case:
-    """What is known about one result: the job, fio's output, the counters and the target. Only the job is always known.
+    """The facts known about one result: the job, fio's output, the counters and the target. Only the job is required.
 
-    `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
-    `asked_s`: the requested run time in seconds, or None if unknown. `quoted`: facts from the text around the result,
-    or None if there is no such text. `earlier`: the loads that ran before this one on the same files, oldest first, as
-    far as the text shows them. `drops_caches`: True if the text drops the caches after the last of the earlier loads.
-    `drops_only_clean`: True if the text drops the caches without syncing the written data first. Dirty pages then stay,
-    and `drops_caches` is False. `empty`, `zeros`: the files and devices that a program in the text leaves without data,
-    or fills with zeros, and the name of that program.
+    `cold`: True (the default) if the measurement should exclude caches, False if RAM is part of it.
+    `asked_s`: the requested run time in seconds, or None if unknown.
+    `quoted`: facts from the text around the result, or None if there is no such text.
+    `earlier`: the loads that ran on the same files before this one, oldest first, if the input shows them.
+    `drops_caches`: True if the input drops the caches after the last earlier load.
+    `drops_only_clean`: True if the input drops the caches without syncing the written data first. In this case, dirty
+    pages stay in RAM and `drops_caches` is False.
+    `empty`, `zeros`: the files and devices that a program in the input leaves without data, or fills with zeros, each
+    mapped to the program's name.
     """
 
     load: Load
@@ -113,7 +122,7 @@ class Case:
 
     @property
     def generator(self) -> str:
-        """The load generator's name, for messages."""
+        """The load generator's name, for use in messages."""
         return self.load.generator
 
     @property
@@ -129,20 +138,20 @@ class Case:
         return self.target.zfs if self.target else None
 
     def job_named(self, name: str) -> LoadPart | None:
-        """Return the job with this name, or None if no job fits. If there is only one job, its name does not matter."""
+        """Return the job with this name, or None if there is none.
+
+        If there is only one job, it is returned regardless of its name.
+        """
         named = [job for job in self.jobs if job.name == name]
         only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return how much each counter of a source grew, by name.
-
-        The result is empty if the source was not read.
-        """
+        """Return the increase of each of a source's counters, keyed by name; empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
-        """Return the jobs as a singular subject for a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
+        """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
         if len(self.jobs) == 1:
             return "the job"
         names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
@@ -155,7 +164,7 @@ Check = Callable[[Case], Findings]
 
 
 def rule_id(module: str) -> str:
-    """Return the id of the rule in a module: the file's name, with dashes instead of underscores."""
+    """Return a rule's id, which is the name of its module with dashes in place of underscores."""
     return module.rpartition(".")[2].replace("_", "-")
 
 
@@ -163,32 +172,36 @@ def rule_id(module: str) -> str:
 class Rule:
     """A pitfall: what goes wrong, how to recognize it, whether the result is too high or too low, and how to fix it.
 
-    `id` is the name of the rule's file, with dashes. The catalogue sets it.
+    `id`: the name of the rule's file, with dashes. It is set by the catalogue.
 
-    `in_job` checks the job and the target before a run; `in_result` checks the result.
+    `in_job`, `in_result`: the checks. The first checks the job and the target before a run, the second checks the
+    result.
 
-    `commands` is a shell script that shows the effect. In the script, `fio --rw=…` means `fio --name=trap
-    --filename=trap --rw=…`. `prepare` contains the commands to run before the counters are read for the first time.
-    `needs` says what else the script needs.
+    `commands`: a shell script that demonstrates the effect, in which `fio --rw=…` is short for `fio --name=trap
+    --filename=trap --rw=…`. The commands in `prepare` run before the counters are first read, and `needs` lists the
+    script's other requirements.
 
-    `cleared_by_byte_count` says what happens to the findings of `in_job` if the byte accounting proves the result.
-    True: the findings are dropped, because the pitfall would have changed where the bytes go. False: the findings
-    become notes, because the pitfall does not change that (for example, a queue depth that is never reached). See
-    docs/verdicts.md.
+    `cleared_by_byte_count`: what happens to the findings of `in_job` if the byte accounting proves the result. True if
+    they are dropped, because the pitfall would have changed where the bytes go. False if they become notes, because the
+    pitfall does not affect that, as with a queue depth that is never reached. See docs/verdicts.md.
 
-    `explains_lost` says, by direction, why bytes that fio moved reached no disk. The report shows it in the byte flow.
+    `explains_lost`: the reason that bytes moved by fio reached no disk, for reads and for writes. The report shows it
+    in the byte flow.
 
-    `not_compared` says in a few words why a metric with a finding of this rule is neither compared nor ranked, although
-    its verdict would allow it. If it is empty, the metric is compared.
+    `not_compared`: a short reason for excluding a metric with this rule's finding from comparisons and rankings,
+    although its verdict would allow them. If empty, the metric is compared.
 
-    `least_rate` takes a case and the reported rate, and returns the lowest true rate that the pitfall allows, with the
-    calculation as text. An audit uses it if the counters are unknown and the rule refutes or suspects the result.
+    `least_rate`: a function of a case and the reported rate. It returns the lowest true rate that is compatible with
+    the pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without
+    counters.
 
-    `is_ceiling`: the rule refutes results that are faster than the disks can be. If only a sentence near the result
-    states the speed of the disks, an audit weakens the finding to `suspects`.
+    `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If that speed is only stated in a
+    sentence near the result, an audit weakens the finding to `suspects`.
 
-    `options` are the fio options that `in_job` checks, most important first. `fixed_options` are the changes to a job
-    after which `in_job` finds nothing, or a function that returns these changes; empty if a person has to choose.
+    `options`: the fio options that `in_job` checks, most important first.
+
+    `fixed_options`: the changes to a job that make `in_job` find nothing, or a function that returns them. Empty if the
+    choice needs a person.
     """
 
     title: str
@@ -225,12 +238,12 @@ class Rule:
         )
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
-        """Return the changes that fix one of the case's jobs."""
+        """Return the changes that fix the given job."""
         return self.fixed_options(case, job) if callable(self.fixed_options) else self.fixed_options
 
     @property
     def reproduce(self) -> str:
-        """A shell script that prints the disk's counters next to fio's output."""
+        """A shell script that demonstrates the pitfall and prints the disk's counters alongside fio's output."""
         needs = f"# {self.needs}\n" if self.needs else ""
         prepare = f"{self.prepare}\n" if self.prepare else ""
         commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
@@ -239,35 +252,47 @@ class Rule:
 
 
 def fio_source(release: str, file: str, function: str) -> str:
-    """Return a source that cites a function in fio. `release` is the release whose code was read."""
+    """Return a citation of a function in fio's source code.
+
+    `release`: the release whose code was read.
+    """
     return f"fio {release} {file}, {function}"
 
 
 def zfs_source(release: str, file: str, function: str) -> str:
-    """Return a source that cites a function in OpenZFS. `release` is the release whose code was read."""
+    """Return a citation of a function in OpenZFS's source code.
+
+    `release`: the release whose code was read.
+    """
     return f"OpenZFS {release} {file}, {function}"
 
 
 def linux_source(release: str, file: str, function: str) -> str:
-    """Return a source that cites a function in the Linux kernel. `release` is the release whose code was read."""
+    """Return a citation of a function in the Linux kernel's source code.
+
+    `release`: the release whose code was read.
+    """
     return f"Linux {release} {file}, {function}"
 
 
 def fio_doc(options: str) -> str:
-    """Return a source that cites fio's manual, with the names of the options in parentheses."""
+    """Return a citation of fio's manual, followed by the option names in parentheses."""
     return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
 
 
 def fio_issue(number: int) -> str:
-    """Return a source that cites a GitHub issue of fio by its URL."""
+    """Return the URL of a GitHub issue of fio, as a citation."""
     return f"https://github.com/axboe/fio/issues/{number}"
 
 
 def zfs_issue(number: int) -> str:
-    """Return a source that cites a GitHub issue of OpenZFS by its URL."""
+    """Return the URL of a GitHub issue of OpenZFS, as a citation."""
     return f"https://github.com/openzfs/zfs/issues/{number}"
 
 
 def fill(size: str) -> str:
-    """Return the command that fills the test file with incompressible data. `size` is in fio's notation."""
+    """Return the command that fills the test file with incompressible data.
+
+    `size`: in fio's notation, e.g. 256m.
+    """
     return f"fio --name=fill --filename=trap --rw=write --bs=1m --size={size} --refill_buffers --end_fsync=1"

@@ -1,4 +1,4 @@
-"""Random I/O that is too fast for the hard disks named in the text."""
+"""Random I/O that is too fast for the hard disks mentioned in the text."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects
@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _has_cache_device(case: Case) -> bool:
-    """True if fio used a bcache device. bcache keeps data of the hard disks on an SSD."""
+    """True if fio used a bcache device, which caches the hard disks' data on an SSD."""
     disks = case.outcome.disks if case.outcome else ()
     return any(disk.name.startswith("bcache") for disk in disks)
 

@@ -1,4 +1,4 @@
-"""The text says that the target is memory, or that memory served the I/O."""
+"""Text that identifies the target as memory, or memory as the source of the data."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects

@@ -1,4 +1,4 @@
-"""Other work on the machine during a trial: programs that use processors or disks, and other virtual machines."""
+"""Other work on the machine during a trial: programs that use processors or disks, or other virtual machines."""
 
 from poolproof.evidence.model import OtherWork
 from poolproof.rules.flow import account
@@ -28,10 +28,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
-    """Yield a finding if other processes used processors while tasks had to wait for one.
+    """Yield a finding if other processes used processors while tasks were waiting for one.
 
-    The load's threads may also wait for each other, so their delay is evidence only if other processes used enough
-    processor time to explain it.
+    A delay of the load's threads is evidence only if other processes used enough processor time to explain it, because
+    the threads may also wait for each other.
     """
     used, delayed = others.cpu_s / others.seconds, others.delay_share
     waiting = None if others.waiting_s is None else others.waiting_s / others.seconds
@@ -55,9 +55,9 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
 
 
 def _disks(case: Case, others: OtherWork) -> Findings:
-    """Yield a finding if other processes moved many bytes in comparison with the layout's disks.
+    """Yield a finding if other processes moved many bytes compared with the layout's disks.
 
-    Nothing else uses an emulated disk's data, so no other process's I/O reaches that disk.
+    Emulated disks are excluded, because only the layout uses their data.
     """
     found, target = account(case), case.target
     if found is None or (target is not None and target.emulated and len(target.emulated) == len(case.leaves)):

@@ -20,34 +20,36 @@ _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre
 
 
 def is_zfs(target: Target | None) -> bool:
-    """True if the files are on ZFS, including a zvol with another file system on it."""
+    """True if the files are on ZFS, even if it is a zvol with another file system on it."""
     return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
 
 
 def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
-    """Return the release of OpenZFS, such as (2, 3, 1), or None if unknown. If the third number is missing, it is 0."""
+    """Return the OpenZFS release, e.g. (2, 3, 1), or None if unknown.
+
+    A missing third number is replaced by 0.
+    """
     found = _RELEASE.search(zfs.version or "") if zfs else None
     return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
 
 def is_fuse(target: Target | None) -> bool:
-    """True if the files are on a FUSE file system, which runs as a user-space process."""
+    """True if the files are on a FUSE file system, i.e. one that runs as a user-space process."""
     return target is not None and target.file_system.startswith(_FUSE)
 
 
 def is_network(target: Target | None) -> bool:
-    """True if the files are on a network file system, whose server has a cache too."""
+    """True if the files are on a network file system, whose server also has a cache."""
     return target is not None and target.file_system.startswith(_NETWORK)
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
-    """True if the job's I/O reaches the disks without going through a page cache, or None if unknown.
+    """True if the job's I/O reaches the disks without passing through a page cache, or None if unknown.
 
-    For direct I/O on ZFS, the answer is None: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for
-    aligned I/O on datasets. It is also None for FUSE programs, which may open the file below without O_DIRECT. On a
-    network file system, direct I/O bypasses the client's cache; the server's cache is the subject of the rule
-    `network-target`. With data=journal, ext4 accepts O_DIRECT, but does buffered I/O (ext4_should_use_dio() in
-    fs/ext4/file.c, Linux 6.12).
+    Direct I/O on ZFS is unknown: releases up to 2.2 ignore O_DIRECT, and later ones honour it only for aligned I/O on
+    datasets. FUSE programs are unknown too, because they may open the underlying file without O_DIRECT. With
+    data=journal, ext4 accepts O_DIRECT but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux 6.12). On
+    a network file system, only the client's cache is considered; the `network-target` rule covers the server's.
     """
     if not job.direct:
         return False
@@ -60,7 +62,7 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
-    """True if the engine can use the page cache, and the job's I/O probably goes through it."""
+    """True if the engine can use the page cache and the job's I/O probably passes through it."""
     is_expected = is_direct_on_unknown(job, target) or is_direct_on_zfs(job, target)
     return job.may_use_page_cache and not goes_past_ram(job, target) and not is_expected
 
@@ -68,9 +70,8 @@ def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
 def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
     """True if ZFS should honour the job's direct I/O.
 
-    The job must use a dataset on OpenZFS 2.3 or later, read whole pages and write whole records.
-
-    ZFS may still use the ARC, for example for blocks that are already in it, so `goes_past_ram` returns None.
+    The job must access a dataset on OpenZFS 2.3 or later, read whole pages and write whole records. Even then, ZFS may
+    use the ARC, for example for blocks that it already contains. `goes_past_ram` therefore returns None.
     """
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
     if target is None or zfs is None or release is None or not job.direct:
@@ -84,11 +85,11 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 
 
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
-    """True if the job's writes reach the disks without going through a cache, or None if unknown.
+    """True if the job's writes reach the disks without passing through a cache, or None if unknown.
 
-    Unlike `goes_past_ram`, this also uses ZFS's counters: dmu_write_abd() in OpenZFS 2.3 counts direct writes in the
-    pool's iostats, and waits until they are on the disks. If nearly all of the load's writes were direct, the result is
-    True.
+    In addition to the conditions of `goes_past_ram`, this is True if ZFS's counters show that nearly all of the load's
+    writes were direct. dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats and waits until they
+    are on the disks.
     """
     use = case.evidence.zfs if case.evidence else None
     account = case.evidence.account if case.evidence else None
@@ -100,19 +101,22 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
 
 
 def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
-    """True if each of the job's writes is durable when it returns: it has O_SYNC, or the mount option sync sets it."""
+    """True if each of the job's writes is durable when it returns, due to O_SYNC or the mount option sync."""
     return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
-    """True if the job sets direct=1 on an unknown target. The target probably honours it: only ZFS is known not to."""
+    """True if the job sets direct=1 on an unknown target.
+
+    The target probably honours it, because only ZFS is known not to.
+    """
     return job.direct and (target is None or target.file_system in ("", "unknown"))
 
 
 def is_persistent_memory(case: Case, job: LoadPart) -> bool:
     """True if the job's data is on persistent memory, which is faster than any disk.
 
-    If nothing is known about the target, the engine, the names of the device and directory, and the text decide.
+    The evidence may be the target, the engine, the names of the device and directory, or the text around the result.
     """
     target = case.target
     if case.quoted is not None and case.quoted.has_persistent_memory:

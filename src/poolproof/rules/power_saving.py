@@ -1,4 +1,4 @@
-"""Processors that save power during a test with one I/O at a time."""
+"""Processors that save power during a test with a single I/O in flight."""
 
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""What it takes to prove each metric: bytes for bandwidth, requests for IOPS and latencies, flushes for syncs."""
+"""The evidence that proves each metric: bytes for bandwidth, requests for IOPS and latencies, flushes for syncs."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of
 """The latency percentiles of fsync and fdatasync calls."""
 
 OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
-"""The metrics of jobs that sync after each write."""
+"""The metrics that describe jobs with a sync after each write."""
 
 OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
 """The metrics that include reads."""
@@ -82,9 +82,10 @@ def _syncs(case: Case) -> bool:
 
 
 def _each_sync_is_stored(case: Case) -> bool:
-    """True if the disks got at least the blocks that the syncs had to store. RAM may have absorbed other writes.
+    """True if the disks received at least the blocks that the syncs had to store, even if RAM absorbed other writes.
 
-    With fsync=4 on a file of one block, three out of four writes never leave RAM, but each sync stores the block.
+    For example, with fsync=4 on a file of a single block, three out of four writes never leave RAM, but each sync
+    stores the block.
     """
     found = account(case)
     written = [part for part in parts(case.outcome) if part.kind == "write"]
@@ -95,9 +96,9 @@ def _each_sync_is_stored(case: Case) -> bool:
 
 
 def _stored_bytes(case: Case, part: ReportedDirection) -> float:
-    """Return how many bytes a job's syncs had to store: the distinct blocks written between two syncs.
+    """Return the number of bytes that a job's syncs had to store, or infinity if unknown.
 
-    Infinite if unknown.
+    Each sync has to store the distinct blocks written since the previous one.
     """
     job, ios, moved = case.job_named(part.job.name), part.figures.ios, part.figures.io_bytes
     if job is None or not job.sync_every or not ios or not moved or not job.size_bytes:
@@ -133,7 +134,7 @@ def proves_metric(case: Case, metric: MetricId) -> bool:
 
 
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
-    """Return the metrics for which the load can have results."""
+    """Return the metrics for which the load can produce results."""
     load = case.load
     reads = (*rates_of("read"), *READ_LATENCIES) if load.reads else ()
     writes = (*rates_of("write"), *WRITE_LATENCIES) if load.writes else ()
@@ -143,9 +144,10 @@ def measured_metrics(case: Case) -> tuple[MetricId, ...]:
 
 
 def _times_syncs(case: Case) -> bool:
-    """True if the outcome has times of syncs or, without an outcome, if a job syncs its writes.
+    """True if the outcome contains sync times or, without an outcome, if a job syncs its writes.
 
-    The generator may also time what is not a sync (sync_file_range), and does not time a sync at the end of a job.
+    The two can differ: the generator may also time calls that are not syncs (sync_file_range), and does not time a sync
+    at the end of a job.
     """
     if case.outcome is None:
         return any(job.syncs and job.writes for job in case.jobs)
@@ -153,5 +155,5 @@ def _times_syncs(case: Case) -> bool:
 
 
 def default_metric(case: Case) -> MetricId:
-    """Return the metric that people quote for such a load: IOPS if any job is random, otherwise the bandwidth."""
+    """Return the metric usually quoted for this kind of load: IOPS if any job is random, otherwise bandwidth."""
     return "iops" if any(job.is_random for job in case.jobs) else "bandwidth"
