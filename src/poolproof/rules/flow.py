@@ -189,7 +189,7 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` or `deferred_writes`, whichever is the first with too low a ratio, or None.
+    """Return the first of `writes_at_end` and `deferred_writes` with too low a ratio, or None if both are high enough.
 
     `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. These writes were
     late rather than lost, because the final flush wrote them.

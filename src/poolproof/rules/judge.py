@@ -39,9 +39,9 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, excluding explanations for metrics that are not unproven after all.
+    """Yield the findings, keeping explanations of missing proof only for metrics whose verdict is `unproven`.
 
-    An explanation that applies to several metrics is limited to those whose verdict is `unproven`.
+    An explanation that applies to several metrics is limited to the unproven ones.
     """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:

@@ -39,9 +39,9 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 
 
 def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
-    """Return the mean number of I/Os in flight, which is IOPS × mean latency, summed over reads, writes and trims.
+    """Return the mean number of I/Os in flight, which is IOPS × mean latency, added up for reads and writes.
 
-    None if a value is missing, or if any of these ran for less than 0.5 s.
+    None if a value is missing, or if the reads or the writes ran for less than 0.5 s.
     """
     total = 0.0
     for part in directions:

@@ -8,8 +8,7 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield two phrases and a `Flow` for reads and for writes of each disk that stores the backing files of loop
-    devices.
+    """For each disk with backing files of loop devices, yield two phrases and a `Flow` for reads and for writes.
 
     The `Flow` compares the bytes moved by the loop devices with the bytes moved by the disk. The phrases name the two
     sides at the beginning of a sentence, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same

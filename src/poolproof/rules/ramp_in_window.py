@@ -15,9 +15,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_later_jobs(case: Case) -> Findings:
-    """Yield a finding if the counters include ramps of jobs that start to measure later than others.
+    """Yield a finding if the counters include the ramps of jobs that start measuring later than others.
 
-    Nobody counts the I/O of a ramp, so it is estimated from the rate of the job after its ramp.
+    fio does not report the I/O of a ramp, so it is estimated from the job's rate after the ramp.
     """
     included = _included_ramps_s(case)
     if not included:
@@ -40,7 +40,10 @@ def _of_later_jobs(case: Case) -> Findings:
 
 
 def _included_ramps_s(case: Case) -> dict[str, float]:
-    """Return how many seconds of each job's ramp are in the window, which starts when the first job's ramp ends."""
+    """Return the number of seconds of each job's ramp that are in the window, keyed by job name.
+
+    The window starts when the first job's ramp ends.
+    """
     delays = {
         part.name: part.delay_ms / 1000
         for part in (case.outcome.parts if case.outcome else ())

@@ -1,4 +1,4 @@
-"""Syncs too rare to matter."""
+"""Syncs that are too rare to affect the result."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, suspects

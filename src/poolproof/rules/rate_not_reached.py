@@ -1,4 +1,4 @@
-"""A requested rate that the run did not reach."""
+"""A requested rate that the run failed to reach."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -31,10 +31,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """Return the direction's rate_iops times the number of clones that the result covers.
+    """Return the total rate_iops of all clones in the result, for reads or for writes, or None if it is unknown.
 
-    None if rate_iops is not set. Also None if it has several values, because the job determines which value applies to
-    which direction.
+    It is unknown if rate_iops is not set. If it has several values, only the job can tell which of them applies.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

@@ -1,4 +1,4 @@
-"""Buffered reads of data that an earlier command in the same script has just written."""
+"""Buffered reads of data that was just written by an earlier command in the same script."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
@@ -25,10 +25,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
-    """True if the page cache still has the written data.
+    """True if the written data is still in the page cache.
 
-    For that, the data must be smaller than twice the RAM. The data must also be dirty, or the reader must not drop it
-    (invalidate=0).
+    This requires that the data is smaller than twice the RAM. It also requires that the data is dirty or that the
+    reading job does not drop it (invalidate=0).
     """
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:

@@ -12,17 +12,20 @@ _FIX = "set recordsize or volblocksize to the value of bs to measure the disks; 
 
 
 def _unit(case: Case) -> int:
-    """Return how many bytes the file system reads and writes at a time: a record on ZFS, a page elsewhere."""
+    """Return the number of bytes that the file system reads or writes at a time: a record on ZFS, otherwise a page."""
     return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if each I/O ends within a unit, and no neighbouring I/O soon completes that unit in RAM."""
+    """True if each I/O ends within a unit that no neighbouring I/O will soon complete in RAM."""
     return job.block_bytes % unit != 0 and job.is_random
 
 
 def _uses_units(case: Case, job: LoadPart) -> bool:
-    """True if the job's I/O goes through records or pages. Direct I/O moves sectors, except on ZFS."""
+    """True if the job's I/O moves whole records or pages.
+
+    Direct I/O moves sectors instead, except on ZFS.
+    """
     return job.may_use_page_cache and (is_zfs(case.target) or may_end_in_ram(job, case.target))
 
 

@@ -1,4 +1,4 @@
-"""Files that are gone, or do not exist yet, when a job opens them."""
+"""Files that were removed, or not yet created, when a job opens them."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of

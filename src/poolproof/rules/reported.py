@@ -1,4 +1,4 @@
-"""What fio reported about a whole run, and about each direction of each job."""
+"""fio's report on a whole run, and on the reads and writes of each job."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ _SYNCS_AFTER_WRITES_ONLY = (3, 38)
 
 @dataclass(frozen=True)
 class ReportedDirection:
-    """One direction in which a job, or a group of numjobs clones, moved data."""
+    """The reads or the writes of a job, or of a group of its clones (numjobs), as reported."""
 
     job: PartOutcome
     kind: Kind
@@ -30,26 +30,26 @@ class ReportedDirection:
 
     @property
     def completion(self) -> Latency | None:
-        """The completion latency (clat). If clat is missing, lat is used."""
+        """The completion latency (clat), or lat if clat is missing."""
         return self.figures.clat or self.figures.lat
 
     @property
     def total(self) -> Latency | None:
-        """The total latency of an I/O (lat). If lat is missing, clat is used."""
+        """The total latency of an I/O (lat), or clat if lat is missing."""
         return self.figures.lat or self.figures.clat
 
     @property
     def median_ns(self) -> float | None:
-        """The p50 of clat in nanoseconds.
+        """The median of clat in nanoseconds, or that of lat if clat has no percentiles.
 
-        If clat has no percentiles, this is the p50 of lat, or None if lat has none either.
+        None if neither has percentiles.
         """
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
 
 def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
-    """Yield every direction in which a job moved data."""
+    """Yield the reads and the writes of each job, leaving out those that moved no data."""
     for job in result.parts if result else ():
         if job.read is not None and _moved(job.read):
             yield ReportedDirection(job, "read", job.read)
@@ -58,9 +58,10 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
-    """Return a check that calls `look` for each direction of each job.
+    """Return a check that calls `look` for the reads and the writes of each job.
 
-    Clones share their job's name, so the check yields only the first finding for each job name and direction.
+    Clones have the same job name. Therefore, the check yields only the first finding for each job name and each of
+    reads and writes.
     """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
@@ -68,7 +69,7 @@ def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Chec
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
     """Return a check that calls `look` for each job.
 
-    Clones share their job's name, so the check yields only the first finding for each job name.
+    Clones have the same job name. Therefore, the check yields only the first finding for each job name.
     """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
@@ -88,15 +89,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Return the bytes that fio moved in one direction, or None if a job does not report its bytes."""
+    """Return the number of bytes that fio read or wrote, or None if some job does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the rate of the fastest job group in one direction, in bytes per second. None if any group reports no
-    rate.
-    """
+    """Return the read or write rate of the fastest job group in bytes per second, or None if any group lacks a rate."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -105,16 +104,16 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def fio_release(result: Outcome | None) -> tuple[int, int] | None:
-    """Return fio's release, such as (3, 38), or None if it is unknown or if another generator ran the load."""
+    """Return fio's release, e.g. (3, 38), or None if it is unknown or the load was run by another generator."""
     found = _RELEASE.match(result.version) if result else None
     return (int(found[1]), int(found[2])) if found else None
 
 
 def each_sync_has_data(case: Case, job: LoadPart) -> bool:
-    """True if every sync call of the job comes after a write, and therefore has something to write.
+    """True if every sync call of the job follows a write, so that it always has something to write.
 
     Before fio 3.38, a mixed job also synced after reads, and a job with several I/Os in flight synced more often than
-    asked (io_u.c, get_rw_ddir; fio commit 704a8cfe). If every write is synchronous, a sync call finds nothing to do.
+    requested (io_u.c, get_rw_ddir; fio commit 704a8cfe). Synchronous writes leave a sync call with nothing to do.
     """
     if job.writes_are_synchronous:
         return False
@@ -125,15 +124,15 @@ def each_sync_has_data(case: Case, job: LoadPart) -> bool:
 
 
 def ran_s(result: Outcome | None) -> float | None:
-    """Return how long the longest job ran, in seconds, or None if no job reports a run time."""
+    """Return the run time of the longest job in seconds, or None if no job reports a run time."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Return how long all groups ran in total, in seconds, or None if no group reports a run time.
+    """Return the total run time of all groups in seconds, or None if no group reports a run time.
 
-    The groups run one after another.
+    The groups run one after another, so their run times are added up.
     """
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():
@@ -143,10 +142,10 @@ def lasted_s(result: Outcome | None) -> float | None:
 
 
 def asked_s(case: Case) -> float | None:
-    """Return the requested run time in seconds, or None if a job has no time limit. The actual run time is `ran_s`.
+    """Return the requested run time in seconds, or None if a job has no time limit.
 
-    If the jobs run in several phases, one after another, this is the longest run time of a single job. Otherwise, it is
-    the run time that the campaign requests or, without a campaign, the run time of the jobs.
+    This is the run time requested by the campaign or, without a campaign, by the jobs. If the jobs run in several
+    phases, one after another, it is the longest run time requested by any job. See `ran_s` for the actual run time.
     """
     if len(case.load.phases) > 1:
         spans = [job.runtime_s for job in case.load.parts]

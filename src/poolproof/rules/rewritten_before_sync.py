@@ -47,9 +47,10 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if many writes between two syncs repeat a block.
+    """Yield a finding if many writes between two syncs hit the same blocks.
 
-    The byte counts may not show this, because journal and metadata make up for the missing data.
+    Only the last write to each block reaches the disk. The byte counts may not show this, because writes to the journal
+    and metadata hide the difference.
     """
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
@@ -68,7 +69,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool:
-    """True if dirty pages stay in the page cache until the next sync. ZFS, in contrast, logs each write."""
+    """True if dirty pages remain in the page cache until the next sync.
+
+    This is not the case on ZFS, which logs each write.
+    """
     if case.target is None or case.target.file_system in ("", "unknown") or is_zfs(case.target):
         return False
     if not may_end_in_ram(job, case.target):
@@ -82,10 +86,10 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
 
 
 def _different_share(job: LoadPart) -> float:
-    """Return the largest share of the writes between two syncs that can go to different blocks.
+    """Return the maximum fraction of the writes between two syncs that can go to different blocks.
 
-    Sequential writes, and random ones with a map of written blocks, repeat a block only when they start over. Other
-    random writes repeat blocks by chance, and an uneven distribution makes that more likely.
+    Sequential writes, and random writes with a map of the written blocks, repeat a block only when they start over.
+    Other random writes repeat blocks by chance, and do so more often if their offsets are unevenly distributed.
     """
     every, blocks = job.sync_every or 1, max(1, (job.size_bytes or 0) // job.block_bytes)
     fio = fio_job(job)
@@ -99,9 +103,9 @@ def _different_share(job: LoadPart) -> float:
 
 
 def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
-    """Return `_different_share` for a Zipf distribution.
+    """Return the result of `_different_share` for a Zipf distribution.
 
-    Blocks beyond the 10,000 most frequent ones are assumed never to repeat.
+    Only the 10,000 most frequent blocks are assumed to repeat.
     """
     try:
         theta = float(exponent or _ZIPF)

@@ -1,4 +1,4 @@
-"""A run that ends as soon as its size has been transferred, long before its runtime is over."""
+"""A run that ends as soon as its size has been transferred, long before its runtime has elapsed."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -18,9 +18,9 @@ _ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that end as soon as their size has been transferred.
+    """Return the jobs that end once they have transferred their `size`.
 
-    Jobs with `steadystate` are meant to end early, so they are left out.
+    Jobs with `steadystate` are left out, because they are meant to end early.
     """
     jobs = [job for job in case.jobs if job.runtime_s and not job.time_based]
     return [job for job in jobs if "steadystate" not in fio_job(job).options]
@@ -43,7 +43,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _asked_bytes(job: LoadPart) -> int | None:
-    """Return how many bytes all clones move before they end, or None if another option decides when they end."""
+    """Return the total number of bytes that the clones move before they end, or None if another option ends them."""
     size = job.io_size_bytes or job.size_bytes
     if size is None or not _ENDS.isdisjoint(fio_job(job).options):
         return None
@@ -51,10 +51,11 @@ def _asked_bytes(job: LoadPart) -> int | None:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float | None:
-    """Return the highest rate that all clones together can plausibly reach: 2 GB/s, or less if the job limits it.
+    """Return the highest plausible rate of all clones together in bytes per second, or None if the job pauses between
+    I/Os.
 
-    Direct I/O with small blocks and a low queue depth is slower. So are writes that are synced one by one, and jobs
-    with a rate limit. None if the job pauses between I/Os.
+    This is 2 GB/s, or less for direct I/O with small blocks and a low queue depth, for writes that are synced one by
+    one, and for jobs with a rate limit.
     """
     if job.thinks:
         return None
@@ -69,7 +70,10 @@ def _fastest_bytes_per_s(job: LoadPart) -> float | None:
 
 
 def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
-    """Return the rate of all clones on a slow disk. For I/O through RAM, a slow disk makes no difference."""
+    """Return the total rate of all clones on a slow disk in bytes per second.
+
+    Buffered I/O is assumed to be just as fast as on a fast disk, because it goes through RAM.
+    """
     if not job.direct:
         return fastest
     slow = min(_SLOW_BYTES_PER_S, _SLOW_IOPS * job.max_block_bytes) if job.is_random else _SLOW_BYTES_PER_S
@@ -77,8 +81,9 @@ def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
 
 
 def _limits(job: LoadPart, name: str) -> list[int]:
-    """Return the limits that the option `name` (rate or rate_iops) sets for the job's directions. Empty if it is not
-    set.
+    """Return the job's rate limits for reads and writes, or an empty list if there are none.
+
+    `name`: the option that sets them (rate or rate_iops).
     """
     fio = fio_job(job)
     values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]

@@ -1,4 +1,4 @@
-"""IOPS of small sequential I/Os, which the kernel merges."""
+"""IOPS of small sequential I/Os that the kernel merges."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -14,9 +14,9 @@ def _small(case: Case) -> list[LoadPart]:
 
 
 def _may_merge(job: LoadPart) -> bool:
-    """True if the kernel can merge neighbouring I/Os: in RAM, or in the queue if several are in flight.
+    """True if the kernel can merge neighbouring I/Os, either in RAM or in a queue with several I/Os in flight.
 
-    A direct job with only one I/O in flight sends each as a separate request.
+    A direct job with a single I/O in flight sends each I/O as a separate request.
     """
     return not job.direct or job.queue_each > 1
 
@@ -34,7 +34,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _was_not_merged(case: Case) -> bool:
-    """True if fio's disk statistics show a request for each I/O and no merges."""
+    """True if fio's disk statistics show one request per I/O and no merges."""
     requests = [found for part in parts(case.outcome) if (found := disk_requests(case.outcome, part.kind))]
     disks = case.outcome.disks if case.outcome else ()
     has_merges = any(disk.read_merges or disk.write_merges for disk in disks)

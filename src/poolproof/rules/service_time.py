@@ -1,4 +1,4 @@
-"""How long a single I/O took, computed from what a report shows."""
+"""The time that a single I/O took, computed from the values in a report."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
@@ -10,14 +10,17 @@ def submission_ns(part: ReportedDirection) -> float:
 
 
 def typical_ns(part: ReportedDirection) -> float | None:
-    """Return the median latency (or else the mean) plus the submission time, in nanoseconds. None if unknown."""
+    """Return the sum of the latency and the submission time in nanoseconds, or None if it is unknown.
+
+    The latency is the median or, if that is missing, the mean.
+    """
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
     return None if latency is None else latency + submission_ns(part)
 
 
 def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
-    """Return the mean time between two I/Os of one clone in nanoseconds, or None if the rate is unknown."""
+    """Return the mean interval between two I/Os of the same clone in nanoseconds, or None if the rate is unknown."""
     clones = job.clones if job is not None else part.job.clones
     iops = part.figures.iops
     if not iops and job is not None and job.block_bytes == job.max_block_bytes:
@@ -26,11 +29,11 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
-    """Return the percentage of I/Os that certainly took less than `limit_ns`.
+    """Return the percentage of I/Os that are guaranteed to have taken less than `limit_ns`.
 
-    It is derived from the percentiles, the distribution and the mean. The distribution covers all directions of a job,
-    so it helps only if the job has no other direction (`is_alone`). The mean helps because no latency is negative: at
-    most mean / limit of the I/Os can take longer than the limit.
+    This is derived from the percentiles, the mean and the latency distribution. The mean is a bound because no latency
+    is negative: the fraction of I/Os above the limit is at most mean / limit.
+    `is_alone`: True if the job only reads or only writes, so that the distribution applies to these I/Os alone.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}

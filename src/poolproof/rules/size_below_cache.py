@@ -24,17 +24,14 @@ _GIB = 1024**3
 
 
 def _cache(case: Case) -> tuple[int, str]:
-    """Return the size in bytes of the memory that may cache the file (0 if unknown), and what to call that memory."""
+    """Return the size in bytes and the name of the memory that may cache the file; the size is 0 if unknown."""
     if is_zfs(case.target) and case.zfs and case.zfs.arc_max_bytes:
         return case.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes if case.target else None) or 0, "RAM"
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the size of the memory as text.
-
-    If the memory has at least 1 GiB, the size is rounded up to whole GiB.
-    """
+    """Return twice the size of the memory as text, rounded up to whole GiB if the memory has at least 1 GiB."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -62,10 +59,10 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1 if the target honours it.
+    """Return direct=1 if the target honours it, otherwise a larger size.
 
-    Otherwise return a size at which all clones together use twice the memory. If the memory's size is unknown, return
-    no changes.
+    At that size, all clones together access twice as many bytes as the memory holds. If the size of the memory is
+    unknown, there are no changes.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

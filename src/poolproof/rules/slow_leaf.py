@@ -1,4 +1,4 @@
-"""One disk that is slower than the others and slows down the whole layout."""
+"""A disk that is slower than the others and holds back the whole layout."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,13 +7,15 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, n
 from poolproof.units import format_duration
 
 SLOW_LEAF = rule_id(__name__)
-"""The rule's id, for findings on a disk that became slow during a trial."""
+"""The rule's id, used for findings about a disk that became slow during a trial."""
 
 _BUSY = 0.7
 
 
 def is_slow(device: str, findings: Iterable[Finding]) -> bool:
-    """True if this rule's finding is about the disk. The message of such a finding begins with the disk's name."""
+    """True if one of the findings is this rule's finding about the device, in which case its message begins with the
+    name.
+    """
     return any(each.rule == SLOW_LEAF and each.message.startswith(f"{device} ") for each in findings)
 
 
@@ -36,9 +38,9 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """True if the disk served at least 20 requests, and the other disks moved at least half as many bytes on average.
+    """True if the disk served at least 20 requests and the others moved, on average, at least half as many bytes.
 
-    If the other disks had less to do, the disk may simply be busy, not slow.
+    If the others had less work, the disk may be busy rather than slow.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= 20 and mean >= 0.5 * _bytes(leaf)

@@ -1,4 +1,4 @@
-"""Reads, at the speed of memory, of a file that fits in any server's RAM."""
+"""Reads at memory speed from a file that fits in any server's RAM."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -49,14 +49,18 @@ def _in_result(case: Case) -> Findings:
 
 
 def _size(case: Case) -> int | None:
-    """Return how many bytes the job can read, from the job or from fio's message about its files. None if unknown."""
+    """Return the number of bytes that the jobs can read, or None if it is unknown.
+
+    It comes from the jobs or, failing that, from fio's message about the size of its files.
+    """
     return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
 
 
 def _is_buffered(case: Case, job: LoadPart) -> bool:
     """True if the source shows that the job reads through the page cache.
 
-    On macOS, direct=1 sets F_NOCACHE for a file, but reads can still come from pages that are already in the cache.
+    On macOS, this includes files with direct=1, which sets F_NOCACHE: reads can still be served from pages that are
+    already cached.
     """
     quoted = case.quoted or UNQUOTED
     if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
@@ -65,10 +69,10 @@ def _is_buffered(case: Case, job: LoadPart) -> bool:
 
 
 def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
-    """True if random reads were faster than flash, and RAM may have served them.
+    """True if random reads were faster than flash and may have been served by RAM.
 
-    RAM may serve buffered reads, and also reads that go over the files at least twice, unless the source shows
-    direct=1. If the job is unknown, its name decides whether it is random.
+    RAM may serve buffered reads. It may also serve reads that go over the files at least twice, unless the source shows
+    direct=1. If the job is unknown, its name decides whether its reads are random.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
@@ -85,10 +89,11 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
 
 
 def _typical_ns(case: Case, part: ReportedDirection) -> float | None:
-    """Return how long a read takes in nanoseconds. None if unknown.
+    """Return the time that a read takes in nanoseconds, or None if it is unknown.
 
-    For a clone that has one I/O in flight, the interval between two reads replaces an unknown latency. It also replaces
-    the latency of buffered libaio, which reads during submission and counts the wait for the whole queue.
+    In two cases, this is the interval between two reads of the same clone. One is an unknown latency with a single I/O
+    in flight. The other is buffered libaio, which reads during submission, so that its latency includes the wait for
+    the whole queue.
     """
     typical, job = typical_ns(part), case.job_named(part.job.name)
     if job is None:

@@ -1,4 +1,4 @@
-"""Limits from outside: control groups that limit I/O or processors, and processors that slow down because of heat."""
+"""External limits: control groups that limit I/O or processors, and processors that slow down because of heat."""
 
 from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
@@ -33,7 +33,10 @@ def _times(count: int) -> str:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield a finding if the limit applies to the load: `suspects` if the rate came close to it, otherwise a note."""
+    """Yield a finding if the limit applies to the load.
+
+    Its effect is `suspects` if the rate came close to the limit, otherwise `notes`.
+    """
     rate = _rate(case, limit)
     if rate is None:
         return
@@ -50,10 +53,10 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 
 
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the highest rate to which the limit may apply, whether the load's or a disk's. None if there is no such
-    I/O.
+    """Return the highest rate that the limit may apply to, or None if there was no such I/O.
 
-    I/Os may be limited before or after they are merged and split, so the largest of these rates is used.
+    I/Os may be counted against the limit before or after they are merged and split. Therefore, this is the largest of
+    the load's rate and the disks' rates.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None

@@ -1,4 +1,4 @@
-"""An SSD whose blocks were trimmed and never written again."""
+"""An SSD whose blocks were trimmed and have not been written since."""
 
 from poolproof.rules.earlier import prepared_by, was_filled
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects, zfs_issue

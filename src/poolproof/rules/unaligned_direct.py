@@ -1,4 +1,4 @@
-"""direct=1 with a block size that is not a whole number of sectors."""
+"""direct=1 with a block size that is not a multiple of the sector size."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -26,9 +26,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1 if each write is committed, because direct=1 then adds nothing.
+    """Return the removal of direct=1 if each write is committed, because it then has no benefit.
 
-    Otherwise, set a block size of whole pages.
+    Otherwise, return a block size of whole pages.
     """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}

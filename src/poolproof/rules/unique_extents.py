@@ -1,4 +1,4 @@
-"""More bytes moved than the job can access."""
+"""Jobs that moved more bytes than they can access."""
 
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source

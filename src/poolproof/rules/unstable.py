@@ -1,4 +1,4 @@
-"""A rate that varies too much for a single value to describe it."""
+"""A rate that varies too much to be described by a single value."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import disk_requests
@@ -28,7 +28,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _reached_disks(case: Case, part: ReportedDirection) -> bool:
-    """True if fio's disk statistics show a request for nearly every I/O. The disk itself then has the uneven rate."""
+    """True if fio's disk statistics show a request for nearly every I/O, so that the uneven rate is the disk's own."""
     requests = disk_requests(case.outcome, part.kind)
     return requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN
 

@@ -1,4 +1,4 @@
-"""Runs that did not do the work they were asked to do."""
+"""Runs that failed to do the requested work."""
 
 from os import strerror
 
@@ -9,7 +9,7 @@ from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
-"""This rule's id, for findings on trials that failed before there was a result to judge."""
+"""This rule's id, used for findings about trials that failed before they had a result to judge."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _ENDS = {"number_ios", "io_size", "loops"}
@@ -45,10 +45,10 @@ def _meaning(error: int) -> str:
 
 
 def _is_idle(job: PartOutcome) -> bool:
-    """True if the job moved 0 bytes in every direction.
+    """True if the job read, wrote and trimmed nothing.
 
-    If the output contains no direction at all, the job counts as idle only if the output has its run time or CPU usage.
-    fio prints these below the directions, so if they are there, nothing was cut off.
+    If the output reports neither reads nor writes nor trims, it must at least contain the job's run time or CPU usage.
+    fio prints these last, so their presence shows that the output was not cut off.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
@@ -100,7 +100,9 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
 
 
 def _moved_bytes(outcome: Outcome) -> int | None:
-    """Return how many bytes fio moved, including trimmed bytes. None if a job does not report its bytes."""
+    """Return the number of bytes that fio moved, including trimmed bytes, or None if some job does not report its
+    bytes.
+    """
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
     for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
@@ -111,9 +113,9 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 
 
 def _asked_bytes(case: Case) -> int | None:
-    """Return how many bytes the jobs should move before they end.
+    """Return the number of bytes that the jobs should move before they end, or None if it is unknown.
 
-    Return None if an option ends or extends a job in another way, or if a size is unknown.
+    It is unknown if an option ends or extends a job in another way, or if the size of a job is unknown.
     """
     total = 0
     for job in case.jobs:

@@ -1,4 +1,4 @@
-"""Writes that were still in a disk's buffer when the load ended."""
+"""Writes that were still in a disk's internal buffer when the load ended."""
 
 from poolproof.metrics import rates_of
 from poolproof.rules.flow import account

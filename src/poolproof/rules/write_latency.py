@@ -1,4 +1,4 @@
-"""Latencies of writes that return as soon as the data is in RAM."""
+"""Latencies of writes that return as soon as their data is in RAM."""
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import MetricId

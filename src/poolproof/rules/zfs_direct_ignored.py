@@ -1,4 +1,4 @@
-"""direct=1 on ZFS, which does not always honour it."""
+"""direct=1 on ZFS, which honours it only in some cases."""
 
 from collections.abc import Iterator
 
@@ -15,10 +15,10 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
-    """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
+    """Yield the reasons that the job's O_DIRECT will not bypass the ARC.
 
-    If direct I/O on a dataset is not possible, OpenZFS 2.4 does uncached I/O instead: the data passes through the ARC
-    but does not stay there.
+    If direct I/O on a dataset is impossible, OpenZFS 2.4 does uncached I/O instead, in which the data passes through
+    the ARC without staying there.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
@@ -75,7 +75,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1, because it has no effect. Change nothing if the only problem is writes of incomplete records."""
+    """Return the removal of direct=1, because it has no effect.
+
+    There are no changes if the only problem is writes of incomplete records.
+    """
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
