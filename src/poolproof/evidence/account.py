@@ -1,4 +1,4 @@
-"""The byte accounting of a trial: how many bytes the load and the disks moved, in total and at each level."""
+"""The byte accounting of a trial: the bytes moved by the load and by the disks, in total and at each level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ BELOW = "below"
 
 @dataclass(frozen=True)
 class Window:
-    """The counters at the start of a trial's window, at the end of the window, and after the final flush.
+    """The counters at the start and at the end of a trial's window, and after the final flush.
 
-    The window begins just before fio starts. If fio has a ramp, the window begins when the ramp ends.
+    The window starts just before fio does or, if fio has a ramp, at the end of the ramp.
     """
 
     start: CounterReading
@@ -30,29 +30,31 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return how much a file's counters grew: up to the end of the window, and up to the end of the final flush."""
+        """Return the increase of a file's counters up to the end of the window, and up to the end of the final
+        flush.
+        """
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
     def has_counted(self, host: str, path: str) -> bool:
-        """True if the counter file's device has counted at least one request since it appeared."""
+        """True if the counter file's device has counted any request since it appeared."""
         return self.drained.counters[self.start.files.index(CounterFile(host, path))].counts
 
 
 @dataclass(frozen=True)
 class Idle:
-    """The leaf devices' I/O while no load was running, summed over all pauses between a layout's trials."""
+    """The leaf devices' I/O while no load was running, added up over all pauses between a layout's trials."""
 
     seconds: float = 0.0
     read_bytes: int = 0
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum with one more pause added.
+        """Return the sum including one more pause.
 
-        The first `leaf_count` counters belong to leaf devices. The rest belong to disks below loop files and are
-        ignored.
+        `leaf_count`: the number of leaf devices, whose counters come first. The other counters belong to disks below
+        loop files and are ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
@@ -64,11 +66,12 @@ class Idle:
 
 @dataclass(frozen=True)
 class CountingPoint:
-    """A level where bytes are counted: a layer, a device, or the disk below a device.
+    """A level at which bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth` is 1 directly below fio. `counters` are sysfs `stat` files, and their bytes are added up. If there are none,
-    the bytes come from ZFS's counters of the dataset `name`. `host` is the name of the host that has the files, or an
-    empty string for the run's main host.
+    `depth`: 1 for a level directly below fio.
+    `counters`: the sysfs `stat` files whose bytes are added up. If there are none, ZFS's counters of the dataset `name`
+    are used.
+    `host`: the name of the host with these files, or an empty string for the run's main host.
     """
 
     layer: str
@@ -79,10 +82,10 @@ class CountingPoint:
 
 
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
-    """Return what each leaf device did in the window.
+    """Return the activity of each leaf device in the window.
 
-    Utilisation is measured over `load_s`, the seconds in which the load did I/O, or over the whole window if `load_s`
-    is None. The rest of the window is the load generator's start-up, which does not count as idle time of a disk.
+    `load_s`: the number of seconds in which the load did I/O, over which the utilisation is measured. By default, this
+    is the whole window. The rest of the window is the load generator's start-up, which is not idle time of the disks.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 
@@ -118,7 +121,10 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
 def byte_account(
     fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], expected: Expected, window: Window, idle: Idle
 ) -> Account:
-    """Return the byte accounting. `fio_bytes` are the bytes that the load generator read and wrote."""
+    """Return the byte accounting.
+
+    `fio_bytes`: the number of bytes that the load generator read, and the number that it wrote.
+    """
     return Account(
         fio_read_bytes=fio_bytes[0],
         fio_write_bytes=fio_bytes[1],
@@ -137,7 +143,10 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed through each level, from fio down. A dataset that ZFS did not count is left out."""
+    """Return the bytes that passed through each level, from fio downwards.
+
+    Datasets are left out if ZFS did not count them.
+    """
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 

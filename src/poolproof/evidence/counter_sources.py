@@ -1,4 +1,4 @@
-"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds a source."""
+"""Additional counters of the measured host, one source for each module of this package that defines `SOURCE`."""
 
 import functools
 import importlib
@@ -16,11 +16,11 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class CounterSource:
-    """Counters of the host, read before the load and again after the final flush.
+    """Counters of the host, which are read before the load and again after the final flush.
 
-    A source either reads `files` (for example /proc/vmstat) or runs `command`. `parse` gets the contents of each file,
-    or the command's output, and returns the counters by name. If a file or the program does not exist, `parse` gets an
-    empty string and must return no counters.
+    `files`, `command`: the files to read (e.g. /proc/vmstat) or the command to run; only one of them is set.
+    `parse`: converts the contents of each file, or the command's output, to values keyed by the counter's name. A
+    missing file or program is passed as an empty string, for which it must return no counters.
     """
 
     name: str
@@ -38,10 +38,10 @@ def all_sources() -> tuple[CounterSource, ...]:
 
 
 def read_sources(host: Host) -> Mapping[str, Values]:
-    """Return the current counters, keyed by the source's name and then by the counter's name.
+    """Return the current counters, keyed by the name of the source and then of the counter.
 
     Raises:
-        HostUnreachable: the connection broke.
+        HostUnreachable: the connection was lost.
     """
     return {source.name: source.parse(_texts(source, host)) for source in all_sources()}
 
@@ -56,7 +56,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return how much each counter grew. Counters that are missing from one of the two samples are left out."""
+    """Return the increase of each counter, leaving out counters that are missing from either sample."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

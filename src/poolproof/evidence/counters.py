@@ -1,4 +1,4 @@
-"""The kernel's counters of block devices in sysfs: read once, or sampled throughout a trial.
+"""The kernel's counters of block devices in sysfs, either read once or sampled throughout a trial.
 
 The fields of a `stat` file (Documentation/block/stat.rst) are:
 
@@ -8,7 +8,7 @@ The fields of a `stat` file (Documentation/block/stat.rst) are:
 - the same four fields for discards
 - flushes, and milliseconds spent on flushes
 
-Older kernels print only 11 or 15 of these 17 fields.
+Older kernels provide only the first 11 or 15 of these 17 fields.
 """
 
 import bisect
@@ -30,9 +30,11 @@ _WRAP = 1 << 32
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared, except for `in_flight`, which is the current number of requests. `*_ios` count
-    requests. Most drivers count flushes in `write_ios` too. `*_merges` are requests that were merged into others.
-    `flush_ios` is None if the kernel does not report flushes (before Linux 5.5).
+    """The totals of a block device since it appeared.
+
+    `in_flight`: the current number of requests, which is not a total. `*_ios`: the number of requests. For most
+    drivers, `write_ios` includes flushes. `*_merges`: the number of requests that were merged into others.
+    `flush_ios`: None if the kernel does not report flushes (before Linux 5.5).
     """
 
     read_ios: int = 0
@@ -50,13 +52,14 @@ class Counters:
 
     @property
     def counts(self) -> bool:
-        """False if the device has never counted a request. Its counters then prove nothing."""
+        """False if the device has never counted a request, in which case its counters prove nothing."""
         return bool(self.read_ios or self.write_ios or self.read_bytes or self.write_bytes)
 
 
 def parse_counters(text: str) -> Counters | None:
-    """Parse the contents of a `stat` file. Return None if there are too few fields, which means that the device is
-    gone.
+    """Parse the contents of a `stat` file.
+
+    None if there are too few fields, which means that the device is gone.
     """
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
@@ -78,26 +81,30 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """Return how much the counters grew between two samples. `in_flight` is the value of the later sample."""
+    """Return the increase of the counters between two samples, with `in_flight` as in the later sample."""
     return _of_both(earlier, later, _grown)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """Interpolate linearly between two samples. A `share` of 0 gives the first sample, 1 the second."""
+    """Interpolate linearly between two samples.
+
+    `share`: a number from 0 (the earlier sample) to 1 (the later sample).
+    """
     return _of_both(earlier, later, lambda first, second: first + round(_grown(first, second) * share))
 
 
 def _grown(first: int, second: int) -> int:
-    """Return how much a counter grew.
+    """Return the increase of a counter between two samples.
 
     The kernel prints milliseconds as 32-bit numbers, which wrap around to 0 after 49 days (part_stat_show in
-    block/genhd.c). A smaller decrease means that the device was replaced, and is returned as a negative number.
+    block/genhd.c). Only a large decrease is taken for this. A smaller one means that the device was replaced, and is
+    returned as a negative number.
     """
     return second - first + (_WRAP if second - first < -_WRAP // 2 else 0)
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Combine two samples by applying `total` to each pair of totals. `in_flight` is taken from the later sample."""
+    """Combine two samples by applying `total` to each pair of totals, with `in_flight` as in the later sample."""
     totals = vars(later).keys() - {"in_flight", "flush_ios"}
     known = earlier.flush_ios is not None and later.flush_ios is not None
     flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None
@@ -106,7 +113,7 @@ def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int
 
 
 class CounterFile(NamedTuple):
-    """A counter file. `host` is the name of the host that has the file, or an empty string for the run's main host."""
+    """The path of a counter file and the name of its host, which is an empty string for the run's main host."""
 
     host: str
     path: str
@@ -114,9 +121,9 @@ class CounterFile(NamedTuple):
 
 @dataclass(frozen=True)
 class CounterReading:
-    """A sample of all counter files: one entry in `counters` for each entry in `files`.
+    """A sample of all counter files, with one entry in `counters` for each entry in `files`.
 
-    `at_s` is the time of the sample in seconds since 1970, by the clock of the first file's host.
+    `at_s`: the time of the sample in seconds since 1970, according to the clock of the first file's host.
     """
 
     at_s: float
@@ -126,10 +133,10 @@ class CounterReading:
 
 @dataclass
 class Sampler:
-    """Samples counter files in a separate thread while the context is open, and appends the samples to `readings`.
+    """Samples counter files in a separate thread while the context is open, and adds the samples to `readings`.
 
-    `files` are the counter files of the disks, then of the disks below loop files, then `more`. If all files are on one
-    host, their contents are streamed. Otherwise, the files are read again on every host for each sample.
+    The files are those of the disks, followed by those of the disks below loop files and by `more`. If all files are on
+    one host, their contents are streamed. Otherwise, each sample reads the files from every host.
     """
 
     run_host: Host
@@ -140,7 +147,7 @@ class Sampler:
 
     @property
     def dating_host(self) -> Host:
-        """The host whose clock timestamps the samples: the host of the first file."""
+        """The host of the first file, whose clock determines the times of the samples."""
         return host_named(self.run_host, self.files[0].host if self.files else "")
 
     def __post_init__(self) -> None:
@@ -167,7 +174,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Read the files on all hosts repeatedly, until the context ends or a host stops responding."""
+        """Read the files on all hosts repeatedly until the context ends or a host stops responding."""
         with contextlib.suppress(HostUnreachable, CommandError):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -175,7 +182,9 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the disks, of the disks below loop files, and then `more`, without duplicates."""
+    """Return the counter files of the disks and of the disks below loop files, followed by `more`, without
+    duplicates.
+    """
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
@@ -186,7 +195,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
     Raises:
         FileMissing: a counter file cannot be read, because its device is gone.
-        HostUnreachable: the connection broke.
+        HostUnreachable: the connection was lost.
     """
     files = counter_files(leaves, more)
     tick = _read(run_host, files)
@@ -197,7 +206,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the current contents of the files. `at_s` is the time by the clock of the first file's host."""
+    """Return the current contents of the files, with the time according to the clock of the first file's host."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):
@@ -215,7 +224,7 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     """Return the counters at a given time, interpolated between two samples.
 
-    Before the first sample, return the first one; after the last sample, return the last one.
+    A time before the first sample or after the last one gives that sample.
     """
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:

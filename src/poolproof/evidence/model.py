@@ -1,4 +1,4 @@
-"""The evidence of one trial, as frozen values. Sizes are in bytes, rates are per second, times are in seconds."""
+"""The evidence of one trial, as immutable values, with sizes in bytes, times in seconds and rates per second."""
 
 import math
 from collections.abc import Mapping
@@ -9,18 +9,15 @@ from dataclasses import dataclass, field
 class LeafUse:
     """The activity of one leaf device in the window of a trial.
 
-    `*_ios` are requests at the device, not I/Os of the load.
-
-    `write_bytes` and `write_ios` count the writes up to the end of the load. `drained_write_bytes` and
-    `drained_write_ios` also count the writes of the final flush. `drained_write_ios` is None in older runs. `below_*`
-    are about the disk that stores a loop file, and are None if the device is not a loop device. `flush_ios` is None if
-    the kernel does not count the device's flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time
-    of a request at the device, or None if there were no requests.
-
-    `*_merges` are the requests that the block layer merged into others before the device got them, and are None in
-    older runs. `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its
-    I/O. `drain_flush_s` is the time that flush requests took during the final flush, or None if the kernel does not
-    count them.
+    `*_ios`: the number of requests at the device, which differs from the number of the load's I/Os.
+    `write_bytes`, `write_ios`: the writes up to the end of the load.
+    `drained_write_bytes`, `drained_write_ios`: the writes including those of the final flush. The latter is None in
+    older runs. `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
+    `flush_ios`: None if the kernel does not count the device's flushes, as before Linux 5.5 and for partitions.
+    `latency_s`: the mean time of a request at the device, or None if there were no requests. `*_merges`: the number of
+    requests that the block layer merged into others before they reached the device. None in older runs.
+    `counted`: False if the device's counters have been 0 since it appeared, because its I/O is not counted.
+    `drain_flush_s`: the time spent on flush requests during the final flush, or None if the kernel does not count them.
     """
 
     device: str
@@ -44,9 +41,9 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """The bytes that a layout is expected to move on its leaf devices, per byte of the load.
+    """The number of bytes that a layout is expected to move on its leaf devices per byte of the load.
 
-    They depend on where the load wrote. Each field is also a field of `Account`.
+    It depends on the offsets at which the load wrote. See the fields of the same names in `Account`.
     """
 
     write_factor: float
@@ -56,14 +53,15 @@ class Expected:
 
 @dataclass(frozen=True)
 class Account:
-    """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
+    """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same window.
 
-    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per byte
-    of data. `commit_factor` is the number of bytes written to log vdevs per byte of a committed write, before its
-    transaction group is written. None without log vdevs. `stored_share` is the stored size of a test file as a fraction
-    of its full size, measured when the file was filled. None if that is unknown or nothing compresses. `idle_*_per_s`
-    are the rates of the disks while no load was running, measured over `idle_s` seconds. They are not subtracted from
-    the other values.
+    `write_factor`: the expected write amplification, i.e. the number of bytes that the layout writes to its disks per
+    byte of data.
+    `commit_factor`: the number of bytes written to log vdevs per byte of a committed write, before its transaction
+    group is written. None without log vdevs.
+    `stored_share`: the stored size of a test file as a fraction of its full size, measured when the file was filled.
+    None if it is unknown or the layout does not compress. `idle_*_per_s`: the disks' rates while no load was running,
+    measured over `idle_s` seconds. They are not subtracted from the other values.
     """
 
     fio_read_bytes: int
@@ -83,30 +81,32 @@ class Account:
     def __post_init__(self) -> None:
         """Raise a ValueError if `write_factor` is not a positive number.
 
-        Rules divide by it, so a file with any other value is damaged.
+        Rules divide by it, so any other value shows that the file is damaged.
         """
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")
 
     @property
     def read_ratio(self) -> float | None:
-        """The bytes that the leaf devices read per byte that fio read, or None if fio read nothing."""
+        """The number of bytes that the leaf devices read per byte that fio read, or None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks had written after the final flush, per expected byte. None if fio wrote nothing."""
+        """The number of bytes written by the final flush's end per expected byte, or None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
 
 @dataclass(frozen=True)
 class TestFile:
-    """The state of a test file before the trial.
+    """The state of a test file before the trial. Values that the host cannot report are None.
 
-    `resident_bytes` were still in RAM after the caches had been dropped. `unwritten_bytes` are allocated but were never
-    written; `hole_bytes` are not allocated. Both are read as zeros without any disk I/O. `shared_bytes` are stored in
-    the same place as other bytes of the test files (reflinks). A value is None if the host cannot report it.
+    `resident_bytes`: the number of bytes that were still in RAM after the caches had been dropped.
+    `unwritten_bytes`: the number of bytes that were allocated but never written.
+    `hole_bytes`: the number of bytes that are not allocated. Like unwritten bytes, they are read as zeros without disk
+    I/O.
+    `shared_bytes`: the number of bytes stored in the same place as other bytes of the test files (reflinks).
     """
 
     path: str
@@ -119,10 +119,10 @@ class TestFile:
 
 @dataclass(frozen=True)
 class MirrorSide:
-    """One side of a ZFS mirror and the names of the disks that belong to it.
+    """One side of a ZFS mirror, with the names of its disks.
 
-    `turns` (a key of evidence.json): True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a
-    file on a file system, not a block device.
+    `turns`: True if any of the disks is rotational, None if unknown. The name is that of the key in evidence.json.
+    `is_file`: True if the vdev is a file on a file system rather than a block device.
     """
 
     devices: tuple[str, ...]
@@ -132,17 +132,20 @@ class MirrorSide:
 
 @dataclass(frozen=True)
 class ZfsFacts:
-    """What ZFS reports about the dataset or zvol below the test files. A value is None if it could not be read.
+    """Facts from ZFS about the dataset or zvol below the test files. Values that could not be read are None.
 
-    Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
-    `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
-    names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
+    Properties are written as `zfs get` prints them.
+    `version`: as printed by the kernel module, e.g. "2.2.4-1".
+    `has_log`, `has_cache`: True if any of the pools has a log or cache vdev.
+    `mirrors`: the mirrors among the data vdevs.
+    `pools`: the names of the pools.
+    `objsets`: the datasets' kstat files, relative to /proc/spl/kstat/zfs.
     `l2arc_write_bytes_per_s`, `l2arc_boost_bytes_per_s`: the module parameters l2arc_write_max and l2arc_write_boost.
-    `l2arc_shortest_s`: the shortest interval between two feeds of a cache device, in seconds: l2arc_feed_min_ms, or
-    l2arc_feed_secs if l2arc_feed_again is 0. `log_devices` and `cache_devices`: the names of the
-    leaf devices below log and cache vdevs, if the layout names them. `capacity_percent` and `fragmentation_percent`:
-    CAP and FRAG of `zpool list`, the highest of all pools. `raidz_parity`: the parity of the raidz data vdevs, None
-    without raidz.
+    `l2arc_shortest_s`: the shortest interval between two feeds of a cache device. This is l2arc_feed_min_ms or, if
+    l2arc_feed_again is 0, l2arc_feed_secs.
+    `log_devices`, `cache_devices`: the names of the leaf devices below log and cache vdevs, if the layout names them.
+    `capacity_percent`, `fragmentation_percent`: CAP and FRAG of `zpool list`, each the maximum over all pools.
+    `raidz_parity`: the parity of the raidz data vdevs, or None without raidz.
     """
 
     version: str | None = None
@@ -170,30 +173,40 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """The storage below the test files, as the host reports it. A field is None if unknown.
+    """The storage below the test files, as reported by the host. Fields are None if unknown.
 
-    `volatile`: the files are in RAM (tmpfs, ramfs, zram). `compression`: the property as set ("zstd:3", "lz4"), None if
-    there is none. `record_bytes`: the unit in which a compressing or copy-on-write file system works (recordsize on
-    ZFS, 128 KiB on btrfs). `loop_without_direct`: the names of the loop devices below the target that use the page
-    cache of their backing file. `zfs`: facts about ZFS if ZFS is anywhere below the files, for example as a zvol with
-    another file system. `kernel`: the kernel version, for example (6, 18).
+    `volatile`: True if the files are in RAM (tmpfs, ramfs, zram).
+    `compression`: the property as set, e.g. "zstd:3" or "lz4", or None if there is none.
+    `record_bytes`: the unit of a compressing or copy-on-write file system (recordsize on ZFS, 128 KiB on btrfs).
+    `loop_without_direct`: the names of the loop devices below the target that use their backing file's page cache.
+    `zfs`: facts about ZFS at any level below the files, such as a zvol with another file system on it.
+    `kernel`: the kernel version, e.g. (6, 18).
 
-    About the leaf devices: `rotational`: all of them are rotational. `disks`: how many there are. `ceiling_*`: the
-    maximum rate of their links and media together, without RAM. `write_through`: none of them has a volatile write
-    cache, so the kernel sends no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one
-    of them is an SMR disk. `emulated`: the names of those that are emulated disks. `physical_block_bytes`: the sector
-    size of the medium. `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
-    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0). `without_write_cache`: the
-    names of those without a volatile write cache.
+    The leaf devices:
 
-    `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
-    `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
-    below the target has an internal write-intent bitmap. `persistent_memory`: the data is on a pmem device, or the
-    file system maps it (dax). `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than
-    the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
-    `degraded`: a clause for each array or pool that is missing a disk. `governor`: the frequency governor of the
-    processors. `cache_devices`: the names of the fast devices of LVM caches. `tree_block_bytes`: the size of btrfs's
-    metadata blocks (nodesize).
+    `rotational`: True if all of them are rotational.
+    `disks`: the number of leaf devices. `ceiling_*`: the maximum combined rate of their links and media, without RAM.
+    `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
+    `discarded`: True if they were trimmed and have not been filled since.
+    `zoned`: True if any of them is an SMR disk.
+    `emulated`: the names of the emulated disks.
+    `physical_block_bytes`: the sector size of the medium.
+    `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
+    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
+    `without_write_cache`: the names of those without a volatile write cache.
+
+    The host and the layers:
+
+    `in_guest`: True if the host is a virtual machine, whose hypervisor may have a cache that the counters cannot see.
+    `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
+    `md_bitmap`: True if an md array below the target has an internal write-intent bitmap.
+    `persistent_memory`: True if the data is on a pmem device, or is mapped by the file system (dax).
+    `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
+    `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
+    `degraded`: a clause for each array or pool with a missing disk.
+    `governor`: the processors' frequency governor.
+    `cache_devices`: the names of the fast devices of LVM caches.
+    `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
     """
 
     file_system: str
@@ -231,7 +244,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes read from and written to a dataset while fio ran, counted above the ARC (nread, nwritten)."""
+    """The number of bytes read from and written to a dataset while fio ran, counted above the ARC (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -240,10 +253,10 @@ class DatasetUse:
 
 @dataclass(frozen=True)
 class VdevUse:
-    """A top-level vdev after the trial, from `zpool list -v`.
+    """A top-level vdev after the trial, as listed by `zpool list -v`.
 
-    `section` is empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes`
-    includes parity but counts the copies of a mirror only once.
+    `section`: empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or `spare`.
+    `allocated_bytes`: includes parity, but counts the copies in a mirror only once.
     """
 
     pool: str
@@ -255,15 +268,16 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """How much the ZFS counters (/proc/spl/kstat/zfs) grew while fio ran, including its ramp.
+    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp.
 
-    A value is None if it was not counted.
-
-    `direct_read_bytes`, `direct_write_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later).
-    `zil_slog_bytes` is zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are
-    from arcstats. `data_misses` is the number of reads of data blocks that were not in the ARC: demand_data_misses and
-    prefetch_data_misses of arcstats, and direct_read_count of the pools' iostats. `data_hits` is the number of reads of
-    data blocks that were in the ARC (demand_data_hits). `vdevs` is the state of the vdevs after the final flush.
+    Counters that were not read are None.
+    `direct_read_bytes`, `direct_write_bytes`, `arc_read_bytes`: from the pools' iostats (ZFS 2.3 and later).
+    `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*`: from
+    arcstats.
+    `data_hits`: the number of data blocks that were in the ARC when they were read (demand_data_hits).
+    `data_misses`: the number of data blocks that were not in the ARC when they were read. This is the sum of
+    demand_data_misses and prefetch_data_misses from arcstats, and of direct_read_count from the pools' iostats.
+    `vdevs`: the state of the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None
@@ -282,11 +296,13 @@ class ZfsUse:
 
 @dataclass(frozen=True)
 class Level:
-    """The bytes that passed through one level of the stack during the window.
+    """The number of bytes that passed through one level of the storage stack during the window.
 
-    `layer` is `fio`, a layer's word in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
-    disk that stores a loop file). `depth` is 0 for fio. `write_bytes` counts what had been written when fio ended,
-    and `drained_write_bytes` what had been written after the final flush (None if the level was not counted then).
+    `layer`: `fio`, the keyword of a layer in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below`
+    (the disk that stores a loop file).
+    `depth`: 0 for fio.
+    `write_bytes`: the bytes written by the time that fio ended.
+    `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level was not counted then.
     """
 
     layer: str
@@ -299,10 +315,11 @@ class Level:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """How one processor spent the time of a trial, as fractions of 1.
+    """The fractions of a trial's time that one processor spent in different states, each a number from 0 to 1.
 
-    `busy`: running programs or the kernel. `iowait`: idle while a program waited for a disk. `steal`: taken by the
-    hypervisor.
+    `busy`: running programs or the kernel.
+    `iowait`: idle while a program was waiting for a disk.
+    `steal`: taken by the hypervisor.
     """
 
     name: str
@@ -313,9 +330,9 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The host's memory in bytes (before the load, after it, and after the final flush) and the use of its processors.
+    """The host's memory use in bytes (before the load, after it, and after the final flush), and its processors' use.
 
-    `dirty_*` includes data that is being written back.
+    `dirty_*`: includes data that is being written back.
     """
 
     cached_start_bytes: int
@@ -328,13 +345,15 @@ class HostUse:
 
 @dataclass(frozen=True)
 class OtherWork:
-    """What other processes on the host did while the load ran.
+    """The activity of other processes on the host while the load ran.
 
-    `seconds` is the length of the observation, from just before the load began until it ended. `cpu_s` is the processor
-    time of these processes, and `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is how
-    long at least one task on the host waited for a processor, or None without pressure information (PSI). `delay_share`
-    is about the load's own threads: the average share of their time for which they were ready to run but waited for a
-    processor. None if it was not observed.
+    `seconds`: the length of the observation, from just before the load began until it ended.
+    `cpu_s`: the processor time of the other processes.
+    `read_bytes`, `write_bytes`: their I/O to any block device.
+    `waiting_s`: the time for which at least one task on the host was waiting for a processor, or None without pressure
+    information (PSI).
+    `delay_share`: the average fraction of the time for which the load's own threads were ready to run but waiting for a
+    processor, or None if it was not observed.
     """
 
     seconds: float
@@ -347,9 +366,9 @@ class OtherWork:
 
 @dataclass(frozen=True)
 class DeviceLimit:
-    """A limit that a control group sets on a block device of the layout, or on a disk below a loop file.
+    """A control group's limit on a block device of the layout, or on a disk below a loop file.
 
-    `kind` is `rbps` or `wbps` (bytes per second of reads or writes), `riops` or `wiops` (requests per second).
+    `kind`: `rbps` or `wbps` (bytes per second read or written), `riops` or `wiops` (read or write requests per second).
     """
 
     device: str
@@ -359,11 +378,12 @@ class DeviceLimit:
 
 @dataclass(frozen=True)
 class Throttling:
-    """The limits of control groups on the load, and their effects.
+    """The limits that control groups set on the load, and their effects.
 
-    `processors` is how many processors the load may use, or None without a limit. `cpu_periods` and `cpu_s` are how
-    often, and for how many seconds, the load was stopped in the trial because its processor quota was used up.
-    `heat_events` is how often a processor became slower because of heat.
+    `processors`: the number of processors that the load may use, or None if there is no limit.
+    `cpu_periods`, `cpu_s`: the number of times, and the total of seconds, that the load was stopped during the trial
+    for using up its processor quota.
+    `heat_events`: the number of times that a processor slowed down because of heat.
     """
 
     devices: tuple[DeviceLimit, ...] = ()
@@ -377,12 +397,16 @@ class Throttling:
 class Evidence:
     """Everything that was counted for one trial.
 
-    `busy_with`: background work of layers (resync, scrub). `zfs`: how much ZFS's counters grew. `levels`: the byte
-    accounting by level, from fio down; levels of the same depth are siblings. `host`: memory and processors of the
-    measured host. `counters`: how much other counters of the host grew, by the name of the source (see
-    `counter_sources.py`) and of the counter. `others`: what other processes did. `throttling`: limits of control
-    groups. `conditions`: other settings and states of the host after the load (governor, link, temperature, scheduler),
-    as strings. The last three describe the main host.
+    `busy_with`: background work of layers, such as a resync or scrub.
+    `zfs`: the increase of ZFS's counters.
+    `levels`: the bytes at each level, from fio downwards. Levels with the same depth are siblings.
+    `host`: the memory and processors of the measured host.
+    `counters`: the increase of the host's other counters, keyed by the name of the source (see `counter_sources.py`)
+    and then of the counter.
+    `others`: the activity of other processes on the main host.
+    `throttling`: the limits that control groups set on the main host, and their effects.
+    `conditions`: other settings and states of the main host after the load (governor, link, temperature, scheduler), as
+    strings.
     """
 
     account: Account | None

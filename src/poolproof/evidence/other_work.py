@@ -1,13 +1,13 @@
-"""What other processes did during a trial: their processor time and I/O, and how long tasks waited for a processor.
+"""The activity of other processes during a trial: their processor time, their I/O, and the time tasks waited for a CPU.
 
-A process belongs to the run if its command line contains the run's mark (the run's directory), or if it is the parent
-of the command that takes the reading. Over SSH, the connection's sshd and all its shells also belong to the run: each
-reading may use a different shell, and a shell's times include those of all commands that it has run. Kernel threads are
-left out, because they work for all processes. The times and bytes of a process include those of its children that have
-ended, so a process that starts and ends during the trial is not missed.
+A process belongs to the run if its command line contains the run's mark, which is the run's directory, or if it is the
+parent of the command that takes the sample. Over SSH, the connection's sshd and all its shells belong to the run as
+well: each sample may use a different shell, whose times include those of all its earlier commands. Kernel threads are
+excluded, because they work for all processes. The values of a process include those of its terminated children, so a
+process that starts and ends during the trial is not missed.
 
-The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can be
-read only by root or the process's owner.
+The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io is
+readable only by root and the process's owner.
 """
 
 import re
@@ -44,14 +44,14 @@ grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu
 :
 """
-"""A shell script that prints each process's processor time and I/O so far."""
+"""A shell script that prints the processor time and I/O of each process so far."""
 
 
 @dataclass(frozen=True)
 class OthersReading:
     """The processor time and I/O of all other processes so far.
 
-    `waiting_s` is None without pressure information (PSI).
+    `waiting_s`: None without pressure information (PSI).
     """
 
     cpu_s: float
@@ -63,7 +63,10 @@ class OthersReading:
 def read_others(host: Host, mark: str) -> OthersReading:
     """Return the processor time and I/O so far of all processes on the host that do not belong to the run.
 
-    `mark` is part of the command lines of the run's processes. Raises a CommandError if the host does not respond.
+    `mark`: a string in the command lines of the run's processes.
+
+    Raises:
+        CommandError: the host does not respond.
     """
     argv = ["sh", "-c", SCRIPT, "sh", mark]
     return parse_others(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout)
@@ -92,9 +95,9 @@ def parse_others(text: str) -> OthersReading:
 
 
 def others_between(start: OthersReading, end: OthersReading, seconds: float) -> OtherWork:
-    """Return what other processes did between two samples taken `seconds` apart.
+    """Return the activity of other processes between two samples that were taken `seconds` apart.
 
-    A total that decreased counts as 0.
+    Totals that decreased are replaced by 0.
     """
     waited = None if start.waiting_s is None or end.waiting_s is None else max(0.0, end.waiting_s - start.waiting_s)
     return OtherWork(

@@ -1,8 +1,8 @@
-"""How long the threads of a load were ready to run but waited for a processor.
+"""The time that a load's threads were ready to run but waiting for a processor.
 
 The second number in /proc/PID/task/TID/schedstat is the time in nanoseconds that a thread has spent on a run queue
-(Documentation/scheduler/sched-stats.rst in the kernel). The file disappears with its thread, so it is read while the
-load runs. A kernel without CONFIG_SCHED_INFO has no such file.
+(Documentation/scheduler/sched-stats.rst in the kernel). It is read while the load runs, because the file disappears
+when its thread ends. Kernels without CONFIG_SCHED_INFO have no such file.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _JOIN_S = 40.0
 
 @dataclass(frozen=True)
 class _Seen:
-    """What one thread did between its first and its last sample, in seconds."""
+    """The observed, running and waiting time of a thread between its first and last samples, in seconds."""
 
     observed_s: float
     ran_s: float
@@ -32,9 +32,10 @@ class _Seen:
 
 @dataclass
 class RunDelays:
-    """Samples the load's threads in a separate thread, from the call of `begins` until the context ends.
+    """Samples the load's threads in a separate thread, from the call to `begins` until the context ends.
 
-    `read` returns a line for each running thread: the path of its schedstat file, a colon and the file's contents.
+    `read`: returns a line per running thread, containing the path of its schedstat file, a colon, and the file's
+    contents.
     """
 
     read: Callable[[], str]
@@ -51,7 +52,7 @@ class RunDelays:
             self._thread.join(_JOIN_S)
 
     def begins(self) -> None:
-        """Start sampling, just before the load starts."""
+        """Start sampling. Called just before the load starts."""
         self._thread = threading.Thread(target=self._sample, name="run delay", daemon=True)
         self._thread.start()
 
@@ -70,11 +71,11 @@ class RunDelays:
 
     @property
     def share(self) -> float | None:
-        """The share of the time for which a thread of the load waited for a processor, on average. None if it was not
+        """The average fraction of the time that the load's threads waited for a processor, or None if it was not
         observed.
 
-        Each thread is weighted by the time that it ran or wanted to run, so threads that only watch the others do not
-        matter.
+        Threads are weighted by the sum of their running and waiting time, so mostly idle monitoring threads hardly
+        count.
         """
         threads = [each for samples in self.samples.values() if (each := _seen(samples)) is not None]
         wanted_s = sum(each.ran_s + each.waited_s for each in threads)
@@ -92,5 +93,5 @@ def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:
-    """Return how many nanoseconds each thread has run and waited so far, by thread ID."""
+    """Return the running and waiting time of each thread so far in nanoseconds, keyed by thread ID."""
     return {thread: (int(ran), int(waited)) for thread, ran, waited in _LINE.findall(text)}

@@ -1,4 +1,4 @@
-"""What the host reports about the test files: holes, unwritten extents, and pages in RAM."""
+"""The host's information about the test files: holes, unwritten extents, and pages in RAM."""
 
 import bisect
 import re
@@ -18,12 +18,12 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
 
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
-    """Return all regular files below a directory, sorted.
+    """Return the paths of all regular files below a directory, sorted.
 
     Other file systems mounted below the directory are not searched.
 
     Raises:
-        CommandFailed: there is no such directory, or part of the directory cannot be read.
+        CommandFailed: the directory does not exist, or part of it cannot be read.
     """
     argv = ["find", directory, "-xdev", "-type", "f", "-print0"]
     found = host.run(argv, timeout_s=_LIMIT_S).stdout.split("\0")
@@ -31,13 +31,14 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return each file's size, and how many of its bytes are in holes, unwritten or shared.
+    """Return each file's size and the number of its bytes that are in holes, unwritten or shared.
 
-    The unwritten and shared bytes are None if `filefrag` fails. Holes are ranges with no allocated blocks. On a file
-    system with compression, the bytes that compression saves count as holes. Bytes are shared if an earlier extent of
-    these files is stored in the same place.
+    Holes are ranges without allocated blocks. They include the bytes saved by a file system's compression. Bytes are
+    shared if an earlier extent of these files is stored in the same place. If `filefrag` fails, the numbers of
+    unwritten and shared bytes are None.
 
-    Raises a CommandFailed if a file does not exist.
+    Raises:
+        CommandFailed: a file does not exist.
     """
     rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
     places = _Places()
@@ -48,7 +49,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Return how many bytes of each file are in the page cache, or None if `fincore` fails."""
+    """Return the number of each file's bytes that are in the page cache, or None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
         return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
@@ -57,13 +58,16 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Run a command on the paths and return its output, one line per path. Long lists of paths are split."""
+    """Run a command on the paths and return its output, one line per path.
+
+    A long list of paths is split into several calls.
+    """
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
 
 class _StoredExtent(NamedTuple):
-    """The place and size of an extent on the file system, in bytes, and its FIEMAP flags."""
+    """An extent's location and size on the file system in bytes, and its FIEMAP flags."""
 
     start: int
     size_bytes: int
@@ -72,12 +76,12 @@ class _StoredExtent(NamedTuple):
 
 @dataclass
 class _Places:
-    """The ranges of the file system that extents use, sorted and without overlaps."""
+    """The ranges of the file system that are used by extents, sorted and without overlaps."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, start: int, end: int) -> int:
-        """Add a range and return how many of its bytes were already in use."""
+        """Add a range and return the number of its bytes that were already in use."""
         first = bisect.bisect_left(self.ranges, start, key=lambda known: known[1])
         last = bisect.bisect_right(self.ranges, end, key=lambda known: known[0])
         met = self.ranges[first:last]

@@ -1,13 +1,15 @@
-"""How much control groups and heat slowed down a load, computed from two readings of the host's conditions."""
+"""The extent to which control groups and heat slowed down a load, computed from two samples of the host's
+conditions.
+"""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions
 
 
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
-    """Return the limits that applied at the start or at the end, and how much the throttling counters grew.
+    """Return the limits that applied in either sample, and the increase of the throttling counters between them.
 
-    If neither reading names a device, its device number is used instead.
+    A device that has no name in either sample is identified by its device number.
     """
     names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
     return Throttling(

@@ -1,7 +1,7 @@
-"""ZFS's counters of the ARC, the log and the cache device during a trial, from /proc/spl/kstat/zfs.
+"""ZFS's counters of the ARC, the log and the cache devices during a trial, from /proc/spl/kstat/zfs.
 
-The counters of the ARC and the log cover all pools of the host. The counters of direct I/O (ZFS 2.3 and later) are per
-pool.
+The counters of the ARC and the log cover all pools on the host, while those of direct I/O (ZFS 2.3 and later) are kept
+per pool.
 """
 
 import re
@@ -19,7 +19,7 @@ Kstat = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """A sample of ZFS's counters, under ZFS's own names. A file that does not exist gives an empty mapping."""
+    """A sample of ZFS's counters, keyed by ZFS's own names. A missing file results in an empty mapping."""
 
     arc: Kstat
     log: Kstat
@@ -28,11 +28,12 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """Return the counters, all read at once. None if there are no pools.
+    """Return the counters, all read at the same time, or None if there are no pools.
 
-    `objsets` are the kstat files of the datasets, relative to KSTATS.
+    `objsets`: the datasets' kstat files, relative to KSTATS.
 
-    Raises a HostUnreachable if the connection broke.
+    Raises:
+        HostUnreachable: the connection was lost.
     """
     if not pools:
         return None
@@ -45,9 +46,9 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """Return how much the counters grew between two samples, or None if a sample is missing.
+    """Return the increase of the counters between two samples, or None if a sample is missing.
 
-    A counter that this release of ZFS lacks is None.
+    Counters that this release of ZFS does not have are None.
     """
     if start is None or end is None:
         return None
@@ -72,10 +73,9 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
-    """Return how many data blocks were not in the ARC when they were read, or None if the ARC's counters are missing.
+    """Return the number of data blocks that were not in the ARC when read, or None if the ARC's counters are missing.
 
-    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither direct reads
-    nor their counter.
+    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither.
     """
     arc = [(start.arc, end.arc)]
     demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")
@@ -85,12 +85,15 @@ def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kst
 
 
 def parse_kstat(text: str) -> Kstat:
-    """Return the numbers in a kstat file, by name. The file has two header lines, then lines of `name type data`."""
+    """Parse a kstat file into numbers, keyed by name.
+
+    The file has two header lines, followed by lines of the form `name type data`.
+    """
     return {name: int(value) for name, value in _NUMBER.findall(text)}
 
 
 def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
-    """Return how much a counter grew, summed over all pairs of samples. None if a sample lacks the counter."""
+    """Return the increase of a counter, added up over all pairs of samples, or None if any sample lacks the counter."""
     if not readings or not all(name in earlier and name in later for earlier, later in readings):
         return None
     return sum(later[name] - earlier[name] for earlier, later in readings)
