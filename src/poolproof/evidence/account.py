@@ -30,9 +30,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return the increase of a file's counters up to the end of the window, and up to the end of the final
-        flush.
-        """
+        """Return the increase of a file's counters up to the end of the window and up to the end of the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)

@@ -182,9 +182,7 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the disks and of the disks below loop files, followed by `more`, without
-    duplicates.
-    """
+    """Return the counter files of the disks and of the disks below loop files, then `more`, without duplicates."""
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))

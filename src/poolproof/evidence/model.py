@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class LeafUse:
-    """The activity of one leaf device in the window of a trial.
+    """The activity of one leaf device in the window of a trial. Fields that older runs did not record are None.
 
     `*_ios`: the number of requests at the device, which differs from the number of the load's I/Os.
-    `write_bytes`, `write_ios`: the writes up to the end of the load.
-    `drained_write_bytes`, `drained_write_ios`: the writes including those of the final flush. The latter is None in
-    older runs. `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
+    `write_*`: the writes up to the end of the load. `drained_write_*` also includes the writes of the final flush.
+    `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
     `flush_ios`: None if the kernel does not count the device's flushes, as before Linux 5.5 and for partitions.
-    `latency_s`: the mean time of a request at the device, or None if there were no requests. `*_merges`: the number of
-    requests that the block layer merged into others before they reached the device. None in older runs.
+    `latency_s`: the mean time of a request at the device, or None if there were no requests.
+    `*_merges`: the number of requests that the block layer merged into others before they reached the device.
     `counted`: False if the device's counters have been 0 since it appeared, because its I/O is not counted.
     `drain_flush_s`: the time spent on flush requests during the final flush, or None if the kernel does not count them.
     """
@@ -55,13 +54,14 @@ class Expected:
 class Account:
     """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same window.
 
-    `write_factor`: the expected write amplification, i.e. the number of bytes that the layout writes to its disks per
-    byte of data.
-    `commit_factor`: the number of bytes written to log vdevs per byte of a committed write, before its transaction
-    group is written. None without log vdevs.
+    `write_factor`: the expected write amplification, i.e. the bytes that the layout writes to its disks per byte of
+    data.
+    `commit_factor`: the bytes written to log vdevs per byte of a committed write, before its transaction group is
+    written. None without log vdevs.
     `stored_share`: the stored size of a test file as a fraction of its full size, measured when the file was filled.
-    None if it is unknown or the layout does not compress. `idle_*_per_s`: the disks' rates while no load was running,
-    measured over `idle_s` seconds. They are not subtracted from the other values.
+    None if it is unknown or the layout does not compress.
+    `idle_*_per_s`: the disks' rates while no load was running, measured over `idle_s` seconds and not subtracted
+    elsewhere.
     """
 
     fio_read_bytes: int
@@ -93,7 +93,9 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The number of bytes written by the final flush's end per expected byte, or None if fio wrote nothing."""
+        """The number of bytes that the disks had written after the final flush per expected byte, or None if fio wrote
+        nothing.
+        """
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -103,9 +105,8 @@ class TestFile:
     """The state of a test file before the trial. Values that the host cannot report are None.
 
     `resident_bytes`: the number of bytes that were still in RAM after the caches had been dropped.
-    `unwritten_bytes`: the number of bytes that were allocated but never written.
-    `hole_bytes`: the number of bytes that are not allocated. Like unwritten bytes, they are read as zeros without disk
-    I/O.
+    `unwritten_bytes`: the number of allocated bytes that were never written and are read as zeros without disk I/O.
+    `hole_bytes`: the number of bytes that are not allocated and are also read as zeros without disk I/O.
     `shared_bytes`: the number of bytes stored in the same place as other bytes of the test files (reflinks).
     """
 
@@ -134,11 +135,9 @@ class MirrorSide:
 class ZfsFacts:
     """Facts from ZFS about the dataset or zvol below the test files. Values that could not be read are None.
 
-    Properties are written as `zfs get` prints them.
-    `version`: as printed by the kernel module, e.g. "2.2.4-1".
+    Properties are written as `zfs get` prints them, and `version` as the kernel module prints it, e.g. "2.2.4-1".
     `has_log`, `has_cache`: True if any of the pools has a log or cache vdev.
     `mirrors`: the mirrors among the data vdevs.
-    `pools`: the names of the pools.
     `objsets`: the datasets' kstat files, relative to /proc/spl/kstat/zfs.
     `l2arc_write_bytes_per_s`, `l2arc_boost_bytes_per_s`: the module parameters l2arc_write_max and l2arc_write_boost.
     `l2arc_shortest_s`: the shortest interval between two feeds of a cache device. This is l2arc_feed_min_ms or, if
@@ -180,23 +179,6 @@ class Target:
     `record_bytes`: the unit of a compressing or copy-on-write file system (recordsize on ZFS, 128 KiB on btrfs).
     `loop_without_direct`: the names of the loop devices below the target that use their backing file's page cache.
     `zfs`: facts about ZFS at any level below the files, such as a zvol with another file system on it.
-    `kernel`: the kernel version, e.g. (6, 18).
-
-    The leaf devices:
-
-    `rotational`: True if all of them are rotational.
-    `disks`: the number of leaf devices. `ceiling_*`: the maximum combined rate of their links and media, without RAM.
-    `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
-    `discarded`: True if they were trimmed and have not been filled since.
-    `zoned`: True if any of them is an SMR disk.
-    `emulated`: the names of the emulated disks.
-    `physical_block_bytes`: the sector size of the medium.
-    `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
-    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
-    `without_write_cache`: the names of those without a volatile write cache.
-
-    The host and the layers:
-
     `in_guest`: True if the host is a virtual machine, whose hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
     `md_bitmap`: True if an md array below the target has an internal write-intent bitmap.
@@ -207,6 +189,18 @@ class Target:
     `governor`: the processors' frequency governor.
     `cache_devices`: the names of the fast devices of LVM caches.
     `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
+
+    The other fields describe the leaf devices:
+
+    `disks`, `emulated`: the number of leaf devices, and the names of those that are emulated.
+    `rotational`, `zoned`: True if all of them are rotational, or if any of them is an SMR disk.
+    `ceiling_*`: the maximum combined rate of their links and media, without RAM.
+    `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
+    `without_write_cache`: the names of those without a volatile write cache.
+    `discarded`: True if they were trimmed and have not been filled since.
+    `physical_block_bytes`, `alignment_bytes`: the sector size of their medium, and the layout's smallest write (1 <<
+    ashift).
+    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
     """
 
     file_system: str
@@ -268,12 +262,12 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp.
+    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp, with None for missing
+    ones.
 
-    Counters that were not read are None.
     `direct_read_bytes`, `direct_write_bytes`, `arc_read_bytes`: from the pools' iostats (ZFS 2.3 and later).
-    `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*`: from
-    arcstats.
+    `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes.
+    `l2_*`: from arcstats.
     `data_hits`: the number of data blocks that were in the ARC when they were read (demand_data_hits).
     `data_misses`: the number of data blocks that were not in the ARC when they were read. This is the sum of
     demand_data_misses and prefetch_data_misses from arcstats, and of direct_read_count from the pools' iostats.
@@ -298,8 +292,8 @@ class ZfsUse:
 class Level:
     """The number of bytes that passed through one level of the storage stack during the window.
 
-    `layer`: `fio`, the keyword of a layer in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below`
-    (the disk that stores a loop file).
+    `layer`: `fio`, a layer's keyword in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
+    disk that stores a loop file).
     `depth`: 0 for fio.
     `write_bytes`: the bytes written by the time that fio ended.
     `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level was not counted then.
@@ -348,11 +342,9 @@ class OtherWork:
     """The activity of other processes on the host while the load ran.
 
     `seconds`: the length of the observation, from just before the load began until it ended.
-    `cpu_s`: the processor time of the other processes.
-    `read_bytes`, `write_bytes`: their I/O to any block device.
-    `waiting_s`: the time for which at least one task on the host was waiting for a processor, or None without pressure
-    information (PSI).
-    `delay_share`: the average fraction of the time for which the load's own threads were ready to run but waiting for a
+    `cpu_s`, `read_bytes`, `write_bytes`: the other processes' processor time and their I/O to any block device.
+    `waiting_s`: the time for which at least one task on the host waited for a processor, or None without PSI.
+    `delay_share`: the average fraction of the time that the load's own threads were ready to run but waiting for a
     processor, or None if it was not observed.
     """
 
@@ -381,8 +373,8 @@ class Throttling:
     """The limits that control groups set on the load, and their effects.
 
     `processors`: the number of processors that the load may use, or None if there is no limit.
-    `cpu_periods`, `cpu_s`: the number of times, and the total of seconds, that the load was stopped during the trial
-    for using up its processor quota.
+    `cpu_periods`: the number of times that the load was stopped because its processor quota was used up.
+    `cpu_s`: the total time for which it was stopped.
     `heat_events`: the number of times that a processor slowed down because of heat.
     """
 
@@ -401,12 +393,10 @@ class Evidence:
     `zfs`: the increase of ZFS's counters.
     `levels`: the bytes at each level, from fio downwards. Levels with the same depth are siblings.
     `host`: the memory and processors of the measured host.
-    `counters`: the increase of the host's other counters, keyed by the name of the source (see `counter_sources.py`)
-    and then of the counter.
-    `others`: the activity of other processes on the main host.
-    `throttling`: the limits that control groups set on the main host, and their effects.
-    `conditions`: other settings and states of the main host after the load (governor, link, temperature, scheduler), as
-    strings.
+    `counters`: the increase of other counters, keyed by the source's name (see `counter_sources.py`) and the counter's
+    name.
+    `others`, `throttling`: other processes and control groups on the main host.
+    `conditions`: other settings and states of the main host after the load (governor, link, temperature, scheduler).
     """
 
     account: Account | None

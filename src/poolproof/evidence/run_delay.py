@@ -71,8 +71,7 @@ class RunDelays:
 
     @property
     def share(self) -> float | None:
-        """The average fraction of the time that the load's threads waited for a processor, or None if it was not
-        observed.
+        """The average fraction of the time that the load's threads waited for a processor, or None if it is unknown.
 
         Threads are weighted by the sum of their running and waiting time, so mostly idle monitoring threads hardly
         count.

@@ -1,6 +1,4 @@
-"""The extent to which control groups and heat slowed down a load, computed from two samples of the host's
-conditions.
-"""
+"""The effects of control groups and heat on a load, computed from two samples of the host's conditions."""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions

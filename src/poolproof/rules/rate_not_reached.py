@@ -33,7 +33,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
     """Return the total rate_iops of all clones in the result, for reads or for writes, or None if it is unknown.
 
-    It is unknown if rate_iops is not set. If it has several values, only the job can tell which of them applies.
+    It is unknown if rate_iops is not set, or has several values: which of them applies depends on the job.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

@@ -51,11 +51,10 @@ def _asked_bytes(job: LoadPart) -> int | None:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float | None:
-    """Return the highest plausible rate of all clones together in bytes per second, or None if the job pauses between
-    I/Os.
+    """Return the highest plausible rate of all clones together in bytes per second, or None if it is unknown.
 
-    This is 2 GB/s, or less for direct I/O with small blocks and a low queue depth, for writes that are synced one by
-    one, and for jobs with a rate limit.
+    The rate is 2 GB/s, or less for direct I/O with small blocks and a low queue depth, for writes that are synced one
+    by one, and for jobs with a rate limit. It is unknown if the job pauses between I/Os.
     """
     if job.thinks:
         return None

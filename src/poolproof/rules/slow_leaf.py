@@ -13,8 +13,9 @@ _BUSY = 0.7
 
 
 def is_slow(device: str, findings: Iterable[Finding]) -> bool:
-    """True if one of the findings is this rule's finding about the device, in which case its message begins with the
-    name.
+    """True if one of the findings is this rule's finding about the disk.
+
+    The message of such a finding begins with the disk's name.
     """
     return any(each.rule == SLOW_LEAF and each.message.startswith(f"{device} ") for each in findings)
 

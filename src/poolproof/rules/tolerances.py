@@ -14,7 +14,7 @@ with other random offsets had left an eighth of the file in RAM.
 """
 
 ALL_READ = 0.95
-"""The fraction of the bytes read by the disks from which rules no longer report that some data came from RAM."""
+"""If the disks read at least this fraction of the bytes, rules do not report that some of the data came from RAM."""
 
 WRITTEN = 0.9
 """The fraction of the bytes that the disks must have written.
@@ -31,9 +31,7 @@ remaining quarter allows for a file system's own writes after a load: its journa
 """
 
 IN_DRAIN = 0.95
-"""The fraction of the disks' written bytes below which writes were late, because too few were complete at the load's
-end.
-"""
+"""If the disks had written less than this fraction of their bytes when the load ended, the writes were late."""
 
 REQUESTS = 0.85
 """The fraction of I/Os that must have caused a request or other work of their own at the disks.
@@ -49,7 +47,7 @@ If a twentieth of the I/Os took no time, the IOPS are 5 % too high.
 """
 
 REQUESTS_IF_UNEVEN = 0.9
-"""The fraction of I/Os with a request of their own from which an uneven rate is attributed to the disk."""
+"""If at least this fraction of the I/Os caused a request of their own, an uneven rate is attributed to the disk."""
 
 REFUTED = 0.5
 """The fraction below which a result is refuted, because the disks did not do most of the work.
@@ -64,7 +62,7 @@ It is low because a single flush may serve the syncs of several clones.
 """
 
 STORED_BY_SYNCS = 0.9
-"""The fraction of the blocks that syncs had to store which the disks must have received.
+"""The fraction of the blocks to be stored by syncs that must have reached the disks.
 
 The tolerance is the same as for `WRITTEN`.
 """

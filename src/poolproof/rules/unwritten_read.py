@@ -114,9 +114,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _few_holes(case: Case) -> Findings:
-    """Yield a finding if holes account for the missing bytes, even though they are few enough for the byte
-    accounting.
-    """
+    """Yield a finding if holes account for the missing bytes, although the byte accounting tolerates so few holes."""
     flow, (empty, total) = cold_reads(case), _never_written(case)
     if flow is None or not empty or compresses(case):
         return

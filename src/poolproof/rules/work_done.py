@@ -100,9 +100,7 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
 
 
 def _moved_bytes(outcome: Outcome) -> int | None:
-    """Return the number of bytes that fio moved, including trimmed bytes, or None if some job does not report its
-    bytes.
-    """
+    """Return the number of bytes that fio moved, including trimmed bytes, or None if a job does not report them."""
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
     for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
