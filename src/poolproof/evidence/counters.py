@@ -32,8 +32,9 @@ _WRAP = 1 << 32
 class Counters:
     """The totals of a block device since it appeared.
 
-    `in_flight`: the current number of requests, which is not a total. `*_ios`: the number of requests. For most
-    drivers, `write_ios` includes flushes. `*_merges`: the number of requests that were merged into others.
+    `in_flight`: the current number of requests, which is not a total.
+    `*_ios`: the number of requests. For most drivers, `write_ios` includes flushes.
+    `*_merges`: the number of requests that were merged into others.
     `flush_ios`: None if the kernel does not report flushes (before Linux 5.5).
     """
 

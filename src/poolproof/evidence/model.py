@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class LeafUse:
-    """The activity of one leaf device in the window of a trial. Fields that older runs did not record are None.
+    """The activity of one leaf device in the window of a trial. Counts that older runs did not record are None.
 
     `*_ios`: the number of requests at the device, which differs from the number of the load's I/Os.
     `write_*`: the writes up to the end of the load. `drained_write_*` also includes the writes of the final flush.
@@ -54,14 +54,10 @@ class Expected:
 class Account:
     """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same window.
 
-    `write_factor`: the expected write amplification, i.e. the bytes that the layout writes to its disks per byte of
-    data.
-    `commit_factor`: the bytes written to log vdevs per byte of a committed write, before its transaction group is
-    written. None without log vdevs.
-    `stored_share`: the stored size of a test file as a fraction of its full size, measured when the file was filled.
-    None if it is unknown or the layout does not compress.
-    `idle_*_per_s`: the disks' rates while no load was running, measured over `idle_s` seconds and not subtracted
-    elsewhere.
+    `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
+    `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
+    `stored_share`: a filled test file's stored size as a fraction of its full size. None if unknown or uncompressed.
+    `idle_*_per_s`: the disks' rates in `idle_s` seconds without a load. They are not subtracted from the other values.
     """
 
     fio_read_bytes: int
@@ -93,9 +89,7 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The number of bytes that the disks had written after the final flush per expected byte, or None if fio wrote
-        nothing.
-        """
+        """The bytes that the disks wrote up to the final flush per expected byte, or None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -137,11 +131,9 @@ class ZfsFacts:
 
     Properties are written as `zfs get` prints them, and `version` as the kernel module prints it, e.g. "2.2.4-1".
     `has_log`, `has_cache`: True if any of the pools has a log or cache vdev.
-    `mirrors`: the mirrors among the data vdevs.
     `objsets`: the datasets' kstat files, relative to /proc/spl/kstat/zfs.
     `l2arc_write_bytes_per_s`, `l2arc_boost_bytes_per_s`: the module parameters l2arc_write_max and l2arc_write_boost.
-    `l2arc_shortest_s`: the shortest interval between two feeds of a cache device. This is l2arc_feed_min_ms or, if
-    l2arc_feed_again is 0, l2arc_feed_secs.
+    `l2arc_shortest_s`: the shortest interval between two feeds of a cache device (l2arc_feed_min_ms, l2arc_feed_secs).
     `log_devices`, `cache_devices`: the names of the leaf devices below log and cache vdevs, if the layout names them.
     `capacity_percent`, `fragmentation_percent`: CAP and FRAG of `zpool list`, each the maximum over all pools.
     `raidz_parity`: the parity of the raidz data vdevs, or None without raidz.
@@ -186,7 +178,6 @@ class Target:
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
-    `governor`: the processors' frequency governor.
     `cache_devices`: the names of the fast devices of LVM caches.
     `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
 
@@ -198,8 +189,8 @@ class Target:
     `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
     `without_write_cache`: the names of those without a volatile write cache.
     `discarded`: True if they were trimmed and have not been filled since.
-    `physical_block_bytes`, `alignment_bytes`: the sector size of their medium, and the layout's smallest write (1 <<
-    ashift).
+    `physical_block_bytes`: the sector size of their medium.
+    `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
     `not_counted`: the names of those whose counters are switched off (queue/iostats is 0).
     """
 
@@ -262,8 +253,7 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp, with None for missing
-    ones.
+    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp; None if missing.
 
     `direct_read_bytes`, `direct_write_bytes`, `arc_read_bytes`: from the pools' iostats (ZFS 2.3 and later).
     `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes.
@@ -292,8 +282,7 @@ class ZfsUse:
 class Level:
     """The number of bytes that passed through one level of the storage stack during the window.
 
-    `layer`: `fio`, a layer's keyword in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
-    disk that stores a loop file).
+    `layer`: `fio`, a layer's keyword in a campaign, `dataset`, `device` (a leaf) or `below` (a loop file's disk).
     `depth`: 0 for fio.
     `write_bytes`: the bytes written by the time that fio ended.
     `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level was not counted then.
@@ -344,8 +333,7 @@ class OtherWork:
     `seconds`: the length of the observation, from just before the load began until it ended.
     `cpu_s`, `read_bytes`, `write_bytes`: the other processes' processor time and their I/O to any block device.
     `waiting_s`: the time for which at least one task on the host waited for a processor, or None without PSI.
-    `delay_share`: the average fraction of the time that the load's own threads were ready to run but waiting for a
-    processor, or None if it was not observed.
+    `delay_share`: the mean fraction of the time that the load's threads waited for a processor, or None if unknown.
     """
 
     seconds: float
@@ -373,8 +361,7 @@ class Throttling:
     """The limits that control groups set on the load, and their effects.
 
     `processors`: the number of processors that the load may use, or None if there is no limit.
-    `cpu_periods`: the number of times that the load was stopped because its processor quota was used up.
-    `cpu_s`: the total time for which it was stopped.
+    `cpu_periods`, `cpu_s`: the number of times and seconds that the load was stopped to enforce its processor quota.
     `heat_events`: the number of times that a processor slowed down because of heat.
     """
 
@@ -390,11 +377,9 @@ class Evidence:
     """Everything that was counted for one trial.
 
     `busy_with`: background work of layers, such as a resync or scrub.
-    `zfs`: the increase of ZFS's counters.
     `levels`: the bytes at each level, from fio downwards. Levels with the same depth are siblings.
     `host`: the memory and processors of the measured host.
-    `counters`: the increase of other counters, keyed by the source's name (see `counter_sources.py`) and the counter's
-    name.
+    `counters`: the increase of other counters, keyed by source (see `counter_sources.py`) and then by counter.
     `others`, `throttling`: other processes and control groups on the main host.
     `conditions`: other settings and states of the main host after the load (governor, link, temperature, scheduler).
     """
