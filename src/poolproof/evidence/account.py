@@ -82,8 +82,8 @@ class CountingPoint:
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
     """Return the activity of each leaf device in the window.
 
-    `load_s`: the number of seconds in which the load did I/O, over which the utilisation is measured. By default, this
-    is the whole window. The rest of the window is the load generator's start-up, which is not idle time of the disks.
+    `load_s`: the number of seconds in which the load did I/O. The utilisation is measured over this time, because the
+    rest of the window is the load generator's start-up. By default, it is measured over the whole window.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 

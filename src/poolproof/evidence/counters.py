@@ -60,7 +60,7 @@ class Counters:
 def parse_counters(text: str) -> Counters | None:
     """Parse the contents of a `stat` file.
 
-    None if there are too few fields, which means that the device is gone.
+    Return None if there are too few fields, which means that the device is gone.
     """
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
@@ -223,7 +223,7 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     """Return the counters at a given time, interpolated between two samples.
 
-    A time before the first sample or after the last one gives that sample.
+    For a time before the first sample or after the last one, return that sample.
     """
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:

@@ -89,7 +89,7 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks wrote up to the final flush per expected byte, or None if fio wrote nothing."""
+        """The bytes that the disks wrote, final flush included, per expected byte. None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -183,8 +183,10 @@ class Target:
 
     The other fields describe the leaf devices:
 
-    `disks`, `emulated`: the number of leaf devices, and the names of those that are emulated.
-    `rotational`, `zoned`: True if all of them are rotational, or if any of them is an SMR disk.
+    `disks`: the number of leaf devices.
+    `emulated`: the names of those that are emulated.
+    `rotational`: True if all of them are rotational.
+    `zoned`: True if any of them is an SMR disk.
     `ceiling_*`: the maximum combined rate of their links and media, without RAM.
     `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
     `without_write_cache`: the names of those without a volatile write cache.

@@ -69,9 +69,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs, or iodepth=1 if direct I/O is not an option.
+    """Return direct=1, which libaio needs, or iodepth=1 where direct I/O is impossible.
 
-    Direct I/O is ruled out on ZFS and by unsuitable block sizes.
+    This is the case on ZFS and with unsuitable block sizes.
     """
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}

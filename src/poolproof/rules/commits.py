@@ -53,8 +53,8 @@ def _syncs(case: Case, reported: PartOutcome) -> int:
     """Return the number of syncs that had data to write, or 0 if the job requests no syncs.
 
     fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
-    may have had nothing to write, at most one is counted per `sync_every` × queue depth writes, or none if the writes
-    themselves are synchronous.
+    may have had nothing to write, at most one is counted per `sync_every` × queue depth writes. None is counted if the
+    writes themselves are synchronous.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

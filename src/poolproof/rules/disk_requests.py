@@ -33,10 +33,10 @@ class Requests:
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
-    """Return the reads or writes and their requests, or None if they are unreliable.
+    """Return the numbers of reads or writes and of their requests, or None if they are unknown or unreliable.
 
-    The result is None if fio did not report them or ran for less than 2 s. It is also None if every statistic is 0,
-    because some devices' counters do not work.
+    They are unknown if fio did not report them, and unreliable if it ran for less than 2 s. If every statistic is 0,
+    the result is also None, because some devices' counters do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

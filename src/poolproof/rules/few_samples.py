@@ -54,7 +54,8 @@ def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
     """Return a finding if the p99 is based on too few samples.
 
-    Results with fewer than `fewest` samples are skipped: a single sync, for example, may be due to end_fsync.
+    `fewest`: the number of samples below which nothing is reported. For syncs, it is 2, because end_fsync alone causes
+    one.
     """
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:

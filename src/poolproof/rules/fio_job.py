@@ -1,6 +1,6 @@
-"""Gives rules about fio access to the fio job behind a load part.
+"""Gives rules about fio access to the fio job of a load part.
 
-For a part that another load generator runs, the fio job has no options.
+If another load generator runs the part, this job has no options.
 """
 
 from poolproof.load.fio.job import Job

@@ -108,7 +108,7 @@ def uncounted(case: Case) -> tuple[str, ...]:
 def reads(case: Case) -> Flow | None:
     """Compare the bytes that fio read with the bytes that the leaf devices read.
 
-    None if fio read nothing or a leaf device was not counted.
+    Return None if fio read nothing or a leaf device was not counted.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes:
@@ -123,7 +123,7 @@ def cold_reads(case: Case) -> Flow | None:
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return the result of `cold_reads` if its ratio is too low, or None if there is no such problem."""
+    """Return the result of `cold_reads` if its ratio is too low, otherwise None."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
@@ -140,7 +140,7 @@ def writes(case: Case) -> Flow | None:
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return the result of `writes` if its ratio is too low, or None if there is no such problem."""
+    """Return the result of `writes` if its ratio is too low, otherwise None."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 

@@ -16,7 +16,7 @@ class Judgement:
     """The verdict on a result, and the findings that led to it, strongest first.
 
     `verdict`: the verdict on the chosen metric.
-    `verdicts`: the verdicts on the metrics that differ from it, keyed by metric.
+    `verdicts`: the verdicts on metrics for which they differ from `verdict`, keyed by metric.
     """
 
     verdict: Verdict

@@ -147,7 +147,7 @@ class Case:
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return the increase of each of a source's counters, keyed by name; empty if the source was not read."""
+        """Return the increase of each counter of a source, keyed by name; empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
@@ -200,8 +200,8 @@ class Rule:
 
     `options`: the fio options that `in_job` checks, most important first.
 
-    `fixed_options`: the changes to a job that make `in_job` find nothing, or a function that returns them. Empty if the
-    choice needs a person.
+    `fixed_options`: the changes to a job that make `in_job` find nothing, or a function that returns them. Empty if a
+    person has to choose.
     """
 
     title: str

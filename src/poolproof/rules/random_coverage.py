@@ -22,7 +22,7 @@ def _is_skewed(job: LoadPart) -> bool:
 
 
 def _on_device(job: LoadPart) -> bool:
-    """True if the job writes to block devices, where nothing corresponds to a hole in a file."""
+    """True if the job writes to block devices, which have no holes."""
     names = fio_job(job).filenames
     return bool(names) and all(name.startswith("/dev/") for name in names)
 

@@ -58,10 +58,10 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
-    """Return a check that calls `look` for the reads and the writes of each job.
+    """Return a check that calls `look` for the reads and for the writes of each job.
 
-    Clones have the same job name. Therefore, the check yields only the first finding for each job name and each of
-    reads and writes.
+    Clones have the same job name, so the check yields at most one finding per job name on the reads, and one on the
+    writes.
     """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
@@ -69,7 +69,7 @@ def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Chec
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
     """Return a check that calls `look` for each job.
 
-    Clones have the same job name. Therefore, the check yields only the first finding for each job name.
+    Clones have the same job name, so the check yields at most one finding per job name.
     """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())

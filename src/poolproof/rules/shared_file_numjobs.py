@@ -134,8 +134,8 @@ def _in_result(case: Case) -> Findings:
 def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived: str, rest: str) -> Findings:
     """Yield a finding if RAM accounts for the missing bytes.
 
-    The jobs together move each byte once per job and pass over the file. The disks need to move it only once, because
-    RAM can serve the other accesses.
+    The jobs move each byte several times: once per job, and again with each further pass over the file. The disks need
+    to move it only once, because RAM can serve the other accesses.
     """
     if flow is None:
         return

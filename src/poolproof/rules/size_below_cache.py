@@ -61,8 +61,8 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return direct=1 if the target honours it, otherwise a larger size.
 
-    At that size, all clones together access twice as many bytes as the memory holds. If the size of the memory is
-    unknown, there are no changes.
+    At that size, the clones together access twice as many bytes as the memory holds. There are no changes if the size
+    of the memory is unknown.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

@@ -55,8 +55,8 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
     """Return the highest rate that the limit may apply to, or None if there was no such I/O.
 
-    I/Os may be counted against the limit before or after they are merged and split. Therefore, this is the largest of
-    the load's rate and the disks' rates.
+    This is the highest of the load's rate and the disks' rates, because I/Os may be limited before or after they are
+    merged and split.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None

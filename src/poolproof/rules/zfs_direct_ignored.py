@@ -75,9 +75,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return the removal of direct=1, because it has no effect.
+    """Return changes that remove direct=1, because it has no effect.
 
-    There are no changes if the only problem is writes of incomplete records.
+    There are none if the only problem is writes of incomplete records.
     """
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
