@@ -1,8 +1,8 @@
-"""The history page: how the result of each cell changed from run to run, with dates and versions.
+"""The history page, which shows how each cell's result changed from run to run, with dates and versions.
 
-Only runs of the same campaign on the same machine are compared. A result is marked as a change if `poolproof compare`
-would report it as `slower` or `faster` than the latest valid result before it. As in `compare`, the variance between
-runs is included if it is known from earlier runs.
+Only runs of the same campaign on the same machine are compared. Each result is compared with the latest valid one
+before it, and is marked as a change if `poolproof compare` would report it as `slower` or `faster`. As in `compare`,
+the between-run variance is included if it is known from earlier runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,30 +37,32 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""The labels of the time axis. Vega's default labels would show 19:30 as 07:30, and would omit the day."""
+"""An expression for the time axis labels. Vega's defaults would show 19:30 as 07:30 and omit the day."""
 
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A run, and the name by which the page lists it."""
+    """A run, and its name on the history page."""
 
     name: str
     run: LoadedRun
 
     @property
     def campaign(self) -> tuple[str, str]:
-        """Return the campaign's name with the machine's id or, if unknown, the host name.
+        """Return the campaign's name and the machine's id (the host name if unknown).
 
-        Runs with the same pair are compared.
+        Runs are compared if both agree.
         """
         return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change from an earlier result. `speed` is the ratio of the speeds, and `since` the number of the earlier run.
+    """The comparison of a result with an earlier one.
 
-    `earlier_runs` is the number of runs before the run `since` that were used to estimate the variance between runs.
+    `speed`: the ratio of the two speeds.
+    `since`: the number of the run with the earlier result.
+    `earlier_runs`: the number of runs before `since` from which the between-run variance was estimated.
     """
 
     decision: ComparisonDecision
@@ -71,11 +73,13 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in run number `run`. `reason` says why its result cannot be compared, and is empty if it can.
+    """A cell's result in one run.
 
-    `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
-    `remarks` are sentences about the result's weaknesses: a changing rate, too few events, trials without a usable
-    value, or trials that agree to the last digit.
+    `run`: the run's number.
+    `reason`: the reason why the result cannot be compared, or an empty string if it can.
+    `change`: the comparison with the previous result, or None if there is nothing to compare with or `reason` is set.
+    `remarks`: sentences about weaknesses of the result: a changing rate, too few events, trials without a usable value,
+    or trials that agree to the last digit.
     """
 
     run: int
@@ -87,7 +91,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """A cell's results in all runs that measured it, oldest first."""
+    """A cell's results from every run that measured it, oldest first."""
 
     campaign: str
     machine: str
@@ -98,13 +102,13 @@ class CellHistory:
 
 
 _Key = tuple[str, str, CellKey]
-"""The key of a cell's history: campaign, machine and cell."""
+"""Identifies a cell's history: the campaign, the machine and the cell's key."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
-    """Write the history page of the runs to `out` and return the histories that it shows.
+    """Write the history page for the runs to `out` and return the histories shown.
 
-    `left_out` contains sentences about what the page does not show.
+    `left_out`: messages that explain what the page omits.
 
     Raises:
         RunError: the page cannot be written.
@@ -135,7 +139,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
-    """Return the runs sorted by date, then by name. `series_of` numbers them in this order."""
+    """Sort the runs by date, then by name. `series_of` numbers them in this order."""
     return tuple(sorted(runs, key=lambda each: (each.run.record.begun_s, each.name)))
 
 
@@ -167,7 +171,10 @@ def _changes(
     runs: Sequence[NamedRun],
     earlier: EarlierAmong,
 ) -> dict[_Key, ChangePoint]:
-    """Return how each cell changed. Cells compared with the same earlier run are tested together, as in `compare`."""
+    """Compare each cell with its latest earlier result.
+
+    As in `compare`, all cells compared with the same earlier run are tested together.
+    """
     groups: dict[int, dict[_Key, Difference]] = {}
     known: dict[int, EarlierRuns] = {}
     for key, each in now.items():
@@ -184,7 +191,7 @@ def _changes(
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """Yield, for each run, how it differs from the previous run of the same campaign on the same machine."""
+    """Yield each run's differences from the previous run of the same campaign on the same machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         earlier = before.get(named.campaign)
@@ -194,10 +201,10 @@ def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
 
 
 def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
-    """Return the chart of a cell: dates on the x axis, and the metric on the y axis. The y axis starts at 0.
+    """Return a cell's history chart: the metric against the date, with a y axis that starts at 0.
 
-    Intervals are bars, changes are triangles, and unreliable results are hollow. A point has `begun_at`, `run`,
-    `versions`, the fields of `RESULT`, and `change`: empty, `slower` or `faster`.
+    Intervals are drawn as bars, changes as triangles, and unreliable results as hollow points. Each point has the
+    fields of `RESULT`, plus `begun_at`, `run`, `versions` and `change`, which is `slower`, `faster` or empty.
     """
     days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
     y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
@@ -237,7 +244,9 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS` as a tuple. Thousands of points would take much more space as objects."""
+    """Return a point's values for `_COLUMNS` as a tuple, which is much smaller than an object in pages with many
+    points.
+    """
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

@@ -1,4 +1,4 @@
-"""Where a chart draws a workload: its panel (mode, and sync or async) and its position on the x axis."""
+"""Assign each workload to a panel (mode, and sync or async) and to a position on the x axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,19 @@ from poolproof.units import canonical_size, parse_size
 _MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
 _SPELLINGS = {"readwrite": "rw", "blocksize": "bs"}
 _AXES = ("bs", "iodepth", "numjobs", "size", "rwmixread")
-"""The options that can be on the x axis. The first of them that varies is used."""
+"""The options that can be plotted on the x axis, in order of preference."""
 _IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 
 @dataclass(frozen=True)
 class AxisPosition:
-    """Where a chart draws a workload. `over` is the option on the x axis, `at` its value, and `order` the sort key.
+    """The panel and x position at which a chart plots a workload.
 
-    `rest` lists the other options that vary, unless the panel already shows them. Workloads with a different `rest`,
-    such as another queue depth, get separate lines.
+    `over`: the option plotted on the x axis.
+    `at`: the option's value for this workload, as its axis label.
+    `order`: the sort key of that value.
+    `rest`: the other varying options that the panel's name doesn't show, as text. Workloads that differ in `rest`, for
+    example in their queue depth, are plotted as separate lines.
     """
 
     family: str
@@ -38,12 +41,12 @@ class AxisPosition:
 
     @property
     def group(self) -> str:
-        """Return the name shared by workloads that differ only in panel and x position, such as `grid, iodepth=4`."""
+        """Return the name shared by workloads that differ only in their panel and x position: `grid, iodepth=4`."""
         return ", ".join(part for part in (self.family, self.rest) if part)
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return the position of each workload whose family varies one of `_AXES`, by the workload's name."""
+    """Return the axis position of each workload whose family varies one of `_AXES`, keyed by workload name."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
@@ -55,7 +58,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
-    """Return the sorted panel names: async before sync, and within each, reads before writes."""
+    """Return the panel names in sorted order: async before sync, then reads before writes."""
     by_panel = {place.panel: place for place in placed}
     return sorted(by_panel, key=lambda panel: (by_panel[panel].sync, _MODES.index(by_panel[panel].mode)))
 
@@ -86,13 +89,13 @@ def _mode(load: LoadPart) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return an option's name without its job section and in one spelling: `bs` for both `log.bs` and `blocksize`."""
+    """Return an option's normalised name, without its job section: `bs` for both `log.bs` and `blocksize`."""
     option = key.rpartition(".")[2]
     return _SPELLINGS.get(option, option)
 
 
 def _size(value: str) -> str:
-    """Return a size in canonical form, so that `4096`, `4K` and `4k` share a position on the axis."""
+    """Return a size in canonical form, so that `4096`, `4K` and `4k` get the same axis position."""
     try:
         return canonical_size(parse_size(value)).lower()
     except ValueError:

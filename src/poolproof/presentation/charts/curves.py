@@ -1,6 +1,6 @@
-"""A metric plotted against the block size or another varied option, with a line for each layout.
+"""A metric plotted against the block size or another varied option, with one line per layout.
 
-Each mode has one panel for sync and one for async.
+Each access mode has separate panels for sync and async workloads.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ _ORDER = 4
 
 
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
-    """Return the points of all curves. There are none if no workload varies an option that can be on the x axis."""
+    """Return the points of all curves. The list is empty if no workload varies an option that can be on the x axis."""
     placed = places(run.campaign.workloads)
     rows = [
         (cell.layout_in_state, cell.workload, place.panel, place.at, place.order, place.group, *result)
@@ -39,7 +39,7 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
     """Draw the panels that occur in the rows, or all panels if there are no rows.
 
-    Values of the x axis without a result keep their place. In each panel, all rows must have the same `rest`: a line
+    The x axis also shows values that have no result. All rows of a panel must have the same `rest`, because a line
     would otherwise connect workloads whose other options differ.
     """
     placed = places(run.campaign.workloads).values()
@@ -85,12 +85,12 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale that covers all layouts of the campaign, so that each layout looks the same in every chart."""
+    """Return a scale covering all of the campaign's layouts, so that a layout looks the same in every chart."""
     return look.series_scale(run.layouts_in_states, among)
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """Draw intervals as bars. On a logarithmic scale, a bar that would reach 0 ends one decade below the value."""
+    """Draw intervals as bars. On a logarithmic scale, a bar that would reach 0 stops at a tenth of the value."""
     foot = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")
@@ -101,7 +101,7 @@ def _intervals(base: Any, scale: Scale) -> Any:
 
 
 def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw a line for each layout, with a gap at each unreliable result."""
+    """Draw one line per layout, interrupted at each unreliable result."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -126,7 +126,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
 
 
 def _points(base: Any, run: LoadedRun) -> list[Any]:
-    """Draw a point for each result. The points of unreliable results (`IS_RELIABLE`) are hollow."""
+    """Draw a point for each result, filled if the result is reliable (`IS_RELIABLE`) and hollow if not."""
     shape = alt.Shape("layout:N", scale=_scale(run, look.SHAPES), legend=alt.Legend(title="layout"))
     return [
         base.transform_filter(f"datum.line {'!' if filled else '='}== null")

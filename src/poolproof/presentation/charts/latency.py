@@ -1,4 +1,4 @@
-"""The latency percentiles of a cell, with one mark per trial."""
+"""A cell's latency percentiles, with one point per trial."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _title(metric: Metric, cell: Cell) -> str:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw the percentiles on a logarithmic axis, because p99.9 is often a hundred times the median."""
+    """Draw the percentiles on a logarithmic axis, because p99.9 is often a hundred times as long as the median."""
     return (
         alt.Chart(data)
         .mark_point(size=80, strokeWidth=2, color=look.READ)

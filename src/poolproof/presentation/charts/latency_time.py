@@ -1,7 +1,7 @@
 """Latency percentiles over time.
 
-Neighbouring intervals are joined until ten of their I/Os are slower than the percentile. The rule few-samples requires
-this number.
+Each point needs at least ten I/Os slower than the percentile, as the few-samples rule requires. Neighbouring intervals
+are therefore merged until they contain enough I/Os.
 """
 
 from collections import Counter
@@ -25,7 +25,9 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile to plot: of the I/O latencies (`bins`) or of the fsync and fdatasync latencies (`sync_bins`)."""
+    """A percentile to plot, either of the I/O latencies (`bins`) or of the fsync and fdatasync latencies
+    (`sync_bins`).
+    """
 
     name: str
     per_cent: float
@@ -44,9 +46,10 @@ _PERCENTILES = (
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
-    """Return each percentile over time, in at most `most_steps` intervals. Empty if no percentile has enough I/Os.
+    """Return each percentile over time, or an empty list if there are too few I/Os for every percentile.
 
-    `start_s` is the start of the window, in seconds since 1970.
+    `start_s`: the start of the window, in seconds since 1970.
+    `most_steps`: the maximum number of intervals.
     """
     if not reported:
         return []
@@ -74,11 +77,11 @@ def _sum(intervals: Sequence[Mapping[int, int]]) -> Counter[int]:
 
 
 def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
-    """Merge neighbouring intervals into groups. Each group has at least `SLOWER` I/Os above the percentile.
+    """Merge neighbouring intervals until each group has at least `SLOWER` I/Os above the percentile.
 
-    Each interval is a histogram: it maps latencies in nanoseconds to numbers of I/Os. The result maps the index of each
-    group's first interval to the group's total histogram. Intervals left over at the end are added to the last group.
-    The result is empty if there are too few I/Os for a single group.
+    Each interval is a histogram that maps latencies in nanoseconds to I/O counts. Return each group's combined
+    histogram, keyed by the index of its first interval. Intervals left over at the end are added to the last group. The
+    result is empty if all intervals together have too few I/Os.
     """
     needed = round(100 * SLOWER / (100 - per_cent))
     steps: dict[int, Counter[int]] = {}

@@ -1,4 +1,4 @@
-"""A metric of every layout, with a panel for each workload that is not part of a curve."""
+"""A metric of every layout, with one panel for each workload that is not part of a curve."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""How close each result comes to the limit of its disks. This chart needs a run that measured each disk alone."""
+"""How close each result comes to its disks' limit. The limit is known only if the run measured each disk
+individually.
+"""
 
 from typing import Any
 
@@ -12,10 +14,7 @@ from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
-"""The longest bar, as a share of the limit.
-
-If a share is larger, its bar is cut off here, and its label shows the share.
-"""
+"""The length of the longest bar, as a fraction of the limit. Longer bars are truncated, but their labels are not."""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 

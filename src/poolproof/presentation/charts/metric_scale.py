@@ -1,4 +1,4 @@
-"""How charts draw and describe the results of any metric: axis, value, interval and text."""
+"""The axes, values, intervals and labels with which charts show the results of any metric."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,15 +24,15 @@ RESULT = (
     Column("text", "result"),
     Column("verdict", "verdict"),
 )
-"""The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
+"""The columns that describe a result. `value`, `low` and `high` use the axis's unit.
 
-`low` and `high` are None if the result has no interval (for example, because there is a single trial), if it did not
-converge, or if it is a percentile with too few events (`few`).
+`low` and `high` are None if the result has no interval, if it did not converge, or if it is a percentile with too few
+events (`few`). A result from a single trial, for example, has no interval.
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
 """A Vega expression that is true for valid results that converged and have enough events.
 
-Only these results get lines and filled points.
+Only these results are connected by lines and drawn as filled points.
 """
 
 
@@ -50,15 +50,15 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
 
 
 def axis_value(value: float, metric: MetricId) -> float:
-    """Return a result in the unit of its axis: I/Os per second, bytes per second, or seconds (from nanoseconds)."""
+    """Convert a result to its axis's unit: I/Os per second, bytes per second, or seconds (from nanoseconds)."""
     return value * metric_of(metric).unit.scale
 
 
 def result_text(cell: Cell, metric: MetricId) -> str:
-    """Return the cell's result for a metric as text.
+    """Format the cell's result for a metric.
 
-    If the result did not converge, the text gives the range of its trials: `about 131 IOPS (not converged, trials 120
-    IOPS … 142 IOPS)`. The text also says if a percentile has too few events, and if the result is on emulated disks.
+    If the result did not converge, include its trials' range: `about 131 IOPS (not converged, trials 120 IOPS … 142
+    IOPS)`. Also mention emulated disks, and percentiles with too few events.
     """
     result = cell.result(metric)
     if result.interval is None:
@@ -73,10 +73,9 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 
 
 def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: bool = False) -> str:
-    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
+    """Format a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    Without an interval, the text says why: the percentile has too few events (`few`), or there is only one trial or
-    build.
+    If there is no interval, give the reason instead: too few events (`few`), a single trial, or a single build.
     """
     mean = value_text(interval.mean, metric)
     if few or interval.low is None or interval.high is None:
@@ -85,10 +84,10 @@ def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: boo
 
 
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
-    """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
+    """Return the confidence level of a metric's intervals, for example `95 % intervals`.
 
-    If a workload is compared by this metric, its intervals have the requested confidence. All others have 95 %
-    (Student's t). If a run has both kinds of workloads, the text contains both values.
+    Workloads compared by this metric use the requested confidence level. All others use 95 % (Student's t). If the
+    cells include both kinds of workloads, both levels are given.
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -100,21 +99,21 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
 
 
 def title(metric: MetricId) -> str:
-    """Return the title of a metric's axis. It says whether higher or lower is better."""
+    """Return the axis title for a metric, including whether higher or lower is better."""
     return metric_of(metric).axis_title
 
 
 def label_expression(metric: MetricId) -> str:
-    """Return a Vega expression that formats the labels of the metric's axis: `12k`, `150 MB/s`, `2 ms`."""
+    """Return a Vega expression that formats axis labels for the metric: `12k`, `150 MB/s`, `2 ms`."""
     unit = metric_of(metric).unit.symbol
     number = "format(datum.value, '~s')"
     return number if not unit else f"replace({number}, /([0-9])([^0-9.]?)$/, '$1 $2') + '{unit}'"
 
 
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
-    """Return a logarithmic axis of the field `seconds`, labelled at 1 and 3 in each decade.
+    """Return a logarithmic axis for the field `seconds`, labelled at 1 and 3 in each decade.
 
-    By default, Vega drops labels that do not fit, and may keep a 9 rather than the 10 next to it.
+    Vega's default is unsuitable: it drops labels that don't fit, and may keep a 9 in place of the 10 next to it.
     """
     labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
     scale = alt.Scale(type="log")

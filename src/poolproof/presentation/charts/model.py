@@ -1,6 +1,6 @@
-"""The definition of a chart: where it is shown, which rows it has and how it is drawn.
+"""The definition of a chart: its section in the report, its rows, and the function that draws it.
 
-Every module of this package that defines `CHART` adds a chart to the report, to the exported pictures and to notebooks.
+If a module in this package defines `CHART`, its chart appears in the report, the exported pictures and notebooks.
 """
 
 import functools
@@ -19,21 +19,20 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The sections of the report: a metric in all cells, a cell over time, a cell's disks, and results versus limits."""
+"""The report's sections: a metric in all cells, a cell over time, a cell's disks, and results relative to their
+limits.
+"""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 Row = tuple[Any, ...]
-"""One value for each column, in the order of the columns."""
+"""One value per column, in column order."""
 _MOST_POINTS = 200
 
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. In the table behind the chart, it is a column with this `heading` and `unit`.
-
-    A field without a heading is not in the table.
-    """
+    """A field of the rows. If it has a heading, the data table shown with the chart contains it as a column."""
 
     field: str
     heading: str = ""
@@ -42,9 +41,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Lines:
-    """Named lines that share their positions: a compact form of rows (position, name, value).
+    """Named lines that share their x positions: a compact form of the rows (position, name, value).
 
-    A value of None has no row, so the line stays at its previous value.
+    None stands for a missing row. The line keeps its previous value there.
     """
 
     at: Sequence[float | None]
@@ -53,16 +52,17 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """The fields that all charts have.
+    """The fields common to all charts.
 
-    `name` is the id in the report and part of a picture's file name. `description` says how to read the chart. Within a
-    section of the report, charts are sorted by `order`. If `pivot` is set, the table behind the chart has a row for
-    each value of the first column and a column for each value of the second.
+    `name`: the chart's id in the report, also used in the file names of its pictures.
+    `description`: an explanation of how to read the chart.
+    `order`: the sort key within the report's section.
+    `pivot`: whether the chart's data table has one row per value of the first column and one column per value of the
+    second.
 
-    `draw` takes the data and the run, and returns the Altair chart. The data's `values` are the rows as mappings. The
-    run provides what all cells share, such as the layout names. For a `MetricChart`, `draw` also takes the metric and
-    the scale. The report draws a `RunChart` with its rows. It draws all other charts without rows, and its script adds
-    the rows in the browser.
+    `draw`: the function that returns the Altair chart. Its arguments are the data, whose `values` are the rows as
+    mappings, and the run. For a `MetricChart`, the metric and the scale follow. The report draws a `RunChart` with its
+    rows. It draws all other charts without rows, which its script adds in the browser.
     """
 
     name: str
@@ -76,34 +76,38 @@ class Chart:
     order: int = 100
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the rows as mappings from field to value."""
+        """Return the rows as dicts, keyed by field."""
         return [dict(zip((column.field for column in self.columns), row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of a run. It is exported as one picture, or as one per workload if its rows have a column `workload`."""
+    """A chart of an entire run. If its rows have a `workload` column, each workload is exported as a separate
+    picture.
+    """
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellChart(Chart):
-    """A chart of one cell. The report shows the chart of the cell that is open."""
+    """A chart of one cell. The report shows it for the selected cell."""
 
     rows: Callable[[Cell], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialChart(Chart):
-    """A chart of one trial over time. The first column is `at_s`, in seconds from the start of the window.
+    """A chart of one trial over time. Its first column is `at_s`: the seconds since the start of the window.
 
-    The report shows the chart of the selected trial, with the trial's phases shaded. `note` returns a sentence to show
-    above the chart, or an empty string.
+    The report shows the chart for the selected trial, with the trial's phases shaded.
 
-    `values` is the approximate number of values in `lines` for each point in time, and `values_per_disk` the number of
-    further values for each disk. The report uses them to decide how many points and trials fit into the page. A trial
-    has at most `TrialData.most_points` points.
+    `note`: a function that returns a sentence to show above the chart, or an empty string.
+    `values`: the approximate number of values that `lines` returns for each point in time.
+    `values_per_disk`: the number of additional values per disk.
+
+    From these two numbers, the report computes how many points and trials fit on the page. The number of points per
+    trial is limited to `TrialData.most_points`.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
@@ -115,12 +119,13 @@ class TrialChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChart(Chart):
-    """A chart of one metric in all cells. The reader of the report selects the metric.
+    """A chart of one metric in all cells. The report's reader selects the metric, and one of the `scales`.
 
-    The columns include `layout`, `workload` and those of `metric_scale.RESULT`. If there are also the columns `panel`
-    and `rest`, the reader can filter by their values, and each combination of the two is exported as a picture.
-    Otherwise each workload is exported as a picture. The reader selects one of the `scales`. The report shows the chart
-    if `is_shown` is true for the run.
+    The columns include `layout`, `workload` and those of `metric_scale.RESULT`. With the additional columns `panel` and
+    `rest`, the reader can filter by their values, and each combination of them is exported as a picture. Otherwise,
+    each workload is exported as a picture.
+
+    `is_shown`: a function that returns whether the report shows the chart for a run.
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
@@ -135,7 +140,7 @@ Kind = TypeVar("Kind", bound=Chart)
 
 @functools.cache
 def all_charts() -> tuple[Chart, ...]:
-    """Return the `CHART` of every module in this package that defines one, sorted by `order`."""
+    """Collect the `CHART` of every module in this package that defines one, sorted by `order`."""
     names = [f"{charts.__name__}.{found.name}" for found in pkgutil.iter_modules(charts.__path__)]
     found = [getattr(importlib.import_module(name), "CHART", None) for name in names]
     return tuple(sorted((each for each in found if isinstance(each, Chart)), key=lambda each: (each.order, each.name)))
@@ -156,10 +161,11 @@ def chart_named(name: str) -> Chart:
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's most typical trial.
+    """Return a chart of a run, of one of its cells, or of that cell's most typical trial. None if it would be empty.
 
-    A chart of a cell or of a trial needs `cell`. A chart of a trial shows the trial nearest to the median that has
-    samples, and its title says which trial that is. The result is None if there is nothing to draw.
+    `cell`: the cell, required for charts of a cell or trial. The most typical trial is the one closest to the median
+    among those with samples. The chart's title names it.
+    `metric`: the metric for a `MetricChart`. Other charts ignore it.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()
@@ -190,7 +196,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the Altair chart of the rows. The report passes no rows if its JavaScript adds them in the browser."""
+    """Return the rows' Altair chart. The report passes no rows if its JavaScript adds them in the browser."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)
@@ -201,7 +207,7 @@ def specification(
 
 
 def rows_of(lines: Sequence[Lines]) -> list[Row]:
-    """Return the lines as rows (position, name, value), leaving out values that are None."""
+    """Convert lines to rows (position, name, value). Values of None are omitted."""
     return [
         (at, name, value)
         for each in lines

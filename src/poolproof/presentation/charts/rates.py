@@ -1,4 +1,4 @@
-"""The rate that the load generator reports and the rates of the disks over time, on one axis."""
+"""The load generator's reported rate and the disks' measured rates over time, on a common axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _READS, _WRITES = _DISKS = ("disks, reads", "disks, writes")
 _MEGA = 1e6
 _DIGITS = 3
 _SHORTEST_INTERVAL = 0.5
-"""The minimum length of the last interval, as a fraction of the interval before it."""
+"""The minimum length of the last interval, as a fraction of the preceding interval's length."""
 
 
 def _lines(trial: TrialData) -> list[Lines]:
@@ -42,9 +42,9 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _load(trial: TrialData) -> Lines | None:
-    """Return the load's rate over time. If the load reported nothing while it ran, return its mean rate.
+    """Return the load's rate over time, or its mean rate if the load generator reported nothing while it ran.
 
-    None if the mean rate is 0.
+    Return None if that mean rate is 0.
     """
     if trial.reports:
         return load_line(trial.reports, trial.start_s, trial.most_points, trial.generator)
@@ -53,11 +53,10 @@ def _load(trial: TrialData) -> Lines | None:
 
 
 def load_line(reports: Sequence[Report], start_s: float, most_points: int, generator: str) -> Lines:
-    """Return the load's rate over time, with the name of its generator.
+    """Return the load's rate over time, named after its generator.
 
-    Times are from the generator's clock, because fio, for example, prints its last report late.
-
-    If the last interval is less than half as long as the interval before it, the two are merged.
+    Times are taken from the generator's own clock, because reports can arrive late. fio's last report, for example,
+    does. If the last interval is less than half as long as the preceding one, the two are merged.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
@@ -73,12 +72,12 @@ def load_line(reports: Sequence[Report], start_s: float, most_points: int, gener
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three significant digits. None if the duration is 0."""
+    """Return a rate in MB/s, rounded to three significant digits, or None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 
 def _steps(values: list[float | None]) -> list[float | None]:
-    """Return the values with the last value repeated, so that the last step is as long as its interval."""
+    """Repeat the last value, so that the last step extends to the end of its interval."""
     return [*values, *values[-1:]] or [None]
 
 

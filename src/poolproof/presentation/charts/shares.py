@@ -1,4 +1,4 @@
-"""Each disk's share of the bytes read, written and stored, and its utilisation. Slow disks are marked."""
+"""Each disk's utilisation and its share of the bytes read, written and stored. Slow disks are marked."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ _SHARES = ("reads", "writes", "stored", "busy")
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return the shares of each disk, leaving out a direction if fio moved no data in it.
+    """Return each disk's shares. Read or write shares are omitted if fio did not read or write.
 
-    The last row of each disk has a note: the disk's time per request, and whether the disk is slow.
+    Each disk's last row has a note with the disk's time per request and whether the disk is slow.
     """
     account = cell.account
     rows: list[Row] = []

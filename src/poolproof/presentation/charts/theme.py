@@ -1,8 +1,8 @@
-"""The appearance of all charts: colours that colour-blind readers can distinguish, in a light and a dark theme.
+"""The appearance of all charts: light and dark themes in colours that colour-blind readers can distinguish.
 
-Layout colours: Okabe and Ito (2008), Color Universal Design, without the yellow, which is invisible on white.
-Colours of the map: the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of colour
-blindness.
+The layout colours are from Okabe and Ito (2008), Color Universal Design, except the yellow, which is barely visible on
+white. The results map uses the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of
+colour blindness.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 READ, WRITE, LOAD = "#0072b2", "#d55e00", "#7f7f7f"
-"""The colours of reads, of writes, and of what the load generator reports. They are the same in all charts."""
+"""The colours used in all charts for reads, for writes, and for the load generator's reports."""
 
 LIGHTER: Mapping[str, str] = {
     "#0072b2": "#4c8df6",
@@ -26,12 +26,11 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""The colours that are replaced on a dark page, each with its replacement."""
+"""The colours that are replaced on dark pages, mapped to their replacements."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""The colours of results, from a workload's best result down to a hundredth of it or less.
-
-They are in equal logarithmic steps.
+"""The colours of results, from a workload's best result down to a hundredth of it or less, in equal logarithmic
+steps.
 """
 HEAT_DECADES = 2.0
 
@@ -42,22 +41,24 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
-    """Return a scale that gives each name the next value of `among`, starting over when the values run out."""
+    """Return a scale that assigns the values of `among` to the names in order, repeating them if there are more
+    names.
+    """
     return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 
 def dash_scale(names: Sequence[str]) -> alt.Scale:
-    """Return a scale with a dash pattern for each name. Lines are solid until the colours repeat."""
+    """Return a scale that assigns a dash pattern to each name. Lines are solid until the colours start to repeat."""
     return series_scale(names, [dash for dash in DASHES for _ in SERIES])
 
 
 def seconds() -> alt.X:
-    """Return the time axis for the charts of a trial. The report's script gives these charts the same domain."""
+    """Return the time axis for charts of a trial. The report's script sets their common domain."""
     return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
 
 
 def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale, dashes: alt.Scale, height: int) -> Any:
-    """Return a step chart over a trial's time, with a line per value of the field `name` and a legend above."""
+    """Return a step chart over a trial's time, with one line per value of the field `name`, and the legend on top."""
     return (
         alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
@@ -72,7 +73,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return tooltips that show these fields without formatting."""
+    """Return tooltips that show these fields as they are, without formatting."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 
@@ -105,7 +106,7 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def for_pages() -> dict[str, Any]:
-    """Return what a page's script needs to apply the light or dark theme to charts."""
+    """Return the theme data with which a page's script applies the light or dark theme to charts."""
     return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
 
 
@@ -115,9 +116,9 @@ def dressed(chart: Any) -> dict[str, Any]:
 
 
 def bare(chart: Any) -> dict[str, Any]:
-    """Return a chart as a Vega-Lite specification without a theme. The page applies the theme.
+    """Return a chart as a Vega-Lite specification without a theme, which the page applies later.
 
-    The rows are in `data.values`, where the page's script replaces them.
+    The rows are placed in `data.values`, so that the page's script can replace them.
     """
     # validation would take half of the time for a page; the tests validate instead
     made: dict[str, Any] = chart.to_dict(validate=False)

@@ -1,4 +1,6 @@
-"""The data of one trial for charts: samples of the disks' counters, reports of the load, and latencies over time."""
+"""One trial's data for charts: samples of the disks' counters, the load generator's reports, and latencies over
+time.
+"""
 
 import bisect
 import functools
@@ -29,7 +31,7 @@ Line = TypeVar("Line")
 
 
 class Sample(msgspec.Struct):
-    """A line of samples.jsonl: a time in seconds since 1970, and the counters of each disk at that time."""
+    """A line of samples.jsonl: the time in seconds since 1970, and each disk's counters at that time."""
 
     at_s: float
     leaves: dict[str, Counters]
@@ -44,7 +46,7 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: what the load had done after `ran_s` seconds on the load generator's clock."""
+    """A line of series.jsonl: the total bytes moved in the first `ran_s` seconds, by the load generator's clock."""
 
     at_s: float
     ran_s: float
@@ -55,8 +57,8 @@ class Report(msgspec.Struct):
 class LatencyLine(msgspec.Struct):
     """A line of latency.jsonl. Times are in seconds.
 
-    `bins` maps latencies of I/Os, in nanoseconds, to numbers of I/Os. `sync_bins` does the same for fsync and fdatasync
-    calls.
+    `bins`: the latency histogram of the I/Os, mapping nanoseconds to counts.
+    `sync_bins`: the same for fsync and fdatasync calls.
     """
 
     at_s: float
@@ -68,7 +70,7 @@ class LatencyLine(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a trial to shade (before the window, warm-up, drain), in seconds from the start of the window."""
+    """A phase of a trial (before the window, warm-up or drain) to shade, in seconds from the start of the window."""
 
     name: str
     from_s: float
@@ -77,10 +79,12 @@ class Phase:
 
 @dataclass(frozen=True)
 class TrialData:
-    """The data of one trial. `start_s` is when the window began, in seconds since 1970.
+    """One trial's data for charts.
 
-    Charts have at most `most_points` intervals. If the trial has more than `most_points` + 1 samples, `samples` is a
-    selection at even intervals. No bytes are lost, because counters are totals.
+    `start_s`: the start of the window, in seconds since 1970.
+    `most_points`: the maximum number of intervals in a chart.
+    `samples`: the samples, thinned to at most `most_points` + 1 at even intervals. Thinning loses no bytes, because the
+    counters are cumulative.
     """
 
     directory: Path
@@ -94,17 +98,17 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """The load generator's reports. Empty if the generator reported nothing while it ran."""
+        """The load generator's reports, or an empty list if it reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
-        """The latencies in each interval. Empty if the load generator reported latencies only at the end."""
+        """The latencies in each interval, or an empty list if the load generator reported them only at the end."""
         return _decoded(self.directory / "latency.jsonl", LatencyLine, self.root)
 
     @property
     def times_s(self) -> list[float]:
-        """The times of the samples, in seconds from the start of the window."""
+        """The samples' times, in seconds from the start of the window."""
         return [sample.at_s - self.start_s for sample in self.samples]
 
     @property
@@ -114,7 +118,7 @@ class TrialData:
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks continued to write after the load had ended, for more than 0.5 % of the window's length."""
+        """True if the disks kept writing after the load had ended, for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
@@ -128,7 +132,7 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
-    """Read a trial's data. None if its disks were not counted, or if fewer than two samples can be read."""
+    """Read a trial's data. Return None if its disks were not counted, or if fewer than two samples are readable."""
     opened = RunDirectory(run)
     directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
@@ -140,7 +144,7 @@ def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAU
 
 
 def has_samples(run: Path, trial: Trial) -> bool:
-    """True if there is a file of samples in the trial's directory, even a damaged one."""
+    """True if the trial's directory contains a samples file, even a damaged one."""
     try:
         return (RunDirectory(run).trial_path(trial.key) / "samples.jsonl").is_file()
     except OSError:
@@ -148,10 +152,10 @@ def has_samples(run: Path, trial: Trial) -> bool:
 
 
 def median_first(cell: Cell) -> list[Trial]:
-    """Return the trials of a cell, the most typical first: the median, then the trials ranked next to it.
+    """Sort a cell's trials by how typical they are: the median first, then outwards from it by rank.
 
-    Trials are ranked by the workload's own metric. If the number of trials is even, the median is the lower of the two
-    in the middle. Trials without a value come last.
+    Trials are ranked by the workload's own metric. For an even number of trials, the median is the lower of the two
+    middle ones. Trials without a value come last.
     """
     values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
     ranked = sorted(values, key=lambda number: (values[number], number))
@@ -161,13 +165,13 @@ def median_first(cell: Cell) -> list[Trial]:
 
 
 def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
-    """Return the data of the first trial in `median_first` that has data. None if no trial has data."""
+    """Return the data of the cell's most typical trial that has data, or None if no trial has any."""
     found = (trial_data(run, trial, most_points, cell.generator) for trial in median_first(cell))
     return next((each for each in found if each is not None), None)
 
 
 def which_trial(cell: Cell, trial: Trial) -> str:
-    """Say which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
+    """Describe the trial's position in its cell: `trial 2 of 3, the median by IOPS`."""
     if len(cell.trials) == 1:
         return "its only trial"
     is_median = median_first(cell)[0] == trial and trial.value(cell.metric) is not None
@@ -176,7 +180,7 @@ def which_trial(cell: Cell, trial: Trial) -> str:
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:
-    """Round to `digits` significant digits. None stays None; NaN and infinity become None."""
+    """Round to `digits` significant digits. Return None for None, NaN and infinity."""
     if value is None or not math.isfinite(value):
         return None
     if value == 0:
@@ -186,7 +190,7 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
-    """Return the lines of a file up to the first damaged one. Empty if the file cannot be read."""
+    """Decode a file's lines up to the first damaged one. The list is empty if the file cannot be read."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     try:

@@ -1,1 +1,3 @@
-"""Export of a run to the formats of other programs. All formats use the same rows. docs/export.md describes them."""
+"""Export runs to the formats of other programs, all based on the same rows. The formats are described in
+docs/export.md.
+"""

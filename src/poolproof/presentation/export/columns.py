@@ -1,4 +1,4 @@
-"""Export of a run as CSV (RFC 4180, UTF-8) or Parquet: one row per cell, with units in the column names."""
+"""Export a run as CSV (RFC 4180, UTF-8) or Parquet: one row per cell, with units in the column names."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return a function for each column name. It takes a row and returns a string, a number, a bool or None."""
+    """Return the columns by name: functions that compute a row's value as a string, number, bool or None."""
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {
@@ -80,15 +80,16 @@ def _account(name: str) -> Column:
 
 
 def csv_text(table: ExportTable) -> str:
-    """Return the complete CSV file. Values that were not measured are left empty."""
+    """Return the contents of the CSV file. Values that were not measured are left empty."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and one line per row. Numbers are not changed.
+    """Return CSV with a header line and one line per row.
 
-    Text that a spreadsheet would run as a formula gets a leading `'`. Control characters become escapes: `\\x1b`.
+    Strings that a spreadsheet would run as formulas are prefixed with `'`, unless they are numbers. Control characters
+    are escaped: `\\x1b`.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -106,7 +107,7 @@ def _field(value: object) -> object:
 
 
 def parquet_bytes(table: ExportTable) -> bytes:
-    """Return the run as a Parquet file.
+    """Return the contents of a Parquet file with the run's cells.
 
     Raises:
         HostError: the extra `query` is not installed.
@@ -119,7 +120,7 @@ def parquet_bytes(table: ExportTable) -> bytes:
 
 
 def relation_of(table: ExportTable) -> "DuckDBPyRelation":
-    """Return the cells as an in-memory DuckDB relation, one row per cell.
+    """Return an in-memory DuckDB relation with one row per cell.
 
     Raises:
         HostError: the extra `query` is not installed.

@@ -1,7 +1,7 @@
-"""gnuplot data files and scripts: the plots of the cache-and-log benchmark, with confidence intervals added.
+"""gnuplot data files and scripts, which reproduce the cache-and-log benchmark's plots and add confidence intervals.
 
 The first six columns are the same as in that benchmark: `config bs read-iops write-iops read-bw write-bw`. The plots
-are grouped in the same way: by sync or async, then by mode.
+are also grouped in the same way: by sync or async, then by access mode.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""The gnuplot point types of distinct filled shapes. The hollow version of each shape has the number before it."""
+"""The gnuplot point types with distinct filled shapes. Subtracting 1 gives the hollow version of a shape."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -48,9 +48,9 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of the plots for one mode, either sync or async.
+    """The rows plotted together: one access mode, either sync or async.
 
-    Each plot shows the results against the block size, with one line per layout. `rest` distinguishes panels of the
+    The plots show the results against the block size, with one line per layout. `rest` distinguishes panels with the
     same mode, for example `iodepth-4`.
     """
 
@@ -74,10 +74,10 @@ class Panel:
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
-    """Group the rows into panels, ordered by the first row of each panel. Every row is in exactly one panel.
+    """Group the rows into panels, each row into exactly one. Panels are ordered by their first row.
 
-    An option that varies is part of the panel's name, unless its value can be derived from what the plot already shows
-    (`_shown`).
+    A varying option is added to the panel's name, unless its value follows from the properties that the plot already
+    shows (`_shown`).
     """
     every = tuple(rows)
     families = slugs(map(_family, every))
@@ -103,18 +103,20 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return what a plot already shows about a row: workload family, layout, sync or async, mode, and block size."""
+    """Return the properties by which a plot identifies a row: family, layout, sync or async, mode and block size."""
     return _family(row), row.cell.layout_in_state, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
 def _block_size(row: ExportRow) -> str:
-    """Return the block size as text: `16k`, or `4k-64k` for a range."""
+    """Format the block size: `16k`, or `4k-64k` for a range."""
     sizes = dict.fromkeys(canonical_size(size).lower() for size in (row.part.block_bytes, row.part.max_block_bytes))
     return "-".join(sizes)
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the content of every file, by path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
+    """Return the contents of all data files, such as `sync/randread/randread-sync.dat`, and all scripts, keyed by
+    path.
+    """
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -124,10 +126,10 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 
 
 def _data(panel: Panel, table: ExportTable) -> str:
-    """Return a data file with one block per layout. Rejected results are `NaN`.
+    """Return the contents of a data file, with one block per layout and `NaN` for rejected results.
 
-    If a result was rejected, did not converge, is from emulated disks, or has a verdict that differs from its row's, a
-    comment line above the row says so.
+    A comment line precedes each row that was rejected, did not converge, used emulated disks, or contains a result with
+    a different verdict.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -164,7 +166,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Return the bounds as text. Without an interval, the result itself is both the lower and the upper bound."""
+    """Format the interval's bounds. A result without an interval is used for both bounds."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low
@@ -201,10 +203,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the title of the plot, as in the cache-and-log benchmark.
-
-    The title ends with the number of points that were left out, and the number of points that are hollow.
-    """
+    """Return the cache-and-log benchmark's title, plus the number of omitted points and of hollow points, if any."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     not_converged = sum(map(_is_hollow, panel.rows))
@@ -215,7 +214,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout with valid results, and hollow points for the results that did not converge."""
+    """Yield a line for each layout with valid results, plus hollow points if some of them did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -238,7 +237,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """Return a layout's line style. When the report's colours repeat, the dash pattern changes."""
+    """Return a layout's line style. The dash pattern changes whenever the report's colours start to repeat."""
     repeats, colour = divmod(index, len(SERIES))
     dash = "" if hollow else f" dashtype {repeats + 1}"
     return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"
@@ -249,7 +248,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    """Return a name as a field, quoted if it is empty or contains characters that gnuplot would interpret."""
+    """Return a name as a data field. It is quoted if it is empty or contains special characters of gnuplot."""
     plain = _one_line(name)
     return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
 

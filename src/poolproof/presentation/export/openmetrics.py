@@ -1,7 +1,7 @@
-"""Export of a run as OpenMetrics text, for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
+"""Export a run as OpenMetrics text for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
 
-Every metric is a gauge, so that parsers of the older Prometheus text format accept the text too. Rejected results have
-separate metric families. Source: OpenMetrics 1.0.0; for label names, Prometheus's data model.
+Every metric is a gauge, so that parsers of the older Prometheus text format can read the output too. Rejected results
+have separate metric families. Sources: OpenMetrics 1.0.0 and, for label names, Prometheus's data model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
 
 
 def openmetrics_text(table: ExportTable) -> str:
-    """Return the metrics as text. Each sample is stamped with the start time of its cell's last trial."""
+    """Return the full metrics page. Each sample is stamped with the start time of its cell's last trial."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 
@@ -60,7 +60,7 @@ def _exposition(table: ExportTable) -> Iterator[str]:
 
 
 def _family(table: ExportTable, name: str, unit: str, meaning: str, samples: Iterable[_Sample]) -> Iterator[str]:
-    """Yield the lines of a metric family, or nothing if the family has no samples."""
+    """Yield a metric family's lines, or nothing if the family has no samples."""
     name = f"poolproof_{name}{'_' if unit else ''}{unit}"
     lines = [f"{name}{_sample_text(table, *sample)}" for sample in samples]
     if lines:
@@ -85,16 +85,18 @@ def _samples(
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:
-    """Return a metric's labels. A percentile of reads and writes together, or of syncs, has no direction."""
+    """Return a metric's labels. Sync percentiles, and percentiles of reads and writes combined, have no `direction`
+    label.
+    """
     direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
     return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 
 
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
-    """Return the labels, value and timestamp of a sample.
+    """Return a sample's labels, value and timestamp.
 
-    Without `until` there is no label `settled`, and without emulated disks no label `emulated`. Prometheus treats a
-    missing label like an empty one.
+    The label `settled` is omitted without `until`, and `emulated` without emulated disks. To Prometheus, an omitted
+    label is the same as an empty one.
     """
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
     emulated = {"emulated": " ".join(row.cell.emulated)} if row.cell.emulated else {}

@@ -1,4 +1,4 @@
-"""The charts of a run as PNG or SVG files, in a folder for each mode, such as `async/randread`."""
+"""Export a run's charts as PNG or SVG files, in one folder per access mode, such as `async/randread`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ _PADDING = 14
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, and the path of its picture without the extension: `async/randread/randread-async-iops`."""
+    """A chart to export, and its file's path without the extension: `async/randread/randread-async-iops`."""
 
     place: PurePosixPath
     chart: Any
@@ -46,9 +46,9 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield the pictures of each metric, then the pictures of all other charts that have `in_pictures` set.
+    """Yield each metric's pictures, then the pictures of all other charts with `in_pictures` set.
 
-    Long names are shortened in paths. If the paths of two pictures would be the same, the second one gets a number.
+    Long names are shortened in paths. A number is appended to any path that is already taken.
     """
     places: Counter[PurePosixPath] = Counter()
     for picture in _all_pictures(run, scale):
@@ -72,7 +72,7 @@ def _all_pictures(run: LoadedRun, scale: Scale) -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
-    """Return the content of the picture's file; `kind` is `png` or `svg`."""
+    """Render the picture and return the contents of its file. `kind`: `png` or `svg`."""
     import vl_convert
 
     specification = visible_texts(look.dressed(picture.chart))  # XML does not allow control characters
@@ -90,7 +90,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield a picture for each panel and value of the other options or, without panels, for each workload."""
+    """Yield one picture per combination of `panel` and `rest`, or one per workload if the chart has no panels."""
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
@@ -111,7 +111,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield a picture for each workload if the rows have a column `workload`. Otherwise, yield a single picture."""
+    """Yield one picture per workload if the rows have a `workload` column, otherwise a single picture."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:
@@ -142,7 +142,7 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
 
 
 def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], intervals: str) -> dict[str, object]:
-    """Return a title that explains the whole picture, because pictures are shared without the report."""
+    """Return a title that fully explains the picture, because pictures are often shared without the report."""
     rejected = sum(not result["counts"] for result in results)
     not_converged = sum(result["unsettled"] and result["counts"] for result in results)
     few = sum(result["few"] and result["counts"] and not result["unsettled"] for result in results)

@@ -1,4 +1,4 @@
-"""A run's cells as flat rows. All export formats are made from these rows."""
+"""A run's cells as flat rows, on which all export formats are based."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,9 +30,9 @@ _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 class ExportRow:
     """A cell as a row.
 
-    `settings` contains the values that the layout and workload matrices chose for the cell, by column. `options` are
-    the options of the workload's first job. `limit` is the best result that the layout's disks allow. It is None if
-    unknown.
+    `settings`: the values that the layout and workload matrices chose for the cell, keyed by column.
+    `options`: the options of the workload's first job.
+    `limit`: the highest result that the layout's disks allow, or None if unknown.
     """
 
     cell: Cell
@@ -42,22 +42,22 @@ class ExportRow:
 
     @cached_property
     def figures(self) -> Mapping[str, Interval]:
-        """Return the mean and the interval of each valid result, by column."""
+        """Return each valid result's mean and interval, keyed by column."""
         return self._intervals(counting=True)
 
     @cached_property
     def rejected(self) -> Mapping[str, Interval]:
-        """Return the mean and the interval of each rejected (refuted or failed) result, by column."""
+        """Return each rejected (refuted or failed) result's mean and interval, keyed by column."""
         return self._intervals(counting=False)
 
     @cached_property
     def own(self) -> CellResult:
-        """Return the result and the verdict for the metric by which the workload is compared."""
+        """Return the result and verdict for the metric used to compare the workload."""
         return self.cell.result()
 
     @cached_property
     def other_verdicts(self) -> Mapping[str, Verdict]:
-        """Return, by column, the verdict of each result that was judged differently from the workload's metric."""
+        """Return the verdicts that differ from the verdict on the workload's metric, keyed by column."""
         others = (
             (metric_of(metric).column, each.verdict) for each in self.cell.other_verdicts for metric in each.metrics
         )
@@ -70,46 +70,50 @@ class ExportRow:
 
     @property
     def figure(self) -> Interval | None:
-        """Return the result for the workload's metric, even if it was rejected. None if there is no result."""
+        """Return the result for the workload's metric, even if rejected, or None if there is no result."""
         column = metric_of(self.cell.metric).column
         return self.figures.get(column) or self.rejected.get(column)
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a fraction of its limit. None if the result was rejected or has no limit."""
+        """Return the result as a fraction of its limit, or None if it was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
-        """Return the findings that caused the verdict, strongest first."""
+        """Return the findings that determined the verdict, strongest first."""
         return self.cell.reasons()
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return sentences about trials that lack the workload's metric, and about trials that agree to the last digit.
+        """Return remarks about trials that lack the workload's metric, and about trials that agree to the last digit.
 
-        Empty for a rejected result and for a percentile with too few events.
+        The tuple is empty for rejected results and for percentiles with too few events.
         """
         return self.cell.remarks() if self.cell.usability().can_be_ranked else ()
 
     @property
     def settled(self) -> bool | None:
-        """True if the result for the workload's metric is as precise as `until` requires. None without `until`."""
+        """True if the result for the workload's metric is as precise as `until` requires. None if `until` is not
+        set.
+        """
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return why the result is less precise than `until` requires. Empty if it is precise, or without `until`."""
+        """Return the reasons why the result is less precise than `until` requires. Empty if it is precise or `until` is
+        not set.
+        """
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
     def part(self) -> LoadPart:
-        """Return the load that the workload's first job runs."""
+        """Return the load that the workload's first job generates."""
         return described(self.cell.workload, self.options)
 
     @property
     def measured_at(self) -> str:
-        """Return when the last trial began, in ISO 8601, or an empty string if unknown."""
+        """Return the last trial's start time in ISO 8601, or an empty string if unknown."""
         return max(self.cell.trials, key=lambda trial: trial.begun_s).begun_at
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
@@ -123,7 +127,7 @@ class ExportRow:
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A run as rows. `settings` lists the matrix columns that occur in any row, in the campaign's order."""
+    """A run as rows. `settings`: the matrix columns that occur in at least one row, in the campaign's order."""
 
     path: Path
     record: RunRecord
@@ -138,30 +142,30 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence level of the metrics by which workloads are compared, for example `99 %`.
+        """Return the confidence level of the metrics used to compare workloads, for example `99 %`.
 
-        The intervals of all other metrics have a level of 95 %.
+        All other metrics use a confidence level of 95 %.
         """
         return confidence_text(self.campaign.measure)
 
     @property
     def is_settling(self) -> bool:
-        """True if the run was measured with `until`: trials ran until the result was precise, not for a fixed time."""
+        """True if the run used `until`: trials were repeated until the result was precise enough."""
         return any(row.settled is not None for row in self.rows)
 
     @property
     def has_limits(self) -> bool:
-        """True if any cell has a limit. A run has limits only if it measured disks alone."""
+        """True if any cell has a limit. Limits are known only if the run measured disks individually."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and matrix settings that identify a row. The state is included unless it is `healthy`."""
+        """Return the names and matrix settings that identify a row, and its state if it is not `healthy`."""
         names = {"run": self.run, "campaign": self.campaign.name}
         state = {} if row.cell.state == HEALTHY else {"state": row.cell.state}
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings, **state}
 
     def measured_at(self, row: ExportRow) -> datetime | None:
-        """Return when the row's last trial began or, if unknown, when the run began.
+        """Return the start time of the row's last trial or, if unknown, of the run.
 
         Return None if the recorded time is not a valid date.
         """
@@ -169,7 +173,7 @@ class ExportTable:
 
 
 def table_of(run: LoadedRun) -> ExportTable:
-    """Return a row for every cell that has a finished trial, in the campaign's order."""
+    """Return a table with one row for each cell that has a finished trial, in the campaign's order."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     rows = tuple(_row(cell, run, limits.get(cell.key)) for cell in run.cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
@@ -179,7 +183,8 @@ def table_of(run: LoadedRun) -> ExportTable:
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
     """Return a cell's row.
 
-    If the campaign does not define the settings, they are parsed from the names of the layout and the workload.
+    The matrix settings come from the campaign. If the campaign doesn't contain the layout or the workload, they are
+    parsed from its name.
     """
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
@@ -195,16 +200,16 @@ def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
 
 
 def _in_name(name: str) -> Iterable[tuple[str, str]]:
-    """Return the options that a matrix has chosen, parsed from a name such as `grid[rw=read,bs=4k]`."""
+    """Parse the options that a matrix chose from a name such as `grid[rw=read,bs=4k]`."""
     match = _MATRIX.fullmatch(name)
     parts = [part.partition("=") for part in match[1].split(",")] if match else []
     return tuple((key if equals else "", value if equals else key) for key, equals, value in parts)
 
 
 def plain_name(text: str) -> str:
-    """Turn text into the name of a column, label or tag.
+    """Convert a name to a valid column, label or tag name: only ASCII letters, digits and `_` are kept.
 
-    All characters except ASCII letters, digits and `_` are replaced by `_`.
+    Every other character is replaced with `_`.
     """
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 
@@ -215,7 +220,7 @@ def sync_of(part: LoadPart) -> str:
 
 
 def mode_of(part: LoadPart) -> str:
-    """Return a load's access mode in one word, such as `randread`, `write` or `readwrite`."""
+    """Return a load's access mode as a single word, such as `randread`, `write` or `readwrite`."""
     if part.is_mixed:
         return "randrw" if part.is_random else "readwrite"
     word = "read" if part.reads else "trim" * part.trims + "write" * part.writes

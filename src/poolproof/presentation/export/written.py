@@ -19,7 +19,7 @@ TEXTS: Mapping[str, Callable[[ExportTable], str]] = {
     "openmetrics": openmetrics_text,
     "influx": influx_text,
 }
-"""The formats that are a single text file."""
+"""The formats that consist of a single text file."""
 
 _ENDINGS = {
     "csv": ".csv",
@@ -32,10 +32,10 @@ _ENDINGS = {
 
 
 def default_place(name: str, table: ExportTable) -> Path:
-    """Return the default path of an export: the run's name with the format's extension, in the current directory.
+    """Return an export's default path: the run's name plus the format's extension, in the current directory.
 
     Raises:
-        UsageError: the path already exists. A broken link counts too.
+        UsageError: the path already exists, even if only as a broken link.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if os.path.lexists(path):
@@ -44,7 +44,7 @@ def default_place(name: str, table: ExportTable) -> Path:
 
 
 def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, bytes]:
-    """Return the content of each file in an export, by path."""
+    """Return the contents of each exported file, keyed by path."""
     if name == "parquet":
         return {out: parquet_bytes(table)}
     if name == "dat":
@@ -55,10 +55,12 @@ def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, byte
 def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, private_as: Path) -> list[str]:
     """Write the files and return their paths.
 
-    `named` is the file or folder that the user named. It is None if the files get their default place in the current
-    directory. No link below `named` or the current directory is followed, and a file that is a link is replaced: these
-    folders may have come from a stranger, together with the run. A new file gets at most the permissions of
-    `private_as`.
+    `named`: the file or folder named by the user, or None if the files go to their default place in the current
+    directory.
+    `private_as`: a file whose permissions a new file must not exceed.
+
+    The folders may have come from a stranger, together with the run. No link below `named` or the current directory is
+    therefore followed, and a file that is a link is replaced.
 
     Raises:
         UsageError: a file cannot be written.
