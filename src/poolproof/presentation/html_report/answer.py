@@ -1,4 +1,4 @@
-"""The headline of the report: which layout is best, how certain that is, and what was left out."""
+"""The report's headline: the best layout, how certain the answer is, and what was excluded."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,11 +29,12 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer to the campaign's question, in one `sentence`.
+    """The answer to the campaign's question.
 
-    `rest` contains sentences about the runner-up, the layouts left out, and the cost of the trials. Without a goal,
-    `workloads` pairs each workload with its best layout. `tone` says whether the question is answered: `known`, `open`
-    or `nothing`.
+    `sentence`: the answer itself.
+    `rest`: further sentences, about the runner-up, the excluded layouts and the cost of the trials, for example.
+    `workloads`: pairs of a workload and its answer, if the campaign has no goal.
+    `tone`: `known` if the question is answered, `open` if it is undecided, or `nothing` if no conclusion is possible.
     """
 
     sentence: str
@@ -43,7 +44,7 @@ class Headline:
 
 
 def answer(run: LoadedRun) -> Headline:
-    """Return the answer to the campaign's question, as far as the trials can answer it."""
+    """Answer the campaign's question, as far as the finished trials allow."""
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
@@ -98,7 +99,7 @@ def _answer(run: LoadedRun) -> Headline:
 
 
 def _nothing_valid(run: LoadedRun) -> Headline:
-    """Return the headline for a run without a valid result. It gives the most frequent cause and how to fix it."""
+    """Return the headline for a run with no valid result: the most frequent cause and its fix."""
     decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
@@ -122,7 +123,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline for a campaign without a goal. Such a campaign has a separate answer for each workload."""
+    """Return the headline for a campaign with no goal, which gives a separate answer for each workload."""
     found = together({each.name: _ranked(run, Goal({each.name: 1.0})) for each in run.campaign.workloads})
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
@@ -143,7 +144,7 @@ def _by_workload(run: LoadedRun) -> Headline:
 
 
 def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield a sentence if a ranking includes layouts that were converted into each other in place."""
+    """Yield a note if any ranking includes layouts that were converted in place from one to another."""
     names = dict.fromkeys(name for ranking in rankings for name in ranking.in_place)
     if names:
         yield in_place_text(_listed(list(names)))
@@ -159,7 +160,9 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Say how many layouts are compared if others have too few events. Otherwise, return an empty string."""
+    """Return the number of layouts compared, if others were excluded for too few events. Otherwise, return an empty
+    string.
+    """
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -167,7 +170,7 @@ def _among(ranking: Ranking) -> str:
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
-    """Return the headline if no layout has a valid result for every workload in the goal."""
+    """Return the headline for a run in which no layout has a valid result for all of the goal's workloads."""
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
@@ -212,13 +215,13 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Return the cell's result as in the rest of the report. The ranking compares means of logarithms instead."""
+    """Format the cell's result as in the rest of the report, where the ranking uses means of logarithms instead."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why the tied layouts can't be tested, in parentheses. Empty if they can be tested."""
+    """Return the reason, in parentheses, why the tied layouts can't be tested. Empty if they can be tested."""
     imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
@@ -227,7 +230,7 @@ def _why_no_interval(ranking: Ranking) -> str:
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about the best of the remaining layouts, unless the headline already names it."""
+    """Yield a sentence about the next-best layout, unless the headline already names it."""
     if len(ranking.best) == 1 and ranking.goal.only is None:
         return
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
@@ -237,7 +240,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about the difference that a repeat of the run would show between the two best layouts."""
+    """Yield a sentence predicting the difference between the two best layouts if the run were repeated."""
     for each in ranking.ranked[1:2]:
         if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
@@ -246,7 +249,7 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences that say what the answer applies to: which machine, which builds and which days."""
+    """Yield sentences about the answer's scope: the machine, builds and days to which it applies."""
     if run.record.imported or not run.trials:
         return
     if run.record.changes:
@@ -270,7 +273,7 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence that says how much speed it costs to survive more disk failures, and with which layout."""
+    """Yield a sentence naming the best layout that survives more disk failures, and the speed that this costs."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             speed = speed_text(each.to_leader.interval)
@@ -278,7 +281,9 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield a sentence that says why layouts are not ranked. For a large mix, it counts the unusable results."""
+    """Yield a sentence explaining which layouts are not ranked and why. For large mixes, it only counts unusable
+    results.
+    """
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -298,14 +303,16 @@ def _emulated(run: LoadedRun) -> Iterator[str]:
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about the layouts that adaptive sampling eliminated, and the risk that it eliminated the best."""
+    """Yield sentences about the layouts eliminated by adaptive sampling, and the risk that the best one was among
+    them.
+    """
     found = elimination_of(run.trials, run.campaign)
     if found is not None and found.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))
 
 
 def _builds(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence that says how many builds the results come from, and sentences about failed builds."""
+    """Yield a sentence about the number of builds behind each result, and sentences about failed builds."""
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
         builds = format_number_of(most, "build")
@@ -336,9 +343,9 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about how long the load ran.
+    """Yield a sentence about the load's total running time.
 
-    With `until`, it also says how long a fixed schedule would have taken.
+    With `until`, the time is compared with that of a fixed schedule.
     """
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)

@@ -1,4 +1,4 @@
-"""The parts of an HTML page: templates, scripts and styles of this package, JSON for scripts, and Vega."""
+"""Build HTML pages from this package's templates, scripts and styles, JSON data, and Vega."""
 
 import base64
 import contextlib
@@ -28,10 +28,13 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def rendered(
     template: str, scripts: Sequence[str], values: Mapping[str, Any], data: Mapping[str, Any], *, draws: bool
 ) -> str:
-    """Fill a template, and return the page.
+    """Render a template to a page.
 
-    Text from the run is escaped, and its control characters are made visible. A name in the template that is missing
-    from `values` raises an error. The page's scripts read `data`. Vega is included only if the page `draws` charts.
+    Strings from the run are HTML-escaped, and their control characters are made visible. A name used by the template
+    but missing from `values` raises an error.
+
+    `data`: an object for the page's scripts, embedded as JSON.
+    `draws`: whether the page has charts. Vega is included only if it does.
     """
     environment = Environment(
         loader=FunctionLoader(asset),
@@ -54,10 +57,10 @@ def rendered(
 
 
 def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = None) -> None:
-    """Write a page to `out`. A new file gets at most the permissions of the file `no_wider_than`.
+    """Write a page to `out`. If the file is new, its permissions don't exceed those of the file `no_wider_than`.
 
     Raises:
-        RunError: the file cannot be written. `hint` says how to choose another one.
+        RunError: the file cannot be written. `hint` says how to choose another file.
     """
     try:
         write_output(out, text.encode(errors="replace"), no_wider_than=no_wider_than)
@@ -66,12 +69,12 @@ def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = 
 
 
 def asset(name: str) -> str:
-    """Return a template, script or style sheet of this package."""
+    """Return the contents of this package's template, script or style sheet with this name."""
     return (files("poolproof.presentation.html_report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def script_json(value: Any) -> str:
-    """Return compact JSON that is safe inside a script element: no name in a run can close the element.
+    """Return compact JSON that is safe inside a script element, because no string in it can close the element.
 
     Control characters in strings are made visible.
     """
@@ -80,7 +83,7 @@ def script_json(value: Any) -> str:
 
 
 def _visible(value: Any) -> Any:
-    """Return a value of a template with control characters made visible, but our own HTML and scripts unchanged."""
+    """Make control characters in a template value visible. Our own HTML and scripts remain unchanged."""
     return value if hasattr(value, "__html__") else visible(str(value))
 
 
@@ -90,10 +93,10 @@ def _source(script: str) -> str:
 
 
 def vega_script() -> str:
-    """Return JavaScript (about 900 kB) that defines `vegaEmbed`. It is safe inside a script element.
+    """Return JavaScript (about 900 kB) that defines `vegaEmbed` and is safe inside a script element.
 
-    vl-convert includes Vega, Vega-Lite and Vega-Embed, but takes seconds to bundle them, so the script is cached per
-    user. The name of the cached file contains a digest of the script.
+    vl-convert includes Vega, Vega-Lite and Vega-Embed, but needs several seconds to bundle them. The bundle is
+    therefore cached per user, and a digest in its file name reveals damaged copies.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "page"

@@ -1,8 +1,8 @@
-"""The byte accounting of a cell as a flow from fio to each disk, with the reasons for lost and extra bytes.
+"""A cell's byte accounting as a flow from fio to each disk, with the reasons for lost and extra bytes.
 
-Writes: fio writes F bytes, and the layout should store each of them P times (P is the expected write amplification).
-Once everything is flushed, the disks have written D bytes. If D is less than F × P, the difference F − D / P never
-reached a disk. If D is greater, the difference D − F × P was extra. Reads work in the same way with P = 1. As a result,
+If fio writes F bytes and the layout's expected write amplification is P, the disks should write F × P bytes in total. D
+is the number of bytes they have actually written once everything is flushed. If D is too small, F − D / P bytes never
+reached a disk. If D is too large, D − F × P bytes are extra. Reads are treated in the same way, with P = 1. This makes
 the widths at every stage of the drawing add up.
 """
 
@@ -22,9 +22,10 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk.
+    """A disk in the flow.
 
-    `late_bytes` were written after fio had ended. If there is a disk below, `below` says how much it moved.
+    `late_bytes`: the bytes written after fio had ended.
+    `below`: a description of the bytes moved by the underlying disk, or an empty string if there is none.
     """
 
     device: str
@@ -35,11 +36,12 @@ class FlowLeaf(NamedTuple):
 
 @dataclass(frozen=True)
 class ByteFlow:
-    """The flow in one direction.
+    """A cell's flow of reads or of writes.
 
-    `fio_bytes` = `lost_bytes` + `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`. `lost`, `extra`
-    and `late` describe the lost, extra and late bytes in words, without a full stop. Each is empty if there are no such
-    bytes.
+    `fio_bytes` is the sum of `lost_bytes` and `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`.
+
+    `lost`, `extra` and `late` describe the lost, extra and late bytes, without a full stop at the end. Each is empty if
+    there are (almost) no such bytes.
     """
 
     direction: Direction
@@ -57,7 +59,9 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """Return a cell's flows, summed over the trials that did not fail. Empty if no bytes were counted."""
+    """Return the cell's read and write flows, summed over all trials that did not fail. Empty if no bytes were
+    counted.
+    """
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
     found = (_flow(trials, direction, rules, cell.generator) for direction in ("read", "write"))
@@ -108,9 +112,9 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return a disk in the flow.
+    """Sum up a disk's use.
 
-    For a loop file, `below` can reveal a cache that the file's own counters do not show.
+    For a loop file, `below` can reveal a cache that the file's own counters don't show.
     """
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
@@ -124,9 +128,9 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes were lost, according to the strongest finding that explains the loss.
+    """Return the reason why bytes were lost, based on the strongest finding that explains the loss.
 
-    If no finding explains the loss, return `otherwise`.
+    If no finding explains it, return `otherwise`.
     """
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
@@ -145,7 +149,7 @@ def _copies(factor: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share as the start of a comparison: `5.1 % of` or `20.4 times`."""
+    """Format a ratio as the start of a comparison: `5.1 % of` or `20.4 times`."""
     if share >= 2:
         return f"{share:.3g} times"
     value = 100 * share

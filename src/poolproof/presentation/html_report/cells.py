@@ -1,4 +1,4 @@
-"""A run's cells as the report's script reads them: numbers, texts, colours, flows and chart rows."""
+"""A run's cells as data for the report's script: numbers, strings, colours, byte flows and chart rows."""
 
 import itertools
 import math
@@ -30,21 +30,21 @@ from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
-"""The maximum number of values in all charts of trials together. They take about 1 MB of the page."""
+"""The maximum total number of values in all trial charts. This many values add about 1 MB to the page."""
 _OVER = 1.3
-"""The factor by which all charts together may exceed their declared number of values before trials are left out."""
+"""The tolerance for charts with more values than they declared. Above `_ROOM` × `_OVER`, trials are omitted."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return `distinct_metrics`, but with the metrics by which workloads are compared at the start."""
+    """Return the distinct metrics measured, starting with those used to compare workloads."""
     own = {cell.metric for cell in cells}
     return tuple(sorted(distinct_metrics(cells), key=lambda metric: metric not in own))
 
 
 def columns(run: LoadedRun) -> list[dict[str, Any]]:
-    """Return the workloads in the order of the map's columns: grouped by panel, then sorted by position on the axis."""
+    """Return the map's columns: the workloads, grouped by panel and sorted by axis position."""
     workloads = run.campaign.workloads
     placed = places(workloads)
     order = panels(placed.values())
@@ -64,16 +64,16 @@ def columns(run: LoadedRun) -> list[dict[str, Any]]:
 def cell_rows(
     run: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
 ) -> list[dict[str, Any]]:
-    """Return an object for each cell, with its position, result, verdict, colour, byte flows, chart rows and findings.
+    """Return one object per cell with its position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. To make
-    the page of a large run smaller, these keys are left out if they would be empty:
+    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. The
+    following keys are omitted if empty, which keeps the pages of large runs small:
 
-    - `levels`: the bytes that each layer moved, as returned by `_levels`
-    - `o`: the other metrics whose verdict differs, with that verdict and the numbers of its findings
-    - `u`: the name and the sentence of each reason why the result did not converge
-    - `r`: remarks on the trials: for example, trials without a usable value or trials that agree to the last digit
-    - `e`: what is missing if the result is a percentile with too few events
+    - `levels`: the bytes moved by each layer, as returned by `_levels`
+    - `o`: the other metrics with a different verdict, that verdict, and the numbers of its findings
+    - `u`: the name of each reason why the result did not converge, and a sentence explaining it
+    - `r`: remarks about the trials, for example that some have no usable value or that they agree to the last digit
+    - `e`: a sentence about the missing events, if the result is a percentile with too few of them
     """
     layouts = {layout: number for number, layout in enumerate(run.layouts_in_states)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -119,19 +119,21 @@ def did_not_converge(cell: Cell) -> bool:
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:
-    """Yield the findings on the workload's metric, then the findings on other metrics whose verdict differs."""
+    """Yield the findings on the workload's metric, then those on other metrics with a different verdict."""
     yield from cell.findings_on()
     for other in cell.other_verdicts:
         yield from other.reasons
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
-    """Return a key for the finding. Findings with the same rule, effect, message and fix have the same key."""
+    """Return a key that is equal for findings with the same rule, effect, message and fix."""
     return finding.rule, finding.effect, finding.message, finding.fix
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows column by column. A column with repetitions becomes its distinct values and their indexes."""
+    """Return the rows as columns. A repetitive column is stored as its distinct values and a list of indexes into
+    them.
+    """
     return [_column(values) for values in zip(*rows, strict=True)]
 
 
@@ -153,17 +155,17 @@ def _flow(flow: ByteFlow) -> dict[str, Any]:
 
 
 class _SavedLevels(msgspec.Struct):
-    """The part of evidence.json that the report uses."""
+    """The part of evidence.json that the report needs."""
 
     levels: tuple[Level, ...] = ()
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any.
+    """Return the bytes moved by each layer between fio and the disks, in the first trial that counted them.
 
-    The result is the trial's number and a list of layers. A layer is a list of its kind, its name, the bytes read and
-    the bytes written. The written bytes include the drain if the layer was still counted then. The result is empty if
-    no layer was counted.
+    Return the trial's number and a list of layers, each a list of its kind, name, bytes read and bytes written. The
+    bytes written include the drain, if the layer was still being counted at that point. If no trial counted any layers,
+    return an empty list.
     """
     for trial in cell.trials:
         try:
@@ -186,11 +188,12 @@ def _written(level: Level) -> int:
 
 @dataclass(frozen=True)
 class Tile:
-    """A cell of the map. `share` is its result as a share of the workload's best result, from 0 to 1 (the best).
+    """A cell in the results map.
 
-    `share` is None if the cell has no valid result, or if its result did not converge but is at least as good as the
-    best result that converged. `depth` is the number of powers of ten by which the result is below the best, at most
-    `look.HEAT_DECADES`. `ink` is the colour of the mark.
+    `share`: the cell's result as a fraction of the workload's best result, which is 1. It is None if the cell has no
+    valid result. It is also None if the result did not converge but is at least as good as the best one that did.
+    `depth`: how many powers of ten the result is below the best one, limited to `look.HEAT_DECADES`.
+    `ink`: the colour of the verdict symbol.
     """
 
     share: float | None
@@ -199,11 +202,10 @@ class Tile:
 
 
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
-    """Return the tile of each cell.
+    """Return one tile per cell.
 
-    If any cell of a workload converged, all cells of the workload are compared with the best cell that converged, and
-    no other cell is coloured as the best. If none converged, as in a grid of short trials, they are compared with the
-    best of all cells.
+    A workload's cells are compared with its best result that converged, and no result that did not converge is coloured
+    as the best. If none converged, as in a grid of short trials, they are compared with the best of all results.
     """
     settled = _best(cell for cell in cells if not cell.did_not_converge)
     best = _best(cells) | settled
@@ -211,7 +213,7 @@ def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
 
 
 def heat_colour(depth: float) -> str:
-    """Return the colour for a depth, interpolated linearly in RGB between the colours of `look.HEAT`."""
+    """Return the colour for a tile's depth, by linear interpolation in RGB between the colours of `look.HEAT`."""
     place = min(max(depth / look.HEAT_DECADES, 0.0), 1.0) * (len(look.HEAT) - 1)
     lower = min(int(place), len(look.HEAT) - 2)
     ends = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in look.HEAT[lower : lower + 2]]
@@ -220,7 +222,7 @@ def heat_colour(depth: float) -> str:
 
 
 def ink_on(colour: str) -> str:
-    """Return white or near-black, whichever is more readable on the colour (WCAG 2.2, relative luminance)."""
+    """Return white or near-black, whichever is easier to read on the colour (WCAG 2.2, relative luminance)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -228,7 +230,7 @@ def ink_on(colour: str) -> str:
 
 
 def _best(cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the best valid result of each workload, as a speed."""
+    """Return each workload's best valid result as a speed, keyed by workload."""
     best: dict[str, float] = {}
     for cell in cells:
         if speed := _speed(cell):
@@ -246,7 +248,9 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better. None if it was rejected, is 0 or has too few events."""
+    """Return the cell's result, inverted if lower is better. None if it is missing, rejected, 0 or has too few
+    events.
+    """
     if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
@@ -255,10 +259,9 @@ def _speed(cell: Cell) -> float | None:
 def shown_trials(
     run: LoadedRun, cells: Sequence[Cell]
 ) -> tuple[Mapping[CellKey, Sequence[Mapping[str, Any]]], list[str]]:
-    """Return the charts of trials by cell, and sentences about what the page does not show.
+    """Return the trial charts, keyed by cell, and remarks about trials that the page does not show.
 
-    The page shows as many trials and points as fit into its size limit. Trials of cells that are not sound have
-    priority.
+    The number of trials and points is limited by the page's size. Trials of cells that are not sound have priority.
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
@@ -290,14 +293,14 @@ def shown_trials(
 
 
 def _values_per_point(disks: int) -> int:
-    """Return how many values a trial's charts have for each point in time, including the time itself."""
+    """Return the number of values in a trial's charts for each point in time, including the time itself."""
     return 1 + sum(chart.values + chart.values_per_disk * disks for chart in charts_of(TrialChart))
 
 
 def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
-    """Return the trial nearest to the median among those with samples. If none has samples, return the median.
+    """Return the trial closest to the median among those with samples, or the median if none has samples.
 
-    Empty if there are no trials.
+    The list is empty if no trial counted its disks.
     """
     measured = [trial for trial in median_first(cell) if trial.leaves]
     with_samples = (trial for trial in measured if has_samples(run.path, trial))
@@ -305,9 +308,9 @@ def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
 
 
 def _charts(data: TrialData) -> tuple[dict[str, Any], int]:
-    """Return a trial's charts and the number of their values.
+    """Return a trial's charts and the number of values in them.
 
-    `at` is None for lines whose positions are the trial's `times`.
+    Lines whose positions equal the trial's `times` have None as `at`.
     """
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]

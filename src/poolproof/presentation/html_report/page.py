@@ -1,4 +1,4 @@
-"""The HTML report of a run: one file that can be read without a server, a network or poolproof."""
+"""The HTML report of a run: a single file that needs no server, no network and no installation of poolproof."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ _SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChar
 
 
 def write_report(path: Path, out: Path) -> LoadedRun:
-    """Write the report of a run to `out`, and return the run as far as it could be read.
+    """Write the run's report to `out`, and return the run as far as it could be read.
 
     Raises:
         RunError: there is no run, or the file cannot be written.
@@ -55,7 +55,7 @@ def write_report(path: Path, out: Path) -> LoadedRun:
 
 
 def page(loaded: LoadedRun) -> str:
-    """Return the report as HTML. Cells that do not belong to the campaign are left out."""
+    """Return the report as HTML. Cells that don't belong to the campaign are omitted."""
     run = without_unknown_cells(loaded)
     cells = run.cells
     trials, remarks = shown_trials(run, cells)
@@ -99,7 +99,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return what the report's script needs to draw a chart and its table. None if the report leaves the chart out."""
+    """Return the data with which the report's script draws a chart and its table, or None if the chart is not shown."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -123,7 +123,10 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the number of the cell with the largest share of lost or extra bytes. Refuted cells have priority."""
+    """Return the number of the cell to open first: the one with the largest share of lost or extra bytes.
+
+    Refuted cells have priority.
+    """
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account

@@ -1,4 +1,4 @@
-"""The sections of the report that need no script: claims, findings, limits, and how to repeat the run."""
+"""The report's sections that need no script: claims, findings, limits, and instructions for repeating the run."""
 
 import contextlib
 from collections import Counter
@@ -31,21 +31,23 @@ Texts = tuple[str, ...]
 
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
-    """For each of the campaign's claims, return its result, the mark of the result, and the measured value as text."""
+    """Evaluate the campaign's claims. Return each result with its symbol and the formatted measured value."""
     claims = evaluate(run.campaign.expect, run.cells, AcrossRuns(run).widened)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return a sentence that says what the claims apply to, or an empty string if there are no claims."""
+    """Return a sentence about the scope of the claims, or an empty string if there are no claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return the findings of each rule, most serious first. The cells must be in the order of the report.
+    """Group the findings by rule, most serious first. The cells must be in the report's order.
 
-    `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name. `asked` is false for
-    findings that do not affect any metric that the campaign asks for. These findings come last.
+    `effects`: the number of findings per effect.
+    `places`: the number and name of each cell with such a finding.
+    `asked`: whether the findings affect a metric that the campaign asks for. Groups whose findings don't affect one
+    come last.
     """
     by_rule: dict[tuple[bool, str], list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
@@ -84,13 +86,16 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, ask
 class LimitSection:
     """The report's section on limits.
 
-    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk that is
-    a layout of its own to the name of that layout. A row of `bare` consists of a disk, a workload, the result, the
-    verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not sound.
+    `calibrates`: whether the campaign measures its disks individually.
+    `bare_layouts`: the names of layouts that consist of a single bare disk, keyed by disk. Empty if `calibrates` is
+    true.
+    `bare`: rows of a disk, a workload, its result, its verdict, and the other workloads that the result also covers.
+    `doubts`: the reasons why results in `bare` are not sound.
 
-    A row of `rows` consists of a layout, a workload, the result, the limit, the result's share of the limit, and how
-    the limit is computed. `over` contains a sentence for each cell above 100 %. `without` says which cells have no
-    limit, and why.
+    `rows`: rows of a layout, a workload, its result, its limit, the result's share of the limit, and the limit's
+    formula.
+    `over`: one sentence for each cell above 100 %.
+    `without`: the cells without a limit, and the reasons.
     """
 
     calibrates: bool
@@ -103,7 +108,7 @@ class LimitSection:
 
 
 def limit_section(run: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
-    """Return the report's section on limits. `rows` is empty if no disk was measured alone."""
+    """Return the report's section on limits. Its `rows` are empty if no disk was measured individually."""
     limits = limits_of(cells, run.bare, run.campaign)
     own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
@@ -129,7 +134,7 @@ def _mark(cell: Cell) -> str:
 
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
-    """Return the rows of `bare`. If no result covers other workloads, the last column is left out."""
+    """Return the rows of `bare`. The last column is omitted if no result covers other workloads."""
     measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:
@@ -154,11 +159,13 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 
 
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
-    """Return the data for the section on repeating the run: from run.json, the campaign and the job files.
+    """Return the data needed to repeat the run, taken from run.json, the campaign and the job files.
 
-    `facts` and `disks` are lists of names and values. `jobs` is a list of workloads with the content of their job
-    files. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and
-    `missing_files` names these files.
+    `facts`, `disks`: pairs of a name and a value.
+    `jobs`: pairs of a workload and its job file's contents.
+    `jobs_more`: the number of jobs that are not shown.
+    `jobs_missing`: the number of missing job files.
+    `missing_files`: the names of the missing files.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     by_workload: dict[str, list[Trial]] = {}

@@ -1,8 +1,8 @@
-"""Access control of the web server: a request must name this server as its host, and needs the token if there is one.
+"""The web server's access control: a request must name this server as its host, and contain the token if there is one.
 
-Another website can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in the
-Host header. IP addresses cannot be redirected in this way, so a Host header with an IP address is accepted. Without a
-token, the address must be a loopback address.
+The host is checked because of DNS rebinding: another website can make its own name resolve to 127.0.0.1. The browser
+then sends that name in the Host header, and the request is refused. IP addresses cannot be rebound in this way and are
+accepted. A server without a token must listen on a loopback address.
 """
 
 import hmac
@@ -27,10 +27,10 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What a request must have: this server's name and port as its host, and the token or the cookie.
+    """The access rules for requests: the host must be this server's name and port, and a token or cookie is required.
 
-    The response to a request with the token sets the cookie. If `token` is None, requests need neither token nor
-    cookie, but only requests to loopback are answered.
+    The response to a request with the token sets the cookie. If `token` is None, neither is required, but only loopback
+    addresses and `names` are accepted as hosts.
     """
 
     port: int
@@ -40,7 +40,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name. It includes the port, because all ports of a host share cookies."""
+        """Return the cookie's name. It includes the port, because cookies are shared by all ports of a host."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -60,9 +60,10 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return the rules for an address. Loopback needs no token.
+    """Return the access rules for a server that listens on this address.
 
-    Any other address gets a token, and accepts this machine's names as hosts.
+    Loopback addresses need no token. Any other address requires a new token, and also accepts this machine's names as
+    hosts.
     """
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
@@ -71,7 +72,7 @@ def access_for(address: str, port: int) -> Access:
 
 
 class Guarded:
-    """Answers only requests that have access. Responses are not cached and cannot be framed by other sites."""
+    """Passes only permitted requests to the app. Responses may not be cached or framed by other sites."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -106,5 +107,5 @@ class Guarded:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """True if both strings are equal. The comparison always takes the same time, no matter where they differ."""
+    """True if both strings are equal. The comparison runs in constant time, so it doesn't reveal where they differ."""
     return hmac.compare_digest(given.encode(), secret.encode())

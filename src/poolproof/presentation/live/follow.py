@@ -1,4 +1,4 @@
-"""Follow a run through its files, and report its events to a listener, as the measuring process does."""
+"""Follow a run through its files, and report the same events to a listener as the measuring process."""
 
 import bisect
 from collections import Counter, defaultdict
@@ -26,11 +26,11 @@ _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
 Totals = tuple[list[float], list[float]]
-"""Times in seconds since 1970, each with the total number of bytes moved by then."""
+"""Times in seconds since 1970, and the cumulative bytes moved at each of them."""
 
 
 class _Line(msgspec.Struct):
-    """The fields of a line in journal.jsonl that the follower needs."""
+    """The fields that are read from each line of journal.jsonl."""
 
     line: str
     title: str = ""
@@ -38,9 +38,10 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Update:
-    """The result of an update. `running` is true if a poolproof process is working on the run.
+    """The run's state after an update.
 
-    `since_s` is when the current step began, in seconds since 1970, or None if unknown.
+    `running`: whether a poolproof process is working on the run.
+    `since_s`: the start of the current step, in seconds since 1970, or None if unknown.
     """
 
     running: bool
@@ -48,13 +49,11 @@ class Update:
 
 
 class Follower:
-    """Reads a run directory and never writes to it.
-
-    `before` contains the trials that had already finished when this object was created.
+    """Follows a run directory in read-only mode. `before`: the trials that had already finished at the start.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.
-        CampaignError: this version of poolproof does not understand the run's campaign.
+        CampaignError: the run's campaign is not valid in this version of poolproof.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,16 +75,16 @@ class Follower:
             self._count(trial)
 
     def watching(self) -> AbstractContextManager[None]:
-        """Ask the measuring process to write its rates while the context lasts, so that `update` can report them."""
+        """Return a context in which the measuring process writes live rates to files, for `update` to report."""
         return self._notes.watched()
 
     @property
     def begun_s(self) -> float:
-        """Return when the run began, in seconds since 1970, or 0 if unknown."""
+        """Return the run's start time in seconds since 1970, or 0 if unknown."""
         return self.record.begun_s
 
     def why_idle(self, done: int, total: int) -> str:
-        """Say why a run that has finished `done` of `total` trials makes no progress."""
+        """Return a message explaining why the run, with `done` of `total` trials finished, is not in progress."""
         if self.record.imported:
             return "This run was imported, so it is not in progress."
         if done >= total:
@@ -93,14 +92,14 @@ class Follower:
         return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
 
     def last_rates(self, listener: Listener) -> None:
-        """Report the rates of the last trial in `before`."""
+        """Report the rates of the last trial that had finished before the start."""
         if self.before:
             self._report_rates(self.before[-1], listener)
 
     def update(self, listener: Listener) -> Update:
-        """Report everything new to the listener.
+        """Report everything that has happened since the last update.
 
-        The lock is checked before the files are read, so that nothing is missed when the run ends.
+        The lock is checked before the files are read. Otherwise, the final trials could be missed when the run ends.
         """
         running = self.run.is_going()
         trials, damaged = self._trials.new_trials()
@@ -129,7 +128,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: TrialKey, build: int, listener: Listener) -> None:
-        """Report that a trial has begun. If the layout or its build has changed, report the new layout first."""
+        """Report the start of a trial. If the layout or its build has changed, report that first."""
         layout, number = key.layout, key.number
         if key == self._running and build == self._build:
             return
@@ -144,9 +143,9 @@ class Follower:
         listener.trial_begins(key)
 
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
-        """Return the number of the build to which the running trial belongs, as far as the files show it.
+        """Infer the running trial's build number from the run's files.
 
-        `has_built` is true if a step that builds or removes a layout has ended since the last trial.
+        `has_built`: whether a step that builds or removes a layout has ended since the last trial.
         """
         layout, number = key.layout, key.number
         builds, measure = builds_of(self.campaign, layout), self.campaign.measure
@@ -158,9 +157,9 @@ class Follower:
         return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the current step. Return when it began, in seconds since 1970, or None if unknown.
+        """Report the current step and return its start time in seconds since 1970, or None if unknown.
 
-        The step is read from the newest file, which is either a trial's directory or the journal.
+        The step is inferred from the most recently changed file: the directory of a trial, or the journal.
         """
         journal_s = _changed_s(self.run.journal_path)
         trials_s = _changed_s(self._trials.path) or 0.0
@@ -185,10 +184,10 @@ class Follower:
             listener.step(title)
 
     def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
-        """Return when the running trial began and its key, or (0, None) if no trial is running.
+        """Return the running trial's start time and key, or (0, None) if no trial is running.
 
-        The running trial has a directory, but no line in trials.jsonl yet. After a crash, there may be several such
-        directories. The newest one is the running trial's.
+        A running trial already has a directory, but no line in trials.jsonl yet. A crash can leave more such
+        directories behind. The newest one belongs to the running trial.
         """
         found: list[tuple[float, TrialKey]] = []
         for cell in self._cells:
@@ -207,7 +206,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the step in the journal's last complete line, or an empty string if that line cannot be read."""
+    """Return the title of the journal's last complete line, or an empty string if that line is unreadable."""
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
@@ -217,7 +216,7 @@ def _last_step(journal: Path) -> str:
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
-    """Return the rates that a listener would have received during the trial. Empty if there is no data."""
+    """Reconstruct the rates that were reported live during the trial. Empty if there is no data."""
     if trial is None:
         return []
     disks, fio = (
@@ -230,7 +229,7 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return the mean rate in bytes/s over the second before `at_s`. None if the counters do not cover that second."""
+    """Return the mean rate in bytes/s during the second before `at_s`, or None if the counters don't cover it."""
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

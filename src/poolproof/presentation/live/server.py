@@ -1,4 +1,4 @@
-"""The web server of `poolproof watch --web`: its socket, its pages, and the events that keep them up to date."""
+"""The web server of `poolproof watch --web`: its socket, its pages, and the events that update them."""
 
 import contextlib
 import errno
@@ -43,7 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class ListeningSocket:
-    """A listening socket, and who may connect to it. `url` includes the token if a token is required."""
+    """A listening socket and its access rules. `url` includes the token if one is required."""
 
     listener: socket.socket
     access: Access
@@ -51,7 +51,7 @@ class ListeningSocket:
 
 
 def listen(bind: str, port: int) -> ListeningSocket:
-    """Listen on an address. Port 0 picks a free port.
+    """Listen on an address. With port 0, a free port is chosen.
 
     Raises:
         UsageError: `bind` is neither an address nor a name that resolves to one.
@@ -78,7 +78,7 @@ def listen(bind: str, port: int) -> ListeningSocket:
 
 
 def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
-    """Serve the run until Ctrl-C or SIGTERM. Call `on_end` once the run has ended."""
+    """Serve the run until Ctrl-C or SIGTERM. `on_end` is called each time that the run ends."""
     os.nice(_NICE)  # low priority, because a measurement may be running on this machine
     app = _application(watched, server_socket.access, lambda: server.should_exit, on_end)
     config = uvicorn.Config(
@@ -114,7 +114,9 @@ class _Feed:
             await anyio.sleep(_POLL_S)
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield each change as a server-sent event, and a comment if nothing has changed for a while."""
+        """Yield each status change as a server-sent event, and a comment to keep the connection open during quiet
+        periods.
+        """
         last, quiet_s = "", 0.0
         while not self._closing():
             text = json.dumps(self._status)

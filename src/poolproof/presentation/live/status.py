@@ -1,4 +1,4 @@
-"""The status of a watched run for the browser: progress, verdicts, rates, and the current report."""
+"""A watched run's status for the browser: progress, verdicts, rates, and the current report."""
 
 import threading
 import time
@@ -17,14 +17,14 @@ from poolproof.verdicts import WORST_FIRST
 _SHORTEST_S = 2.0
 _RATES = 60
 _PAUSE_FACTOR = 20
-"""The minimum time between two builds of the report, as a multiple of a build's CPU time.
+"""The minimum pause between two builds of the report, as a multiple of a build's CPU time.
 
-The pause leaves the processors to a measurement that may be running on this machine.
+The pause keeps the processors free for a measurement that may be running on this machine.
 """
 
 
 class WatchedRun:
-    """A run that browsers watch. One thread calls `update`; any thread may call `html`."""
+    """A run watched by browsers. `update` must always be called from the same thread, `html` from any thread."""
 
     def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
         self._follower, self._clock = follower, clock
@@ -38,7 +38,9 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read new events and return the status. If its `page` has increased, the browser reloads the report."""
+        """Read new events and return the status. The browser reloads the report whenever the status's `page`
+        increases.
+        """
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)
@@ -49,11 +51,11 @@ class WatchedRun:
         return self._status()
 
     def why_idle(self) -> str:
-        """Say why the run is not making progress."""
+        """Return a message explaining why the run is not in progress."""
         return self._follower.why_idle(self._progress.done, self._progress.total)
 
     def html(self) -> str:
-        """Return the report that `poolproof report` would write, rebuilt if the run has changed.
+        """Return the same report as `poolproof report`, rebuilt if the run has changed.
 
         Raises:
             RunError: the run can no longer be read.
@@ -88,7 +90,7 @@ class WatchedRun:
         }
 
     def _rates(self) -> dict[str, Any] | None:
-        """Return the latest rates of fio and the disks in bytes per second. None if there are none."""
+        """Return the latest rates of fio and the disks in bytes per second, or None if there are none."""
         progress = self._progress
         if progress.rates_of is None or not progress.rates:
             return None

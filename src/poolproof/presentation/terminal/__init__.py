@@ -1,1 +1,1 @@
-"""Text for terminals: tables, progress and the live screen."""
+"""Terminal output: tables, progress and the live screen."""

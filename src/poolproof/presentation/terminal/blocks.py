@@ -1,4 +1,4 @@
-"""Tables and indented lines. In a narrow terminal, names are wrapped, but values are never cut."""
+"""Tables and indented blocks. In a narrow terminal, names are wrapped, but values are never truncated."""
 
 from collections.abc import Iterable
 
@@ -15,9 +15,9 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a table without borders. The first column has the header `names`, and its entries can wrap.
+    """Return a borderless table whose first column is headed `names` and can wrap.
 
-    The right-aligned columns follow, then the left-aligned columns.
+    The columns in `right` are right-aligned. They are followed by the columns in `left`, which are left-aligned.
     """
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
@@ -29,14 +29,14 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
-    """Return a block indented by `by` columns. Markup in a string is printed as it is."""
+    """Indent a block by `by` columns. Markup in a string is not interpreted."""
     return Padding(Text(content, style=style) if isinstance(content, str) else content, (0, 0, 0, by), expand=False)
 
 
 def print_fitted(console: Console, table: Table) -> None:
-    """Print a `named_table`. In a narrow terminal, headers are shortened and names are wrapped.
+    """Print a `named_table`. In a narrow terminal, headers are truncated and names are wrapped.
 
-    If the table still does not fit, the terminal wraps its lines.
+    If the table is still too wide, the terminal wraps its lines.
     """
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME

@@ -1,4 +1,6 @@
-"""A comparison as text: how the runs differ, each cell's decision and interval, and what was left out and why."""
+"""Print a comparison: the differences between the runs, each cell's decision and interval, and what was left out and
+why.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +36,9 @@ _MOST_PLACES = 6
 
 
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
-    """Return sentences that say what an answer based on these runs applies to.
+    """Return sentences about the scope of an answer based on these runs: the machine, builds and days it applies to.
 
-    `earlier` is the number of earlier runs that were used to estimate the variance between runs.
+    `earlier`: the number of earlier runs from which the between-run variance was estimated.
     """
     changes = dict.fromkeys(changes_text(run.record.changes) for run in runs)
     return " ".join(filter(None, (_holds_for(*runs, earlier=earlier), *changes)))
@@ -65,12 +67,12 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 
 def units_of(*runs: LoadedRun) -> str:
-    """Return what the samples are when these runs are compared: `trials` or `builds`."""
+    """Return the unit that counts as one sample when these runs are compared: `trials` or `builds`."""
     return "builds" if all(run.by_build for run in runs) else "trials"
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print how the two runs differ, and then compare their cells."""
+    """Print the differences between the two runs, followed by a comparison of their cells."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
     console.print()
@@ -82,14 +84,14 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """Return the decision as text. For `same`, the text includes the largest difference that counts as the same."""
+    """Format the decision. `same` is followed by the largest difference that it permits."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value with the mark of its verdict, unless the verdict is `sound`.
+    """Format a value, followed by its verdict's symbol unless the verdict is `sound`.
 
-    The text is `not converged` if the rate changed by an unknown amount.
+    If the rate changed by an unknown amount, return `not converged` instead.
     """
     if each.unsteady:
         return "not converged"
@@ -98,7 +100,7 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """Return a legend for the marks next to values, or None if there are no marks."""
+    """Return a legend for the verdict symbols next to the values, or None if there are none."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
@@ -110,7 +112,7 @@ def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
-    """Yield the remarks on each cell: trials without a usable value, and trials that agree to the last digit."""
+    """Yield remarks about trials that have no usable value, and about trials that agree to the last digit."""
     yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
 
 
@@ -157,7 +159,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _untested(cell: ComparedCell) -> str:
-    """Return the reason why the cell can't be tested, whether it is in A or in B. Empty if it can be tested."""
+    """Return the reason why the cell can't be tested, naming the affected run. Empty if it can be tested."""
     whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
     if len({why for _, why in whys}) == 1:
         return whys[0][1]
@@ -192,7 +194,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield a sentence about the differences that a repeat would show, and one about what the answer applies to."""
+    """Yield a sentence predicting the differences in a repeat of the runs, and another about the answer's scope."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")
@@ -203,7 +205,7 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 
 
 def in_place_text(names: str) -> str:
-    """Return the note about layouts that were converted into each other in place."""
+    """Return a note about layouts that were converted in place from one to another."""
     text = f"{names} were converted into each other in place: the second was measured later, on an older file system."
     margin = per_cent_whole(MARGIN)
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."

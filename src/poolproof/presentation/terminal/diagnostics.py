@@ -1,6 +1,5 @@
-"""Lint findings in the format of compiler messages: location, severity, rule and message.
-
-The fix is on the next line.
+"""Print lint findings like compiler messages, with location, severity, rule and message. Fixes follow on the next
+line.
 """
 
 import textwrap
@@ -14,7 +13,7 @@ _WIDTH = 110
 
 
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield each finding with its fix, then a line that counts the findings of each severity."""
+    """Yield each finding with its fix, then the number of findings per severity."""
     for each in found:
         yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
@@ -23,7 +22,7 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield one line for each finding that was fixed, or that disappeared with the fix of another finding."""
+    """Yield one line per finding that was fixed or that disappeared when another one was fixed."""
     for what, found in (("fixed", fixed), ("removed by another fix", removed)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
 

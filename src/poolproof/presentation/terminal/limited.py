@@ -1,4 +1,4 @@
-"""The results of each disk measured alone, and how close the other results come to these limits, as text."""
+"""Print the results of each disk measured individually, and how the other results compare with these limits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,13 +17,13 @@ from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.summary import Cell
 
 Limited = Sequence[tuple[Cell, Limit | str | None]]
-"""Cells, each with its limit or with the reason why it has no limit."""
+"""Pairs of a cell and its limit, or the reason why it has no limit."""
 
 
 def print_limits(
     console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[CellKey, Limit | str]
 ) -> None:
-    """Print the results of each disk alone, then the results above their limit, then the cells without a limit."""
+    """Print each disk's own results, then all results above their limit, then all cells without a limit."""
     if bare:
         console.print(_disks(bare))
     for line in _lines([(cell, limits.get(cell.key)) for cell in cells]):
@@ -45,7 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return the rule, the message and the fix of a bare disk's first finding. Empty if there is none."""
+    """Return the rule, message and fix of the first finding on a bare disk, or an empty string if there is none."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
@@ -62,12 +62,12 @@ def _lines(cells: Limited) -> Iterator[RenderableType]:
 
 
 def share_text(limit: Limit) -> str:
-    """Return the share in per cent, with a leading `~` if it is based on a value that has not converged."""
+    """Format the share of the limit in per cent, prefixed with `~` if it is based on a value that has not converged."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Spell out how the limit is computed.
+    """Return the calculation of the limit in full.
 
     For example: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`.
     """
@@ -85,7 +85,9 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """Return a sentence such as `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never …`."""
+    """Explain a result above its limit: `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never
+    …`.
+    """
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     lower_is_better = cell.metric in LOWER_IS_BETTER
     comparison = "faster than its disks on their own" if lower_is_better else "more than its disks deliver alone"
@@ -95,7 +97,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
 def without_limit(cells: Limited) -> tuple[str, ...]:
     """Return the cells without a limit, grouped by reason.
 
-    If all cells of a layout share the reason, only the layout is named.
+    If all of a layout's cells have the same reason, only the layout is named.
     """
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:

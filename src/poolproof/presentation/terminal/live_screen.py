@@ -1,4 +1,6 @@
-"""The live screen: progress, the current step, the rates of fio and the disks, recent findings, and every layout."""
+"""The live screen: progress, the current step, rates of the load generator and the disks, recent findings, and
+layouts.
+"""
 
 import contextlib
 import io
@@ -33,10 +35,10 @@ _SHORTEST_WITH_END = 8
 
 @contextlib.contextmanager
 def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iterator[Live]:
-    """Draw a run's progress on the terminal's alternate screen. `hint` says how to stop the run.
+    """Show a run's progress on the terminal's alternate screen until the context ends. `hint`: how to stop the run.
 
-    On exit, the terminal is restored, and everything that was written to standard error in the meantime is printed. The
-    console must write to the terminal itself, not to `sys.stderr`, which is redirected.
+    Standard error is captured in the meantime, and printed after the terminal is restored. For that reason, the console
+    must write directly to the terminal and not to `sys.stderr`.
     """
     live = Live(
         console=console,
@@ -62,9 +64,9 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
 
 
 class _Captured(io.StringIO):
-    """Collects the text written to standard error while the screen is shown, and shows its last line as the activity.
+    """Captures standard error while the screen is shown. The last line written is shown as the current activity.
 
-    Signal handlers also write to standard error, so `write` takes no lock.
+    Because signal handlers may also write to standard error, `write` takes no lock.
     """
 
     def __init__(self, progress: RunProgress) -> None:
@@ -81,7 +83,7 @@ class _Captured(io.StringIO):
 
 
 def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
-    """Return the screen for a terminal of this size: at most `height` lines, most important first."""
+    """Return the screen's contents for a terminal of this size: at most `height` lines, most important first."""
     title, bar = Table.grid(expand=True), Table.grid(padding=(0, 1))
     title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     title.add_column(no_wrap=True, overflow="ellipsis", justify="right")
@@ -98,7 +100,7 @@ def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
 
 
 def _line(text: Text) -> Text:
-    """Return the text as a single line. Characters that would move the cursor become spaces."""
+    """Turn the text into a single line. Characters that would move the cursor are replaced with spaces."""
     text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
@@ -111,7 +113,7 @@ def _activity(progress: RunProgress, width: int) -> Text:
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the generator's rates and the disks' rates on the same scale, so that a difference is visible."""
+    """Yield the load generator's rates and the disks' rates, on a common scale so that differences stand out."""
     rates = list(progress.rates)
     fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
     top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
@@ -131,7 +133,7 @@ def _bar(value: float, top: float) -> str:
 
 
 def _news(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the last trial, then the latest findings and warnings, newest first."""
+    """Yield the last finished trial, then the latest findings and warnings, newest first."""
     if progress.trials:
         trial = progress.trials[-1]
         line = Text("last: ", style=QUIET)
@@ -149,7 +151,9 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line per layout, with a mark per workload. If not all lines fit, yield those near the running layout."""
+    """Yield one line per layout with a symbol per workload. If they don't all fit, show those around the running
+    layout.
+    """
     layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -170,7 +174,7 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
-    """Return the mark and style of the cell's state, or a blank if the cell is not measured."""
+    """Return the symbol and style for the cell's state. The symbol is a blank if the cell is not measured."""
     if progress.running is not None and progress.running.cell == cell:
         return _RUNNING, "bold cyan"
     worst = progress.worst(cell)
@@ -180,7 +184,7 @@ def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return a line that says how many cells have each verdict, and explains the marks."""
+    """Return a line with the number of cells per verdict, which also explains the symbols."""
     cells = [cell for row in progress.rows.values() for cell in row]
     worst = [progress.worst(cell) for cell in cells if progress.expected(cell)]
     line = Text()
@@ -193,13 +197,13 @@ def _counts(progress: RunProgress) -> Text:
 
 
 def _trial_name(trial: TrialKey, width: int) -> str:
-    """Return a trial's name, shortened to about half of the line."""
+    """Return the trial's name, shortened to about half the width of the line."""
     each = max(_SHORTEST_NAME, width // 4)
     return f"{_short(trial.layout_in_state, each)} · {_short(trial.workload, each)} #{trial.number}"
 
 
 def _short(name: str, width: int) -> str:
-    """Shorten a name to `width` terminal cells. The end, where matrix names differ, is kept: `a-long-…[bs=4k]`."""
+    """Shorten a name to `width` terminal cells, but keep its end, where matrix names differ: `a-long-…[bs=4k]`."""
     if cell_len(name) <= width:
         return name
     if width < _SHORTEST_WITH_END:

@@ -1,4 +1,4 @@
-"""A plan as text: each command as you would type it, the command that undoes it, and the loads."""
+"""Print a plan: each command in shell syntax, the command that undoes it, and the loads."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,11 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's load as text, the load that writes its test files (empty if none is needed), and their generator."""
+    """A workload's load and generator.
+
+    `fill`: the load that writes the test files, or an empty string if none is needed.
+    `job`: the measured load.
+    """
 
     workload: str
     fill: str
@@ -28,9 +32,9 @@ def plan_text(
     jobs: Sequence[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Return the plan of a run as text, for `--dry-run`: the steps `first`, the steps of each layout, and the jobs.
+    """Format a run's plan for `--dry-run`: the steps `first`, each layout's steps, and the jobs.
 
-    `rounds` lists the names of the layouts in each round, in build order. They are shown if there are several rounds.
+    `rounds`: the layout names in each round, in build order. They are shown if there is more than one round.
     """
     lines = ["# once", *_steps(first)]
     if len(rounds) > 1:
@@ -52,7 +56,7 @@ def plan_object(
     jobs: Iterable[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """Return the plan of `plan_text` as an object for `--dry-run --json`, without secrets for standard input."""
+    """Return the same plan as `plan_text`, as an object for `--dry-run --json`. Secret standard input is omitted."""
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [

@@ -1,4 +1,4 @@
-"""The progress of a run, computed from its events, and the same events as plain lines for a pipe or a log file."""
+"""Compute a run's progress from its events, and print the events as plain lines for a pipe or a log file."""
 
 import contextlib
 import time
@@ -24,17 +24,19 @@ _STEPS = {"drop caches": "dropping caches", "drain to the disks": "waiting for a
 
 @dataclass(frozen=True)
 class News:
-    """A finding with its trial, or a warning. A warning has no trial."""
+    """A finding and its trial, or a warning, which has no trial."""
 
     text: str
     trial: Trial | None = None
 
 
 class RunProgress(Listener):
-    """Tracks a run through its events. The events are live, or reconstructed from the run's files. Prints nothing.
+    """Tracks a run through its events without printing anything. Events may be live or reconstructed from the run's
+    files.
 
-    `rows` maps each layout in each state to its cells, one per workload. The bare disks come first. `done` contains the
-    trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970. None means now.
+    `rows`: each layout's cells, one per workload, keyed by the layout's name and state. Bare disks come first.
+    `done`: the trials of earlier sessions.
+    `begun_s`: the run's start in seconds since 1970. None stands for now.
     """
 
     wants_live = True
@@ -110,15 +112,15 @@ class RunProgress(Listener):
         self.news.append(News(message))
 
     def set_start(self, at_s: float) -> None:
-        """Record when the current trial or build began, in seconds since 1970."""
+        """Set the start time of the current trial or build, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
     def worst(self, cell: CellKey) -> Verdict | None:
-        """Return the worst verdict among a cell's finished trials. None if no trial has finished."""
+        """Return the worst verdict among the cell's finished trials, or None if no trial has finished."""
         return min(self._verdicts[cell], key=WORST_FIRST.index, default=None)
 
     def expected(self, cell: CellKey) -> int:
-        """Return how many trials the cell is expected to have in the end, or 0 if it is not measured."""
+        """Return the expected total number of trials for the cell, or 0 if it is not measured."""
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
@@ -128,25 +130,26 @@ class RunProgress(Listener):
 
     @property
     def total(self) -> int:
-        """Return how many trials the run is expected to have in the end."""
+        """Return the expected total number of trials in the run."""
         return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property
     def step_s(self) -> float:
-        """Return how many seconds ago the current step began."""
+        """Return the number of seconds since the current step began."""
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Return the time left as text, such as `, about 7 s left`. Empty if it is unknown or no trial is left."""
+        """Format the remaining time: `, about 7 s left`. Empty if it is unknown or no trial is left."""
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 
     def left_s(self) -> float | None:
-        """Estimate how many seconds are left. Return None before the first trial has ended.
+        """Estimate the remaining time in seconds. Return None if no trial has finished yet.
 
-        Without a budget, the estimate is the mean time of a finished trial, including building, times the number of
-        trials left. With a budget, it is the rest of the budget plus the time for the remaining trials on single disks.
-        The budget does not cover these. The time since the current trial or build began is subtracted.
+        Without a budget, the estimate is the mean duration of a finished trial, including building, times the number of
+        remaining trials. With a budget, it is the rest of the budget. The budget doesn't cover trials on single disks,
+        so the time for those that remain is added. In both cases, the time since the start of the current trial or
+        build is subtracted.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)
@@ -211,5 +214,5 @@ class PlainLines(RunProgress):
 
 
 def whole_seconds(value: float) -> str:
-    """Format a duration without fractions of a second: `7 s`, `1 min 12 s`."""
+    """Format a duration in whole seconds: `7 s`, `1 min 12 s`."""
     return format_duration(value) if value >= 60 else f"{max(1.0, value):.0f} s"

@@ -1,4 +1,4 @@
-"""A ranking as text: places with ties, speeds, and each layout's redundancy, capacity and write amplification."""
+"""Print a ranking: each layout's rank, ties, speed, redundancy, capacity and write amplification."""
 
 from collections.abc import Iterator, Mapping
 
@@ -37,9 +37,9 @@ _MOST_TIES = 6
 _UNKNOWN = "–"
 _WIDEST = 9.0
 _LAYOUT_WIDTH = 16
-"""In a narrow terminal, layout names are folded only if they are longer than this."""
+"""The width to which a narrow terminal may wrap longer layout names."""
 _SPEED_WIDTH = len("(4.55 … 12.5)")
-"""The minimum width of the speed column. A narrow terminal breaks a speed only before its interval."""
+"""The minimum width of the speed column, chosen so that a narrow terminal wraps a speed only before its interval."""
 _COLUMNS = (
     "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
     "written: bytes written to the disks per byte of data."
@@ -63,7 +63,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print each workload's own ranking for a campaign without a goal."""
+    """Print a separate ranking for each workload, for campaigns without a goal."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
@@ -104,7 +104,9 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with its half width, which is capped: two very different trials would have a huge one."""
+    """Format a value with its interval's half-width, which is capped because two very different trials give a huge
+    one.
+    """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
@@ -162,12 +164,12 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def failures_text(safety: Safety) -> str:
-    """Return how many disks may fail: `one disk failure` or `2 disk failures`."""
+    """Format the number of disk failures that the layout survives: `one disk failure` or `2 disk failures`."""
     return "one disk failure" if safety.redundancy == 1 else f"{safety.redundancy} disk failures"
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a sentence about the speeds, relative to the leader, that a repeat would show for the other layouts."""
+    """Yield a sentence predicting the other layouts' speeds relative to the leader if the run were repeated."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, ranking.repeated(each)) for each in ranking.ranked if not each.entry.untested]
     known = [(name, repeated) for name, repeated in tested if repeated is not None]
@@ -179,7 +181,7 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a heading that says how the speed of a mix is computed, then the ratios behind each layout's speed."""
+    """Yield a heading that explains how a mix's speed is computed, then the ratios that make up each layout's speed."""
     first = ranking.ranked[0].entry
     text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
     yield Text(text, style="bold")

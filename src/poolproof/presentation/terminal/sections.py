@@ -1,4 +1,4 @@
-"""Sections below the results table: claims, adaptive sampling, and where the bytes went."""
+"""Print the sections below the results table: claims, adaptive sampling, and the disks' shares of the bytes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ _MOST_ROWS = 40
 
 
 def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
-    """Print each claim with its source, its result and the measured value."""
+    """Print each claim with its source, result and measured value."""
     if claims:
         console.print(Text("\nclaims", style="bold"))
     for each in claims:
@@ -33,18 +33,18 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 
 
 def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
-    """Print whether the speeds and claims include the variance between runs.
+    """Print whether the intervals of speeds and claims include the between-run variance.
 
-    If they do, also print the number of `earlier` runs from which that variance was estimated.
+    `earlier`: the number of earlier runs from which that variance was estimated, or 0 if it is not included.
     """
     what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
     console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
 
 
 def scope_text(earlier: int, what: str) -> str:
-    """Return a sentence that says what speeds or claims apply to: `Claims are about this run: …`.
+    """Return a sentence about the scope of speeds or claims: `Claims are about this run: …`.
 
-    `what` is a plural noun.
+    `what`: a plural noun such as `claims`.
     """
     name = what.capitalize()
     if earlier:
@@ -54,7 +54,9 @@ def scope_text(earlier: int, what: str) -> str:
 
 
 def measured_text(claim: ClaimResult) -> str:
-    """Return the measured value, such as `48.0% (47.0% … 49.0%)`. If there is none, return the reason."""
+    """Format the measured value with its interval, as in `48.0% (47.0% … 49.0%)`. If there is none, return the
+    reason.
+    """
     interval = claim.measured
     if interval is None:
         return claim.why
@@ -66,7 +68,7 @@ def measured_text(claim: ClaimResult) -> str:
 
 
 def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
-    """Return the value of a claim's left-hand side: a rate or latency with its unit, and shares in per cent."""
+    """Format a value of the claim's left-hand side: rates and latencies with a unit, and shares in per cent."""
     if isinstance(that, IsVerdict):
         return ""
     if isinstance(that.left, CellValue) and that.left.name in COMPARABLE:
@@ -76,13 +78,13 @@ def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
 
 
 def elimination_block(found: Elimination) -> RenderableType:
-    """Return the layouts that adaptive sampling eliminated, as a block below the table."""
+    """Return a block listing the layouts that adaptive sampling eliminated."""
     heading, *lines = elimination_lines(found)
     return Group(Text(f"\n{heading}", style="bold"), *map(indented, lines))
 
 
 def elimination_lines(found: Elimination) -> Iterator[str]:
-    """Yield a heading, then one sentence per line."""
+    """Yield a heading about adaptive sampling, then one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
         leader = f"{found.leader} leads"
@@ -114,9 +116,10 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes. `hint` is the command that prints the complete list.
+    """Print each disk's share of the bytes, unless there is nothing to show.
 
-    Unless `all_of_them` is set, only layouts on several disks are included, and a long list is cut off.
+    `all_of_them`: include layouts with a single disk, and don't truncate a long list.
+    `hint`: the command to print below a truncated list.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
     rows = [row for cell in shown for row in _share_rows(cell)]
@@ -135,7 +138,7 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
-    """Yield a row per disk. A share is a dash if fio moved no data in that direction."""
+    """Yield one row per disk. The share of reads or writes is a dash if fio did not read or write."""
     account = cell.account
     for number, leaf in enumerate(cell.leaves):
         read = leaf.read_share if account and account.fio_read_bytes else None

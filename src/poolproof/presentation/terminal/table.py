@@ -1,4 +1,6 @@
-"""The results table of a run: values, intervals, verdicts and speeds by workload and layout; then the reasons."""
+"""Print a run's results table, with values, intervals, verdicts and speeds, followed by the reasons for the
+verdicts.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -44,7 +46,7 @@ _COUNT_GROUPS = (
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
-"""Notes of at least this weight are printed with their message, because they help to explain a result."""
+"""The minimum weight of notes that are printed with their message, because they help to explain a result."""
 
 
 def print_table(
@@ -54,10 +56,11 @@ def print_table(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
     widened: Widening = unchanged,
 ) -> None:
-    """Print the results of a run, then say why some of them are not sound.
+    """Print a run's results, then explain why some of them are not sound.
 
-    If there are limits, a column shows each result as a share of its limit. `widened` adds the variance between runs to
-    the speeds compared with the baseline.
+    `limits`: each cell's limit, or the reason why it has none. If given, a column shows each result as a share of its
+    limit.
+    `widened`: a function that adds the between-run variance to the speeds relative to the baseline.
     """
     print_fitted(console, _table(cells, limits, baseline, speeds_to_baseline(cells, baseline, widened)))
     if legend := emulated_legend(cells):
@@ -129,7 +132,7 @@ def _table(
 
 
 def _row(cell: Cell) -> list[Text]:
-    """Return the columns that all tables have. Results with the verdict `refuted` are shown in parentheses."""
+    """Return the columns common to all tables. Results with the verdict `refuted` are parenthesised."""
     style, half = STYLES[cell.verdict], ""
     if cell.figure is None:
         value = "no result"
@@ -163,10 +166,10 @@ def _fix(fix: str) -> RenderableType:
 
 
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each group of cells that are not sound for the same reasons.
+    """Yield one block for each group of cells that are not sound for the same reasons.
 
-    Besides the workload's own metric, only metrics that claims name get blocks. A block has the messages of the first
-    cell in the group. If the group has several cells, the messages name that cell's layout.
+    Only the workload's own metric and metrics named by claims are considered. A block shows the messages of the group's
+    first cell. If the group has several cells, the messages also name that cell's layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
@@ -190,7 +193,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """If there are several builds, yield their number, then the cells with fewer builds, and why."""
+    """Yield the number of builds, if there are several. Then yield each cell with fewer builds, and the reason."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
@@ -220,7 +223,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """For each cell whose percentile has too few events, yield a block with the trial length that would be enough."""
+    """Yield a block for each percentile with too few events, including the trial length that would be sufficient."""
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
@@ -230,7 +233,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield the cells' remarks, except those on failed builds, which `_builds` yields."""
+    """Yield the cells' remarks, except those about failed builds, which `_builds` has already printed."""
     places: dict[str, list[str]] = {}
     for cell in cells:
         if has_values(cell.verdict) and cell.few_events() is None:
@@ -246,7 +249,9 @@ def _title(cell: Cell) -> str:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each cell whose trials form groups, or differ more than the variation within each explains."""
+    """Yield a block for each cell whose trials form groups or differ more than their within-trial variation
+    explains.
+    """
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
@@ -266,9 +271,9 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line for each rule that has notes. It names the first cell to which the rule applies.
+    """Yield one line per rule with notes, naming the first cell to which it applies.
 
-    If that cell's note is important, the line also has its message.
+    If that cell's note is important, its message is included.
     """
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
@@ -285,9 +290,9 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line with the metrics that the campaign does not ask for and that have a worse verdict than their cell.
+    """Yield a line listing metrics that the campaign doesn't ask for and whose verdict is worse than their cell's.
 
-    Metrics that are only unproven are left out: almost every load through the page cache has some.
+    Metrics that are merely unproven are omitted, because almost every load through the page cache has some.
     """
     found: set[MetricId] = set()
     for cell in cells:

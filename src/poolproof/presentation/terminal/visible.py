@@ -1,9 +1,9 @@
-"""The filter between names in files and the terminal: control characters are printed as escapes such as `\\x1b`.
+"""The filter between untrusted names and the terminal, which prints control characters as escapes such as `\\x1b`.
 
-Names, messages and paths can come from strangers. A terminal would obey the control characters in them, and
-bidirectional controls would change the order of what is read. `main` puts the filter around standard output and
-standard error, so no command can forget it. The filter does not affect colours, because rich adds them afterwards.
-HTML pages and pictures use the same escapes.
+Names, messages and paths can come from strangers. A terminal would obey control characters in them, and bidirectional
+controls would change the apparent order of the text. `main` installs the filter for standard output and standard error,
+so that no command can forget it. Colours are not affected, because rich adds them after filtering. HTML pages and
+pictures use the same escapes.
 """
 
 import contextlib
@@ -22,17 +22,17 @@ _HIDDEN = re.compile(rf"[{_C0_AND_C1}{_DIRECTIONS}\u2028\u2029\ud800-\udfff]|\r(
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters turned into escapes. Tabs and line ends stay, including those of CSV."""
+    """Escape control characters. Tabs and line ends, including those of CSV, remain unchanged."""
     return _HIDDEN.sub(_escape, text)
 
 
 def visible_line(text: str) -> str:
-    """Do the same as `visible`, but return a single line: line ends become escapes too."""
+    """Escape control characters, including line ends, so that the result is a single line."""
     return visible(text.replace("\n", "\\n"))
 
 
 def visible_texts(value: Any) -> Any:
-    """Return a JSON value in which all strings, including keys, have been made visible."""
+    """Return a copy of a JSON value with control characters escaped in all strings, including keys."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
@@ -46,17 +46,17 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class VisibleStream:
-    """A text stream that filters everything that is written to it.
+    """A text stream that escapes control characters in everything written to it.
 
-    `unfiltered` is the underlying stream, for text with colours. The stream has no `buffer`, so nothing can be written
-    past the filter by accident.
+    `unfiltered`: the underlying stream, for coloured output. The stream has no `buffer`, so that no output can bypass
+    the filter by accident.
     """
 
     def __init__(self, stream: IO[str]) -> None:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write the filtered text and return the length of `text`."""
+        """Write the filtered text and return the length of the unfiltered `text`."""
         self.unfiltered.write(visible(text))
         return len(text)
 
@@ -73,19 +73,19 @@ class VisibleStream:
 
 @contextlib.contextmanager
 def filtered_output() -> Iterator[None]:
-    """Filter what is written to standard output and standard error while the context lasts."""
+    """Filter standard output and standard error until the context ends."""
     with contextlib.redirect_stdout(VisibleStream(sys.stdout)), contextlib.redirect_stderr(VisibleStream(sys.stderr)):
         yield
 
 
 def unfiltered(stream: IO[str]) -> IO[str]:
-    """Return the stream behind the filter. It is for text whose parts were filtered before colours were added."""
+    """Return the stream behind the filter, for coloured output whose parts have already been filtered."""
     found: IO[str] = getattr(stream, "unfiltered", stream)
     return found
 
 
 def visible_console(stream: IO[str]) -> "Console":
-    """Return a rich console that filters the text it prints, but not its own colour codes."""
+    """Return a rich console that filters the printed text, but not the console's own colour codes."""
     from rich.console import Console
     from rich.segment import Segment
 

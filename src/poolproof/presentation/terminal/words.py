@@ -1,4 +1,4 @@
-"""Values, verdicts and differences as text."""
+"""Format values, verdicts and differences."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ from poolproof.statistics.two_groups import ValueGroup
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
-"""The mark of each verdict. The marks can be distinguished without colour."""
+"""The symbol for each verdict, distinguishable without colour."""
 
 STYLES: dict[Verdict, str] = {
     "sound": "green",
@@ -40,18 +40,20 @@ def value_text(value: float, metric: MetricId) -> str:
 
 
 def emulated_mark(cell: Cell) -> str:
-    """Return `*` if the cell is on emulated disks, and an empty string if not."""
+    """Return `*` if the cell uses emulated disks, otherwise an empty string."""
     return "*" if cell.emulated else ""
 
 
 def emulated_legend(cells: Iterable[Cell]) -> str:
-    """Return the explanation of `emulated_mark`, or an empty string if no cell has the mark."""
+    """Return an explanation of the symbol `*`, or an empty string if no cell uses emulated disks."""
     models = sorted({model for cell in cells for model in cell.emulated})
     return f"* {emulation_note(models)}" if models else ""
 
 
 def trial_text(trial: Trial) -> str:
-    """Return a trial's result as text, or `no result`. Add a remark if it has too few events or did not converge."""
+    """Format a trial's result, and mention too few events or missing convergence. Return `no result` if there is
+    none.
+    """
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"
@@ -63,19 +65,19 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Return the half-width of the interval as a share of the mean, such as `1.5%`. Empty if there is no interval."""
+    """Format the interval's half-width relative to the mean, such as `1.5%`. Empty if there is no interval."""
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
 
 def some_of(texts: Sequence[str], most: int, joint: str = ", ", more: str = " and {} more") -> str:
-    """Join at most `most` strings. If there are more, add their number."""
+    """Join at most `most` strings, followed by the number of remaining ones, if any."""
     left = len(texts) - most
     return joint.join(texts[:most]) + (more.format(left) if left > 0 else "")
 
 
 def versions_text(record: RunRecord, *more: str) -> str:
-    """Return the versions of poolproof, the load generators and the kernel, and `more`, leaving out empty strings."""
+    """Return the versions of poolproof, the load generators and the kernel, followed by `more`. Skip empty strings."""
     versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     return ", ".join(filter(None, (*versions, *more)))
 
@@ -86,22 +88,22 @@ def groups_text(groups: Sequence[ValueGroup], metric: MetricId) -> str:
 
 
 def per_cent(share: float) -> str:
-    """Format a share in per cent: `1.5%`, `12%`."""
+    """Format a fraction in per cent: `1.5%`, `12%`."""
     value = share * 100
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
 def per_cent_whole(share: float) -> str:
-    """Format a share as a user would type it: `2%`, `0.5%`."""
+    """Format a fraction in per cent, as a user would type it: `2%`, `0.5%`."""
     return f"{share * 100:.3g}%"
 
 
 def speed_text(speed: Interval) -> str:
-    """Format how many times as fast something is, with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
+    """Format a relative speed with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
 
-    More is always better: a latency that is halved is `2× faster`. A difference by a factor of 2 or more is shown as a
-    ratio. A smaller one is shown in per cent. If a bound differs from the mean by more than a factor of 100, it is cut
-    off there: `4× faster (<0.04 … >400)`.
+    Higher is always better, so half the latency is `2× faster`. Speeds that differ by a factor of 2 or more are shown
+    as a ratio, smaller differences in per cent. A bound more than a factor of 100 away from the mean is truncated: `4×
+    faster (<0.04 … >400)`.
     """
     if speed.mean >= _SHOWN_AS_RATIO:
         return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
@@ -113,7 +115,9 @@ def speed_text(speed: Interval) -> str:
 
 
 def range_text(speed: Interval) -> str:
-    """Format the range of a speed: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty if there is no interval."""
+    """Format a relative speed's interval: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty if there is no
+    interval.
+    """
     if speed.low is None or speed.high is None:
         return ""
     low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
@@ -134,5 +138,5 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
 
 
 def confidence_text(measure: Measure) -> str:
-    """Return the requested confidence, or `95 %` if the campaign does not set one."""
+    """Return the requested confidence level, or `95 %` if the campaign doesn't set one."""
     return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
