@@ -1,4 +1,4 @@
 """Parse campaigns, from YAML files and layout expressions, into frozen dataclasses.
 
-This package imports nothing that builds or measures layouts.
+The package is independent of the code that builds and measures layouts.
 """

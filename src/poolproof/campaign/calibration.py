@@ -1,7 +1,7 @@
-"""The cells that `measure: {calibrate: true}` adds. They measure each disk alone, without any layers.
+"""The additional cells for `measure: {calibrate: true}`, which measure each disk individually and without any layers.
 
-A layout's result is compared with a limit that is computed from the results of its bare disks. Bare disks are never
-ranked. No layout in a campaign can have the name of a bare disk.
+From a bare disk's results, a limit is computed for the layouts that use the disk. Bare disks are never ranked. Their
+names are not valid names for a campaign's layouts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,20 +32,20 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""The fio options that are removed for bare disks: options about files, the page cache and the data.
+"""The fio options that are removed for bare disks: options that concern files, the page cache or the data's contents.
 
-These options either do not apply to a bare disk or do not affect its results.
+They either don't apply to a bare disk or don't affect its results.
 """
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The bare disks to measure, and the workloads to run on each of them.
+    """The bare disks to measure and their workloads.
 
-    `layouts` contains the bare disks in the order of the campaign's devices. Each one is named `bare:NAME`.
-    `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run
-    instead. `left_out` maps the name of each workload that cannot run on a bare disk to the reason. The reason is
-    worded to follow the workload's name in a sentence.
+    `layouts`: the bare disks, named `bare:NAME`, in the order of the campaign's devices.
+    `workloads`: the workloads to run on each bare disk.
+    `measured_as`: the workload that replaces each of the campaign's workloads on bare disks. Both are names.
+    `left_out`: the reasons why workloads cannot run on a bare disk, keyed by name. Each is phrased to follow that name.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -55,10 +55,10 @@ class Calibration:
 
 
 def calibration_of(campaign: Campaign) -> Calibration:
-    """Return the bare disks and their workloads. There are none unless the campaign has `calibrate: true`.
+    """Return the bare disks and their workloads, which are empty unless the campaign has `calibrate: true`.
 
-    Workloads that differ only in options about files, the page cache or the data are measured once, under the name of
-    the first.
+    Workloads that differ only in options concerning files, the page cache or the data's contents are measured once,
+    under the name of the first.
     """
     if not campaign.measure.calibrate:
         return Calibration()
@@ -85,29 +85,29 @@ def calibration_of(campaign: Campaign) -> Calibration:
 def cell_keys(
     layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
 ) -> list[CellKey]:
-    """Return the keys of all cells, ordered by layout, then by state, then by workload."""
+    """Return the keys of all cells, sorted by layout, then by state, then by workload."""
     return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 
 def campaign_cells(campaign: Campaign) -> list[CellKey]:
-    """Return the keys of all cells of a run in the order in which layouts are built. Bare disks come first."""
+    """Return the keys of all cells in a run. Bare disks come first, followed by the layouts in build order."""
     calibration = calibration_of(campaign)
     bare = cell_keys(calibration.layouts, calibration.workloads)
     return [*bare, *cell_keys(campaign.layouts, campaign.workloads, campaign.states)]
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:
-    """Return how many times a run builds this layout. A bare disk is built only once."""
+    """Return the number of times that a run builds this layout. Bare disks are built only once."""
     return campaign.measure.builds if calibrated_device(layout) is None else 1
 
 
 def bare_name(device: str) -> str:
-    """Return a bare disk's layout name: `bare:` and the name of the device."""
+    """Return a bare disk's layout name: `bare:` followed by the device's name."""
     return f"{PREFIX}{device}"
 
 
 def calibrated_device(layout: str) -> str | None:
-    """Return the device's name if `layout` is the name of a bare disk, otherwise None."""
+    """Return the device's name if `layout` names a bare disk, otherwise None."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
 
 
@@ -122,7 +122,7 @@ def _shape(workload: Workload) -> tuple[JobSpec, ...]:
 def _unfit(workload: Workload) -> str:
     """Return the reason why the workload cannot run on a bare disk, or an empty string if it can.
 
-    The reason is worded to follow the workload's name in a sentence.
+    The reason is phrased to follow the workload's name.
     """
     if not workload.fill:
         return "uses existing files (fill: false)"

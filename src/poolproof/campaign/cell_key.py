@@ -1,9 +1,9 @@
-"""The key of a cell: one layout in one state under one workload."""
+"""A cell's key: the layout, its state, and the workload."""
 
 from typing import NamedTuple
 
 HEALTHY = "healthy"
-"""The state of a layout in which nothing has failed. It is the only state that a campaign can ask for."""
+"""The state of a layout with no failed disk, and the only state that a campaign can request."""
 
 
 class CellKey(NamedTuple):
@@ -15,7 +15,7 @@ class CellKey(NamedTuple):
 
     @property
     def layout_in_state(self) -> str:
-        """Return the layout's name. A state other than `healthy` is appended in parentheses: `pair (degraded)`."""
+        """Return the layout's name, followed by its state if that is not `healthy`: `pair (degraded)`."""
         return self.layout if self.state == HEALTHY else f"{self.layout} ({self.state})".lstrip()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Check that every name in a campaign exists, and that the campaign can be measured."""
+"""Check that all names used in a campaign exist, and that the campaign can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -24,9 +24,9 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign. `spots` maps each key of the campaign to the place where the key is written.
+    """Check the whole campaign, except that `layers/least_trial.py` checks whether the budget is large enough.
 
-    `layers/least_trial.py` checks that the budget is large enough.
+    `spots`: the location of each of the campaign's keys, for error messages.
 
     Raises:
         CampaignError: `check_references` found a mistake, the jobs do not produce the workload's metric, the tolerance
@@ -44,7 +44,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. A campaign read from a run gets no other check.
+    """Check that every name refers to something that exists. For a campaign recorded in a run, no other check is made.
 
     Raises:
         CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the
@@ -85,9 +85,9 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check that the fio jobs produce the workload's metric, as far as their options show it.
+    """Check whether fio jobs with these options produce the workload's metric.
 
-    `measure/plan.py` checks the workloads of other generators.
+    Workloads of other load generators are checked in `measure/plan.py`.
     """
     if workload.generators != {DEFAULT_GENERATOR}:
         return
@@ -104,18 +104,18 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Check that fio's latency bins are narrow enough for the tolerance in `until`.
+    """Check that fio's latency bins are narrow enough for the tolerance set by `until`.
 
-    `measure/plan.py` checks the workloads of other generators.
+    Workloads of other load generators are checked in `measure/plan.py`.
     """
     if workload.generators == {DEFAULT_GENERATOR} and (mistake := bin_mistake(workload, measure, DEFAULT_BIN_WIDTH)):
         raise spot.mistake(*mistake)
 
 
 def bin_mistake(workload: Workload, measure: Measure, bin_width: float) -> tuple[str, str] | None:
-    """Return a message and a hint if latency bins are too wide for the tolerance of `until`, otherwise None.
+    """Return a message and a hint if the latency bins are too wide for the tolerance set by `until`, otherwise None.
 
-    `bin_width` is the bin width of the workload's generator, as a fraction of the latency.
+    `bin_width`: the width of the load generator's latency bins, as a fraction of the latency.
     """
     if measure.until is None or metric_of(workload.metric).is_rate:
         return None

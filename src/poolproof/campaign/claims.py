@@ -1,7 +1,7 @@
-"""Claims: what an experiment expects of its results. The grammar is in claim.lark (see docs/claims.md).
+"""Claims about the results of an experiment. The grammar is defined in claim.lark and explained in docs/claims.md.
 
-Claims are parsed into trees, and are never executed as Python. `results/runs/claim_results.py` compares them with the
-results of a run.
+Claims are parsed into trees and never executed as Python. `results/runs/claim_results.py` tests them against a run's
+results.
 """
 
 import functools
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""The names of a cell's values. A claim refers to a value as NAME(layout, workload).
+"""The values that a claim can use as NAME(layout, workload).
 
-Latencies are in seconds, and bandwidth is in bytes per second.
+Latencies are in seconds and bandwidth is in bytes per second.
 """
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""The names of the values that a device has in a cell. A claim refers to a value as NAME(layout, workload, device)."""
+"""The values that a claim can use as NAME(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -69,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value to look up in the run. It belongs to a cell or, if `device` is given, to a device in a cell."""
+    """A reference to a cell's value or, if `device` is set, to the value of one device in the cell."""
 
     name: str
     layout: str
@@ -91,10 +91,10 @@ Term = Quantity | CellValue | Operation
 
 @dataclass(frozen=True)
 class ComparisonClaim:
-    """A comparison: `left relation right ± tolerance`. The tolerance is 0 if the claim has none.
+    """A comparison, written as `left relation right ± tolerance`. The tolerance is 0 by default.
 
-    A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is
-    measured in percentage points.
+    A percentage as tolerance is relative to the right side. If the right side is itself a percentage, the tolerance is
+    in percentage points instead.
     """
 
     left: Term
@@ -105,7 +105,7 @@ class ComparisonClaim:
 
 @dataclass(frozen=True)
 class IsVerdict:
-    """A claim that a cell gets this verdict."""
+    """A claim that a cell receives this verdict."""
 
     layout: str
     workload: str
@@ -116,7 +116,8 @@ class IsVerdict:
 class Claim:
     """A claim about storage, its source, and the condition that tests it.
 
-    `text` is the condition as written, and `that` is the parsed condition.
+    `text`: the condition as written.
+    `that`: the parsed condition.
     """
 
     claim: str
@@ -126,21 +127,21 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """Return (layout, workload, device) for each value that a claim uses. The device of a cell's own value is None."""
+    """Return (layout, workload, device) for each value used by a claim. The device is None for a cell's own value."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
 
 
 def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
-    """Return the cell values that a comparison or a term refers to, in the order written."""
+    """Return the values that a comparison or a term refers to, in the order written."""
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()
 
 
 def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]:
-    """Map each cell to the metrics that the claims refer to."""
+    """Return the metrics that the claims refer to, keyed by cell."""
     found: dict[CellKey, set[str]] = {}
     for claim in claims:
         for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):
@@ -150,7 +151,7 @@ def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:
-    """Read the list of claims under `expect:`.
+    """Read the list of claims after `expect:`.
 
     Raises:
         CampaignError: the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
@@ -175,10 +176,10 @@ def _text(table: YamlMapping, key: str) -> Scalar:
 
 
 def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
-    """Parse a claim into its tree.
+    """Parse a claim's condition into a tree.
 
     Raises:
-        CampaignError: the text is not a claim; the message points at the mistake.
+        CampaignError: the condition is not valid. The message points at the mistake.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -202,7 +203,7 @@ def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _
 
 
 class _ClaimParser:
-    """Converts lark's parse tree to the types above."""
+    """Converts lark's parse tree to the types in this module."""
 
     def __init__(self, text: str, spot: Spot) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""Parse devices, written as `{file: 16G}` in YAML or as `a=emulate:nvme,16G` on the command line."""
+"""Parse devices, given as `{file: 16G}` in YAML or as `a=emulate:nvme,16G` on the command line."""
 
 import re
 
@@ -16,7 +16,11 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """Read a device from a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
+    """Read a device from a campaign file.
+
+    Raises:
+        CampaignError: the name, the kind or the size is invalid.
+    """
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` is not a valid device name", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
@@ -30,7 +34,7 @@ def parse_device_flag(text: str) -> Device:
     """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`.
 
     Raises:
-        CampaignError: the text is not a device.
+        CampaignError: the option is not a valid device.
     """
     spot = Spot(f"--device {text}")
     name, equals, source = text.partition("=")

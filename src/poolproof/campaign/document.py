@@ -1,7 +1,6 @@
-"""Parse YAML text into scalars, lists and mappings with their line numbers.
+"""Parse a YAML document into scalars, lists and mappings with line numbers.
 
-Values are not converted: `0777`, `2300` and `1_000` remain strings. The code that reads a key decides whether its value
-is a number.
+Values such as `0777`, `2300` and `1_000` remain strings. Each key's own parser decides whether the value is a number.
 """
 
 import itertools
@@ -32,7 +31,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """The place where part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
+    """A location in a campaign: a file and a line number (from 1), or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -48,7 +47,8 @@ class Spot:
 class Scalar:
     """A single value as written.
 
-    `plain` means that the value has no quotes. Only a plain `true` is a boolean, and only a plain `~` means "no value".
+    `plain`: whether the value is unquoted. Only an unquoted `true` is a boolean, and only an unquoted `~` means "no
+    value".
     """
 
     text: str
@@ -61,7 +61,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """The boolean value of a plain YAML word for true or false. None for any other scalar."""
+        """The value of an unquoted YAML boolean, or None for any other scalar."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -69,7 +69,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class YamlList:
-    """A list, and the place where the list begins."""
+    """A list and the location of its beginning."""
 
     values: tuple["Node", ...]
     spot: Spot
@@ -77,7 +77,7 @@ class YamlList:
 
 @dataclass(frozen=True)
 class YamlMapping:
-    """A mapping. Its keys are unique, and its entries are in the order written."""
+    """A mapping with unique keys, in the order written."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
     spot: Spot
@@ -93,10 +93,10 @@ Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
-    """Parse the text as a single YAML document. Return None if the text is empty.
+    """Parse a string as a single YAML document. Return None if it is empty.
 
     Raises:
-        CampaignError: the text is not YAML or is nested too deeply, contains several documents, repeats a key in a
+        CampaignError: the string is not YAML or is nested too deeply, contains several documents, repeats a key in a
             mapping, or has an alias that contains itself.
     """
     if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
@@ -119,7 +119,7 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def _depth(text: str) -> int:
-    """Return how deeply brackets are nested in the text. 0 if the text has too few brackets to exceed the limit."""
+    """Return the maximum nesting depth of brackets, or 0 if there are too few brackets to exceed the limit."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))
@@ -133,21 +133,21 @@ def _too_deep(origin: str) -> CampaignError:
 
 
 def describe(node: Node) -> str:
-    """Return a description of the node for error messages, such as `a list`."""
+    """Describe the node for an error message, for example as `a list`."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
     return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node if it is a mapping. Otherwise raise a CampaignError that says `what` was expected."""
+    """Return the node if it is a mapping, otherwise raise a CampaignError: "expected `what` as a mapping"."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """Return the node if it is a scalar with a value. Otherwise raise a CampaignError that says `what` was expected."""
+    """Return the node if it is a scalar with a value, otherwise raise a CampaignError: "expected `what`"."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
@@ -156,7 +156,8 @@ def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
     """Return the node's boolean value.
 
-    Raises a CampaignError if the node is not true or false. The error message says that `expected` must follow `key`.
+    Raises:
+        CampaignError: the node is not a boolean. The message is "expected `expected` after `key`".
     """
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:
@@ -165,7 +166,7 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
 
 
 def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
-    """Raise a CampaignError if the mapping has a key that is not in `known`. The message calls the mapping `what`."""
+    """Raise a CampaignError if the mapping, called `what` in the message, has a key that is not in `known`."""
     for key, _ in table.entries:
         if key.text in known:
             continue
@@ -177,9 +178,9 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 
 
 class _Converter:
-    """Converts ruamel's nodes to the types above.
+    """Converts ruamel's nodes to the types in this module.
 
-    Each node is converted only once, because nested aliases would otherwise take exponential time.
+    Each node is converted only once. Otherwise, nested aliases would take exponential time.
     """
 
     def __init__(self, origin: str) -> None:

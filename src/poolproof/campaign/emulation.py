@@ -1,6 +1,6 @@
-"""Find out which of a campaign's devices are emulated disks.
+"""Determine which devices of a campaign are emulated disks.
 
-Results on emulated disks describe a disk model, not a real disk.
+Results measured on emulated disks describe a disk model rather than a real disk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from poolproof.campaign.layout import devices_of
 from poolproof.campaign.model import Campaign, DeviceSource, Disk, Emulated
 
 LAB_PREFIX = "scsi-0LAB_"
-"""The start of every lab disk's by-id name. The model and the device's name follow, as in `hdd-7200_a`."""
+"""The prefix of every lab disk's by-id name. The model and the device's name follow, as in `hdd-7200_a`."""
 
 SLOWED = frozenset({"sata-ssd", "nvme"})
-"""The models that are ten times slower than the disks that they imitate."""
+"""The emulated models that are ten times slower than the real disks."""
 
 _IMAGES = ("file", "qcow2")
 
@@ -21,7 +21,7 @@ _IMAGES = ("file", "qcow2")
 def emulated_model(source: DeviceSource) -> str:
     """Return an emulated disk's model, such as `hdd-7200`, or an empty string for any other device.
 
-    Lab disks are recognized by their by-id names. The file and qcow2 disks of a lab are images, which have no model.
+    Lab disks are recognized by their by-id names. A lab's file and qcow2 disks are images and have no model.
     """
     if isinstance(source, Emulated):
         return source.model
@@ -33,9 +33,9 @@ def emulated_model(source: DeviceSource) -> str:
 
 
 def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
-    """Map each layout's name to the disk models that the layout uses.
+    """Return the models of the emulated disks in each layout, keyed by layout name.
 
-    The bare disks of `calibrate` are included.
+    Bare disks measured by `calibrate` are included as layouts.
     """
     models = {device.name: emulated_model(device.source) for device in campaign.devices}
     used = {layout.name: devices_of(layout, models) for layout in campaign.layouts}
@@ -48,7 +48,7 @@ def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
 
 
 def emulation_note(models: Sequence[str]) -> str:
-    """Return a note that results on these disk models do not describe real disks. Empty without models."""
+    """Return a note that results on these disk models don't describe real disks, or an empty string without models."""
     if not models:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"

@@ -1,4 +1,4 @@
-"""Add the campaign's line to errors that are found only on the host. Parse errors already contain the line."""
+"""Add a location in the campaign to errors that can be detected only on the host. Parse errors already have one."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Prefix the message of an error about the campaign with `origin` ("campaign.yaml:12", "--layout").
+    """Prefix errors about the campaign with `origin`, for example "campaign.yaml:12" or "--layout".
 
-    An error is about the campaign if it is a CampaignError, or if its `about` names a word in the campaign. Other
-    errors are about the host and are left alone.
+    Errors about the campaign are CampaignErrors, and errors whose `about` names a word in the campaign. All other
+    errors are about the host and remain unchanged.
     """
     try:
         yield
@@ -23,9 +23,9 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Like `located_at`, but use the line of the option that the error is about.
+    """Prefix errors about the campaign with the location of the option that they are about.
 
-    Without such a line, use the workload's line.
+    If that location is unknown, use the workload's.
     """
     try:
         yield

@@ -1,9 +1,10 @@
 """Parse layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4` into trees.
 
-A tree consists of stages, words, options and groups. The parser accepts any words, and the layers (`layers/`) check
-them later. Each argument has its position in the text, for error messages. Comparisons of trees ignore positions. The
-grammar is in grammar.lark. lark is imported when the first expression is parsed, because commands that parse none then
-start faster.
+A tree consists of stages, words, options and groups. The parser accepts any words, which are checked later by the
+layers (`layers/`). Each argument has its position in the source, for error messages. Positions are ignored when trees
+are compared. The grammar is in grammar.lark.
+
+lark is imported only when the first expression is parsed, so that commands that don't parse any start faster.
 """
 
 import functools
@@ -41,7 +42,7 @@ _EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | 
 
 @dataclass(frozen=True)
 class TextSpan:
-    """The position of a token in the text. `start` counts characters from 0, and `end` is exclusive."""
+    """A token's position in the source, as character offsets from 0. `end` is exclusive."""
 
     start: int = 0
     end: int = 0
@@ -57,7 +58,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """An option, written as `key=value`. The storage technology defines the keys and their values."""
+    """An option, written as `key=value`. Valid keys and values depend on the storage technology."""
 
     key: str
     value: str
@@ -66,7 +67,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    """A layout in parentheses that is used as a device."""
+    """A parenthesised layout that is used as a device."""
 
     expression: "Expression"
     span: TextSpan = field(default=TextSpan(), compare=False)
@@ -79,7 +80,7 @@ Argument = Word | Option | Group
 class Stage:
     """The part of an expression up to the next `|`, such as `zfs mirror hdd1 hdd2`.
 
-    A stage has at least one argument, and the first argument is a word or a group.
+    A stage has at least one argument. The first one is a word or a group.
     """
 
     arguments: tuple[Argument, ...]
@@ -87,10 +88,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Expression:
-    """The stages of a layout, from bottom to top.
+    """A layout's stages, from bottom to top.
 
-    `text` is the source before its braces were expanded. Every span in the expression and its groups refers to `text`.
-    `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use `text` and `origin`.
+    `text`: the source before brace expansion. All spans in the expression and its groups refer to it.
+    `origin`: the location of the source ("campaign.yaml:12"), for error messages.
     """
 
     stages: tuple[Stage, ...]
@@ -99,7 +100,7 @@ class Expression:
 
 
 def pointed(text: str, span: TextSpan, message: str) -> str:
-    """Return the message, followed by the line of `text` that contains the span and a line of carets under the span."""
+    """Return the message, followed by the source line that contains the span, with the span underlined by carets."""
     start = min(span.start, len(text))
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", start)
@@ -109,7 +110,7 @@ def pointed(text: str, span: TextSpan, message: str) -> str:
 
 
 def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
-    """Return an error that points at the span. The message begins with the origin of the expression, if known."""
+    """Return an error that points at the span, prefixed with the expression's origin if known."""
     file, _, line = expression.origin.rpartition(":")
     if not hint and file and line.isdecimal():
         hint = f"to check the campaign after the fix: poolproof check {file}"
@@ -119,12 +120,12 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
 
 
 def parse_expression(text: str, origin: str = "") -> Expression:
-    """Parse a layout expression into a tree. Braces are not expanded.
+    """Parse a layout expression into a tree, without expanding its braces.
 
-    `origin` is the place where the text is written ("campaign.yaml:12"). Error messages begin with `origin`.
+    `origin`: the location of the expression ("campaign.yaml:12"), with which error messages begin.
 
     Raises:
-        CampaignError: the text is not a layout expression; the message points at the mistake.
+        CampaignError: `text` is not a valid layout expression. The message points at the mistake.
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
@@ -151,7 +152,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
 
 def format_expression(expression: Expression) -> str:
-    """Return the canonical text of an expression: single spaces between words, and quotes only where necessary."""
+    """Format an expression in canonical form: single spaces between words, and quotes only where necessary."""
     return " | ".join(" ".join(map(_format_argument, stage.arguments)) for stage in expression.stages)
 
 
@@ -186,7 +187,7 @@ def _wrong_place(source: Expression, token: "Token", expected: set[str]) -> Camp
 
 
 def _not_a_word(source: Expression, start: int) -> CampaignError:
-    """Return the error for text that is neither a word nor an option."""
+    """Return the error for input that is neither a word nor an option."""
     match = _CHUNK.match(source.text, start)
     end = match.end() if match else start + 1
     found = source.text[start:end]

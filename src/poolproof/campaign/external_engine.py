@@ -1,7 +1,7 @@
-"""I/O engines that are loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
+"""I/O engines loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
 
-fio runs the code in that file. Only the command line can permit this, because a campaign may come from someone else and
-usually runs as root.
+fio executes the code in that file. Only the command line can permit this, because a campaign may come from someone else
+and usually runs as root.
 """
 
 import re
@@ -17,9 +17,10 @@ _PATH = re.compile(r"(/[\w.+-]+)+", re.ASCII)
 
 
 def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
-    """Return the campaign with permission for all workloads to use these files as I/O engines.
+    """Return a copy of the campaign in which all workloads are permitted to use these files as I/O engines.
 
-    Raises a UsageError if a path is not an absolute path without `..`, or if no workload uses the file.
+    Raises:
+        UsageError: a path is not absolute, contains `..` or special characters, or is not used by any workload.
     """
     if not paths:
         return campaign
@@ -35,16 +36,16 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
 
 
 def is_engine_path(path: str) -> bool:
-    """True for an absolute path that fio, a shell and a job file all read in the same way."""
+    """True if the path is absolute and is interpreted in the same way by fio, a shell and a job file."""
     return _PATH.fullmatch(path) is not None and {".", ".."}.isdisjoint(path.split("/"))
 
 
 def external(path: str) -> str:
-    """Return the value of `ioengine` that selects the engine in this file."""
+    """Return the value for `ioengine` that selects the engine in this file."""
     return f"{_KIND}:{path}"
 
 
 def external_path(engine: str) -> str | None:
-    """Return the path in a value of `ioengine`, or None if the value does not select an engine in a file."""
+    """Return the engine file's path in a value of `ioengine`, or None if the value does not refer to a file."""
     kind, separator, path = engine.partition(":")
     return path if kind == _KIND and separator else None

@@ -1,4 +1,4 @@
-"""Build the campaign from the command line: from a file plus the options that override it, or from options alone."""
+"""Build the campaign from the command line: from a campaign file and overriding options, or from options alone."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _SPOTS = {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)}
 
 @dataclass(frozen=True)
 class Flags:
-    """The options that describe a campaign. An option that was not given is None."""
+    """The options that describe a campaign, with None for each option that was not given."""
 
     layouts: Sequence[str] | None
     devices: Sequence[str] | None
@@ -47,7 +47,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Options that override the campaign's `measure`, `budget` and `goal`. None means no override."""
+    """Options that override the campaign's `measure`, `budget` and `goal`, with None for those that were not given."""
 
     time: str | None
     trials: str | None
@@ -65,10 +65,10 @@ class Overrides:
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Split the positional arguments into the campaign file and the workloads. The file is None if there is none.
+    """Split the positional arguments into the campaign file, or None, and the workloads.
 
-    The shell expands an unquoted `--workload rw=randread,bs={4k,16k}` to several words. Only the first of them follows
-    `--workload`, so the others become positional arguments.
+    Workloads can be positional because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
+    words, only the first of which follows `--workload`.
 
     Raises:
         UsageError: there is more than one campaign file.
@@ -81,9 +81,9 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 
 
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
-    """Raise a UsageError if `--wipe` names a disk of the main host but the campaign does not use a real disk.
+    """Raise a UsageError if `--wipe` names a disk of the main host, but the campaign has no real disk.
 
-    Identities of the form `HOST:IDENTITY` are not checked, because they name disks on other hosts.
+    Identities of the form `HOST:IDENTITY` name disks on other hosts and are not checked.
     """
     here = [identity for identity in identities if ":" not in identity]
     if here and not any(isinstance(device.source, Disk) for device in campaign.devices):
@@ -91,7 +91,7 @@ def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
 
 
 def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:
-    """Return the campaign and its YAML text. If the campaign comes from a file, the text is the file's content.
+    """Return the campaign and its YAML source. For a campaign file, the source is the file's contents.
 
     Raises:
         UsageError: there is neither a file nor options that describe a campaign, or there are both.
@@ -112,7 +112,11 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
-    """Write the campaign to a YAML file. Raises a UsageError if the file exists or cannot be written."""
+    """Write the campaign to a new YAML file.
+
+    Raises:
+        UsageError: the file already exists or cannot be written.
+    """
     try:
         with path.open("x", encoding="utf-8") as file:  # also fails if the path is a dangling link
             file.write(format_campaign(campaign))
@@ -148,7 +152,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options as if they were keys in the campaign file. Error messages name the option."""
+    """Parse the options like the keys of `measure` in a campaign file. Error messages name the option."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {
@@ -171,9 +175,12 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
-    """Parse `btrfs raid1 a b` or `NAME=btrfs raid1 a b` into layouts. Raises a CampaignError if the text is invalid.
+    """Parse a --layout option, such as `btrfs raid1 a b` or `NAME=btrfs raid1 a b`, into layouts.
 
     Without a name, the layout is named after the words of its expression.
+
+    Raises:
+        CampaignError: the option is not valid.
     """
     spot = Spot("--layout")
     named = _NAMED_LAYOUT.fullmatch(text)
@@ -183,13 +190,13 @@ def parse_layout_flag(text: str) -> tuple[Layout, ...]:
 
 
 def parse_workload_flag(text: str) -> tuple[Workload, ...]:
-    """Parse `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g` into workloads.
+    """Parse a --workload option, such as `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g`, into workloads.
 
-    The text may begin with `NAME:`. Without a name, workloads are named after their options. `metric=…` sets the
+    The option may begin with `NAME:`. Without a name, workloads are named after their options. `metric=…` selects the
     metric, as in a campaign file.
 
     Raises:
-        CampaignError: the text has a mistake, such as an unknown preset, an option without a value or an open brace.
+        CampaignError: the option has a mistake, such as an unknown preset, a key without a value or an unclosed brace.
     """
     spot = Spot(f"--workload {text}")
     named = _NAMED_WORKLOAD.fullmatch(text)
@@ -207,7 +214,7 @@ def campaign_from_flags(
     *,
     baseline: str | None = None,
 ) -> Campaign:
-    """Return the campaign that --layout, --device and --workload describe.
+    """Return the campaign described by --layout, --device and --workload.
 
     Raises:
         CampaignError: an option is invalid, a name is used twice, or there are no cells.
@@ -267,7 +274,7 @@ def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Split the text at commas, except for commas inside braces."""
+    """Split a string at commas that are not inside braces."""
     parts, depth, start = [], 0, 0
     for match in _COMMA.finditer(text):
         depth += {"{": 1, "}": -1, ",": 0}[match[0]]
@@ -278,7 +285,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Make a name from the preset and the options that have a single value: `randread-16k-iodepth8`, or `etcd`."""
+    """Derive a name from the preset and all options with a single value: `randread-16k-iodepth8`, or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

@@ -1,12 +1,12 @@
-"""The option that selects a workload's load generator, and the width of the default generator's latency bins.
+"""The option that selects a workload's load generator, and the latency bin width of the default generator.
 
-This is a separate module, because `load` needs it without the campaign parser.
+They have their own module, so that `load` can use them without importing the campaign parser.
 """
 
 DEFAULT_GENERATOR = "fio"
 GENERATOR_OPTION = "generator"
 DEFAULT_BIN_WIDTH = 1 / 64
-"""The bin width of the default generator's latency histogram, as a fraction of the bin's latency.
+"""The width of the default generator's latency bins, as a fraction of the latency.
 
-It is used to check campaigns before a host is known, and for runs that did not record a width.
+It is used to check campaigns before the host is known, and for runs that did not record a width.
 """

@@ -1,6 +1,7 @@
-"""Layouts as written in a campaign: a name and an expression. An expression with braces describes several layouts.
+"""A campaign's layouts, each with a name and an expression. An expression with braces describes several layouts.
 
-Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
+Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, and `{1..3}` and `{a,b{1,2}}` three
+each.
 """
 
 import itertools
@@ -35,8 +36,8 @@ _TEXT = re.compile(r"[^{},]+")
 class Variant:
     """One layout of a matrix.
 
-    `varies` lists the choices made in the braces, as pairs of option key and value. The key is empty if the braces are
-    in a word.
+    `varies`: the choices made in the braces, as pairs of an option's key and value. The key is empty for braces in a
+    word.
     """
 
     expression: Expression
@@ -44,7 +45,7 @@ class Variant:
 
 
 class BraceMistake(ValueError):
-    """Braces that cannot be expanded. `offset` is the position of the mistake in the text."""
+    """Raised for braces that cannot be expanded. `offset`: the mistake's position in the string."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -52,7 +53,7 @@ class BraceMistake(ValueError):
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """Return the layouts that an expression describes. Each layout's name contains the choices made in the braces.
+    """Return the layouts that an expression describes. Choices made in braces become part of the layout's name.
 
     Raises:
         CampaignError: the name or the expression has a mistake.
@@ -64,10 +65,10 @@ def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
 
 
 def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
-    """Check that a layout does not use a device twice.
+    """Check that the layout uses each device at most once.
 
     Raises:
-        CampaignError: a device is used twice; the message points at the second use.
+        CampaignError: a device is used twice. The message points at the second use.
     """
     used: set[str] = set()
     for word in _words(layout.expression):
@@ -82,7 +83,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
 
 
 def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
-    """Return the names of the campaign's devices that the layout uses."""
+    """Return the names of those of the campaign's devices that the layout uses."""
     return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
 
 
@@ -99,9 +100,9 @@ def _words(expression: Expression) -> Iterator[Word]:
 
 
 def expand(expression: Expression) -> tuple[Variant, ...]:
-    """Return all layouts that an expression with braces describes, varying the last brace fastest.
+    """Expand an expression's braces into all layouts that it describes. The last brace varies fastest.
 
-    Each layout keeps the source text and its spans, because error messages point at what the user wrote.
+    Each layout keeps the original source and its spans, so that error messages can point at the user's input.
 
     Raises:
         CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
@@ -120,7 +121,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Expand a string with braces into all strings that it describes. A string without braces expands to itself.
+    """Expand a string's braces into all strings that it describes. A string without braces is returned unchanged.
 
     Raises:
         BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many
@@ -138,9 +139,10 @@ def expand_text(text: str) -> tuple[str, ...]:
 
 
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
-    """Expand the braces in `text` from position `at`. Return the results and the position where expansion ended.
+    """Expand the braces in `text` from position `at`. Return the resulting strings and the end position.
 
-    Inside a brace, expansion ends at the next `,` or `}`; otherwise, at an unmatched `}` or at the end of the text.
+    Inside a brace, expansion ends at the next `,` or `}`. Otherwise, it ends at an unmatched `}` or at the end of
+    `text`.
     """
     found: tuple[str, ...] = ("",)
     while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
@@ -159,7 +161,7 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
 
 
 def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
-    """Return the choices of the brace that opens at `opened`, and the position after the closing brace."""
+    """Return the choices of the brace that opens at position `opened`, and the position after its closing brace."""
     found: list[str] = []
     at = opened
     while at == opened or text[at] == ",":
@@ -212,7 +214,7 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """Return the span of one character in an argument, or of the whole argument if the character cannot be located."""
+    """Return the span of one character in an argument, or of the whole argument if the character can't be located."""
     start = text.find(_text(argument), argument.span.start)
     return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 

@@ -26,11 +26,11 @@ LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
-"""The default minimum and maximum number of trials of a cell in each build, if the campaign uses `until`."""
+"""The default minimum and maximum number of trials per cell and build with `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
-"""Steady-state criteria that earlier versions supported. Recorded campaigns may contain them."""
+"""Steady-state criteria that are no longer supported, but may occur in recorded campaigns."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
@@ -46,10 +46,11 @@ Given = Mapping[str, Node]
 
 
 def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
-    """Read the `measure` section, which says how each cell is measured. Missing keys get their values from `default`.
+    """Read the `measure` section, which defines how each cell is measured.
 
-    `recorded` means that the campaign is part of a run. In that case, steady-state criteria of earlier versions are
-    read as `poolproof`.
+    `default`: the values of missing keys.
+    `recorded`: whether the campaign is part of a run. In such campaigns, removed steady-state criteria are replaced
+    with `poolproof`.
 
     Raises:
         CampaignError: a key is unknown, a value has the wrong type or is out of range, or two keys contradict each
@@ -76,10 +77,10 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Parse a duration into seconds. `what` is the key whose value is parsed.
+    """Parse the duration given for the key `what`, and return it in seconds.
 
     Raises:
-        CampaignError: the text is not a duration, or the duration is 0 or more than 7 days.
+        CampaignError: `text` is not a duration, or the duration is 0 or more than 7 days.
     """
     try:
         seconds = parse_duration(text)
@@ -92,7 +93,10 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
 
 
 def removed_criterion(text: str) -> str:
-    """Return a recorded campaign's steady-state criterion if it is no longer supported, otherwise an empty string."""
+    """Return a recorded campaign's steady-state criterion if it is an fio criterion, otherwise an empty string.
+
+    No fio criterion is supported any longer.
+    """
     match = re.search(r"\bsteady: (fio[a-z-]*)", text)
     return match[1] if match else ""
 
@@ -114,7 +118,9 @@ def _builds(node: Node) -> int:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """Raise a CampaignError if `time` and `until` are combined, or if options of `until` are given without `until`."""
+    """Raise a CampaignError if both `time` and `until` are given, or if `until` is missing but its options are
+    given.
+    """
     first = next((key for key, _ in table.entries if key.text in UNTIL_KEYS), None)
     if first is None:
         return
@@ -147,7 +153,7 @@ def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | No
 
 
 def _tolerance(node: Node) -> float:
-    """Return the tolerance as a fraction: 0.03 for `3%`. The tolerance must be more than 0 and at most 0.5."""
+    """Return the tolerance as a fraction, which must be more than 0 and at most 0.5: 0.03 for `3%`."""
     text, share = _percentage(node, "until: 3%")
     if share is None or not 0 < share <= _HALF:
         raise node.spot.mistake(
@@ -158,10 +164,9 @@ def _tolerance(node: Node) -> float:
 
 
 def _confidence(node: Node) -> float:
-    """Return the confidence as a fraction: 0.95 for `95%`. The confidence must be at least 0.5 and less than 1.
+    """Return the confidence level as a fraction, which must be at least 0.5 and less than 1: 0.95 for `95%`.
 
-    Values that are too close to 100% for floating point are refused: the confidence or the upper quantile would be
-    rounded to 1.
+    Levels too close to 100% are rejected, because the level or its upper quantile would be rounded to 1.
     """
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:
@@ -173,14 +178,14 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the value as text and as a fraction. The fraction is None if the value is not a percentage."""
+    """Return the value as written and as a fraction. The fraction is None if the value is not a percentage."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 
 
 def _with_percent_sign(text: str) -> str:
-    """Add a percent sign to a number: `3` becomes `3%`. Return an empty string for any other text."""
+    """Append a percent sign to a number, as in `3%`. For anything but a number, return an empty string."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 

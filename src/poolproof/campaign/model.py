@@ -1,4 +1,4 @@
-"""The dataclasses for a campaign and its parts. Their values are checked as far as possible without a host."""
+"""Dataclasses for a campaign and its parts, validated as far as possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -34,7 +34,7 @@ class Qcow2:
 
 @dataclass(frozen=True)
 class Emulated:
-    """An emulated disk. `model` selects its service times: hdd-7200, sata-ssd, nvme or hdd-failing."""
+    """An emulated disk. `model` determines its service times: hdd-7200, sata-ssd, nvme or hdd-failing."""
 
     model: str
     size_bytes: int
@@ -45,7 +45,7 @@ DeviceSource = Disk | LoopFile | Qcow2 | Emulated
 
 @dataclass(frozen=True)
 class Device:
-    """A block device that layouts can use. `name` is its name in the campaign, and `origin` is where it is defined."""
+    """A block device for use in layouts. `name`: its name in the campaign. `origin`: the location of its definition."""
 
     name: str
     source: DeviceSource
@@ -54,7 +54,9 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout expression without braces. `varies` lists the choices made in a matrix: (("recordsize", "16k"),)."""
+    """A layout, whose expression contains no braces. `varies`: the choices made in a matrix: (("recordsize",
+    "16k"),).
+    """
 
     name: str
     expression: Expression
@@ -63,23 +65,23 @@ class Layout:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A fio job section with the names and values of its options, in the order given."""
+    """A fio job section with its options in the order given."""
 
     name: str
     options: tuple[tuple[str, str], ...]
 
 
 OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
-"""Options, each with its values as written. Several values make a matrix."""
+"""Options with their values as written. An option with several values makes a matrix."""
 
 
 @dataclass(frozen=True)
 class WorkloadRequest:
     """A workload as written, before its matrix is expanded. `--save` writes workloads in this form.
 
-    `options` apply to all job sections and override the preset's options. `jobs` contains the options of individual
-    sections. `spots` maps each option (`bs`, `section.bs`) to the place where it is written. The key "" stands for the
-    workload itself.
+    `options`: options for all job sections. They override the preset's options.
+    `jobs`: the options of individual job sections.
+    `spots`: pairs of an option (`bs`, `section.bs`) and its location. The key "" stands for the workload itself.
     """
 
     preset: str | None = None
@@ -93,18 +95,14 @@ class WorkloadRequest:
 
 @dataclass(frozen=True)
 class Workload:
-    """The fio jobs of a workload, and how the workload's results are compared.
+    """A workload: its fio jobs, and the metric by which its results are compared.
 
     `family`: the workload's name without the choices made in its matrix.
-
-    `cold`: True if trials start with cold caches, or None to do as `measure` says.
-
-    `fill`: False if the trials use existing test files that must not change (`dir` layouts), or use a block device
-    without filling it first.
-
-    `request`: the workload as the user wrote it. All workloads of the family were expanded from this request.
-
-    `engines`: the files with I/O engines that the command line allows. A campaign file cannot set this.
+    `cold`: whether trials start with cold caches, or None to use the setting in `measure`.
+    `fill`: whether test files are written first. False if trials use existing files that must not change (`dir`
+    layouts), or a block device that is not filled.
+    `request`: the workload as written, from which all workloads of the family were expanded.
+    `engines`: the I/O engine files permitted on the command line. A campaign file can't permit any.
     """
 
     name: str
@@ -119,21 +117,23 @@ class Workload:
 
     @property
     def generators(self) -> frozenset[str]:
-        """Return the names of the load generators that the jobs select. In a valid workload, there is only one."""
+        """Return the names of the load generators that the jobs select. A valid workload has only one."""
         return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
     @property
     def generator_name(self) -> str:
-        """Return the name of the workload's load generator, for messages."""
+        """Return the name of the workload's load generator, for use in messages."""
         return " and ".join(sorted(self.generators))
 
 
 @dataclass(frozen=True)
 class Until:
-    """The parameters of `measure: {until: 3%}`. Trials run until the result is precise, not for a fixed time.
+    """The parameters of `measure: {until: 3%}`, with which trials run until the result is precise enough.
 
-    `tolerance` is half the width of the confidence interval, as a fraction of the mean. `confidence` is the confidence
-    level of the interval. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
+    `tolerance`: the confidence interval's maximum half-width, as a fraction of the mean.
+    `confidence`: the interval's confidence level.
+    `min_s`, `max_s`: the minimum and maximum duration of a trial in seconds.
+    `steady`: the steady-state criterion.
     """
 
     tolerance: float = 0.03
@@ -145,12 +145,17 @@ class Until:
 
 @dataclass(frozen=True)
 class Measure:
-    """How to measure each cell: seconds per trial, number of builds and trials, cold caches, and the random seed.
+    """How each cell is measured.
 
-    With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets from `trials` to
-    `most_trials` trials, or exactly `trials` if `most_trials` is None. Each layout is built `builds` times, and these
-    numbers of trials apply to each build. With `calibrate`, each disk is first measured alone. If `cold` is "reads",
-    caches are dropped only before workloads that read. `is_default_time` is true if the campaign does not set `time`.
+    `time_s`: the duration of each trial in seconds. It is ignored with `until`.
+    `trials`, `most_trials`: the minimum and maximum number of trials per build. If the maximum is None, exactly
+    `trials` are run.
+    `cold`: whether trials start with cold caches. With "reads", only workloads that read do.
+    `seed`: the random seed.
+    `until`: the required precision, or None if trials have a fixed duration.
+    `calibrate`: whether each disk is measured individually first.
+    `builds`: the number of times that each layout is built.
+    `is_default_time`: whether `time_s` is the default, because the campaign doesn't set `time`.
     """
 
     time_s: float = 10.0
@@ -164,32 +169,32 @@ class Measure:
     is_default_time: bool = field(default=False, compare=False)
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """True if the workload's trials start with cold caches. `reads` is True if any of its jobs reads."""
+        """True if the workload's trials start with cold caches. `reads`: whether any of its jobs reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
 
     @property
     def trials_max(self) -> int:
-        """Return the maximum number of trials of a cell in each build."""
+        """Return the maximum number of trials per cell and build."""
         return self.trials if self.most_trials is None else self.most_trials
 
     @property
     def shortest_s(self) -> float:
-        """Return the requested minimum length of a trial in seconds."""
+        """Return the minimum duration of a trial in seconds, as requested."""
         return self.time_s if self.until is None else self.until.min_s
 
     @property
     def longest_s(self) -> float:
-        """Return the requested maximum length of a trial in seconds."""
+        """Return the maximum duration of a trial in seconds, as requested."""
         return self.time_s if self.until is None else self.until.max_s
 
 
 @dataclass(frozen=True)
 class Quick:
-    """The quick variant of a campaign (`--quick`): how to measure, and the workloads with their changed options.
+    """A campaign's quick variant (`--quick`): how to measure, and the workloads with their changed options.
 
-    If `workloads` is empty, the quick variant runs all workloads unchanged.
+    If `workloads` is empty, all of the campaign's workloads are run unchanged.
     """
 
     measure: Measure
@@ -198,10 +203,11 @@ class Quick:
 
 @dataclass(frozen=True)
 class Campaign:
-    """The layouts and workloads that the user wants measured. Each pair of a layout and a workload is a cell.
+    """The layouts and workloads to measure. Each combination of a layout and a workload is a cell.
 
-    `budget_s` limits the time for building and filling the layouts and running their trials, in seconds. Bare disks do
-    not count. None means no limit. `budget_origin` is the line or option that sets the budget, for error messages.
+    `budget_s`: the time limit in seconds for building and filling layouts and for their trials, or None for no limit.
+    Bare disks are not included.
+    `budget_origin`: the location of the line or option that sets the budget, for error messages.
     """
 
     name: str
@@ -220,12 +226,14 @@ class Campaign:
 
     @property
     def generator_names(self) -> str:
-        """Return the names of the workloads' load generators, for messages: `fio`, or `fio and toy`."""
+        """Return the names of all workloads' load generators, for use in messages: `fio`, or `fio and toy`."""
         return " and ".join(sorted({name for workload in self.workloads for name in workload.generators}))
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that decide which layout is best: the goal's workloads, or all if there is no goal."""
+        """Return the workloads that determine the best layout: the goal's workloads, or all of them if there is no
+        goal.
+        """
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

@@ -1,4 +1,4 @@
-"""Names in a campaign: which ones are valid, how a matrix's cells are named, and suggestions for mistyped names."""
+"""Validate names in a campaign, name the cells of a matrix, and suggest corrections for mistyped names."""
 
 import difflib
 import re
@@ -9,30 +9,32 @@ NAME_RULE = "letters, digits, `.`, `_` and `-`, starting with a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """True if the text is a valid name for a layout, device, workload or campaign. It is then safe in file paths."""
+    """True if the string is a valid layout, device, workload or campaign name. Valid names are safe in file paths."""
     return _NAME.fullmatch(text) is not None
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Name one layout or workload of a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` if the choice has no key."""
+    """Return the name of one layout or workload in a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` without a
+    key.
+    """
     if not varies:
         return base
     return f"{base}[{','.join(f'{key}={value}' if key else value for key, value in varies)}]"
 
 
 def slug(text: str) -> str:
-    """Turn any text into a valid part of a name: `btrfs raid1 a b` becomes `btrfs-raid1-a-b`.
+    """Convert any string to a valid part of a name: `btrfs raid1 a b` becomes `btrfs-raid1-a-b`.
 
-    Empty if nothing valid remains.
+    Return an empty string if no valid character remains.
     """
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-._")[:60].rstrip("-._")
 
 
 def slugs(texts: Iterable[str], otherwise: str = "") -> dict[str, str]:
-    """Map each text to its own slug. A text without valid characters gets the slug `otherwise`.
+    """Return a unique slug for each string, keyed by string. The slug is `otherwise` if no valid character remains.
 
-    Long texts, or texts that differ only in invalid characters, would get the same slug. The later one then gets
-    a number.
+    Strings that are long or differ only in invalid characters may have the same slug. In that case, a number is
+    appended to the later one.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -54,6 +56,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Join the words as in prose: `a, b or c`."""
+    """Join the words with commas and a final `or`: `a, b or c`."""
     *head, last = words
     return f"{', '.join(head)} or {last}" if head else last

@@ -1,4 +1,4 @@
-"""Presets: workloads that imitate the I/O of real programs."""
+"""Presets: predefined workloads that imitate the I/O of real programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """The I/O of a real program, imitated by fio jobs. `source` says where the numbers come from."""
+    """Fio jobs that imitate the I/O of a real program. `source`: a reference for the numbers used."""
 
     name: str
     summary: str
@@ -145,4 +145,4 @@ _VM = Preset(
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {preset.name: preset for preset in (_BACKUP, _ETCD, _FILESERVER, _MEDIA, _POSTGRES, _VM)}
 )
-"""All presets, keyed by name and in alphabetical order."""
+"""All presets in alphabetical order, keyed by name."""

@@ -1,8 +1,8 @@
-"""Choose a default trial length that is long enough for the percentile of the campaign's goal.
+"""Choose a default trial length that is sufficient for the percentile that the campaign's goal uses as its metric.
 
-In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). A layout's speed
-is not known before its first trial, so the default is long enough for a slow hard disk. If the campaign sets `time`,
-that value is kept.
+Each trial needs at least ten I/Os or syncs slower than the percentile (`Metric.events_needed`). Because a layout's
+speed is unknown before its first trial, the default is chosen for a slow hard disk. A `time` set by the campaign takes
+precedence.
 """
 
 import math
@@ -19,20 +19,22 @@ _OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")
 
 
 def enough_s(metric: MetricId) -> int:
-    """Return the seconds that a slow layout needs to produce enough events for a percentile, or 0 for a rate."""
+    """Return the number of seconds that a slow layout needs to produce enough events for a percentile, or 0 for a
+    rate.
+    """
     return math.ceil(metric_of(metric).events_needed / SLOW_PER_S)
 
 
 def has_own_length(workload: Workload) -> bool:
-    """True if the workload's own options determine the length of its trials."""
+    """True if the duration of the workload's trials is determined by its own options."""
     return any(name in _OWN_LENGTH for job in workload.jobs for name, _ in job.options)
 
 
 def with_enough_time(campaign: Campaign) -> Campaign:
-    """Return the campaign with a default trial length that is long enough for its goal's percentile.
+    """Return a copy of the campaign whose default trial length is sufficient for its goal's percentile.
 
-    The campaign is unchanged if it sets `time` or `until`, has no goal, or would need more than a minute for the
-    percentile. If the trials may still be too short, `check` and `run` say so.
+    The trial length remains unchanged if the campaign sets `time` or `until` or has no goal, or if more than a minute
+    would be needed. `check` and `run` warn if trials may still be too short.
     """
     measure = campaign.measure
     if not measure.is_default_time or measure.until is not None:

@@ -1,4 +1,4 @@
-"""Workloads in a campaign file: the name of a preset, or fio options. Lists of values make a matrix of workloads."""
+"""A campaign file's workloads, each given as a preset's name or as fio options. Lists of values make a matrix."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ _Axis = tuple[str, str]  # job section ("" for all of them) and option
 
 
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
-    """Read a workload from a campaign file, given as the name of a preset or as a mapping of options.
+    """Read a workload from a campaign file. It is given as a preset's name or as a mapping of options.
 
     Raises:
         CampaignError: the name, the preset, the metric, an option or a job section is invalid, a value has the wrong
@@ -70,13 +70,13 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
 
 
 def check_family(name: str, spot: Spot) -> None:
-    """Raise a CampaignError if the name is not a valid name for a workload."""
+    """Raise a CampaignError if the name is not a valid workload name."""
     if not is_name(name) or name == "global":
         raise spot.mistake(f"`{name}` is not a valid workload name", f"use {NAME_RULE}; `global` is reserved by fio")
 
 
 def known_preset(name: str, spot: Spot) -> str:
-    """Return the name if it is the name of a preset, otherwise raise a CampaignError."""
+    """Return the name unchanged if there is a preset with this name, otherwise raise a CampaignError."""
     if name in PRESETS:
         return name
     guess = did_you_mean(name, PRESETS)
@@ -84,7 +84,7 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name. Raises a CampaignError if there is none."""
+    """Return the metric with this name, or raise a CampaignError if there is none."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric
@@ -95,17 +95,20 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return `request` unchanged. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
+    """Return the request unchanged, or raise a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
 
 
 def read_options(table: YamlMapping, where: str) -> OptionValues:
-    """Read a mapping of fio options to values or lists of values. Error messages call the mapping `where`.
+    """Read a mapping whose keys are fio options and whose values are single values or lists.
+
+    `where`: the mapping's name in error messages.
 
     Raises:
-        CampaignError: a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a value.
+        CampaignError: a key is not a fio option, a list is empty or repeats a value, or a value is not acceptable to
+            fio.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
@@ -116,7 +119,7 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 
 
 def option_text(value: Scalar, key: str) -> str:
-    """Return the value of a fio option as fio expects it: 1 and 0 for true and false, and any other text unchanged.
+    """Return a fio option's value in fio's own syntax: 1 or 0 for a boolean, and any other value unchanged.
 
     Raises:
         CampaignError: the value is empty or contains a control character.
@@ -133,7 +136,7 @@ def option_text(value: Scalar, key: str) -> str:
 
 
 def check_option_name(key: Scalar) -> None:
-    """Raise a CampaignError if the key does not look like a fio option. This does not check that fio has the option."""
+    """Raise a CampaignError if the key can't be the name of a fio option. Whether fio has the option is not checked."""
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"
@@ -141,10 +144,10 @@ def check_option_name(key: Scalar) -> None:
 
 
 def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ...]:
-    """Return every workload of the matrix, varying the last list in the request fastest.
+    """Expand a request into all workloads of its matrix. The last list varies fastest.
 
-    In `varies`, an option of a single job section is called `section.option`. The preset and the sections in the
-    request must exist. The functions that read requests check this.
+    In `varies`, an option of a single job section is named `section.option`. The preset and the job sections must
+    exist, which is checked when the request is read.
     """
     axes = tuple(_axes(request))
     return tuple(
@@ -154,17 +157,18 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if all jobs are sequential with large blocks or through the page cache, otherwise `iops`.
+    """Return `bandwidth` if every job is sequential and uses large blocks or the page cache, otherwise `iops`.
 
-    Large blocks have at least 64 KiB. The kernel merges small sequential I/Os in the page cache, so their number says
-    nothing about the disks. Jobs with `fsync`, `fdatasync` or `sync` are not treated as using the page cache.
+    Large blocks are those of at least 64 KiB. For small sequential I/Os through the page cache, IOPS say nothing about
+    the disks, because the kernel merges the I/Os. Jobs with `fsync`, `fdatasync` or `sync` don't count as using the
+    page cache.
     """
     options = [dict(job.options) for job in jobs]
     return "bandwidth" if all(_streams(each) or _merges(each) for each in options) else "iops"
 
 
 def _merges(options: Mapping[str, str]) -> bool:
-    """True if the job is sequential and buffered, without `fsync`, `fdatasync` or `sync`."""
+    """True if the job is sequential and buffered, and uses neither `fsync`, `fdatasync` nor `sync`."""
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     is_buffered = options.get("direct") == "0" or options.get("buffered") == "1"
     syncs = any(options.get(name, "0") not in ("0", "none") for name in ("fsync", "fdatasync", "sync"))
@@ -172,7 +176,7 @@ def _merges(options: Mapping[str, str]) -> bool:
 
 
 def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
-    """Yield (option, place) for each option. An option of a job section is called `section.option`."""
+    """Yield each option with its location. An option of a job section is named `section.option`."""
     for key, value in table.entries:
         if key.text == "jobs" and isinstance(value, YamlMapping):
             sections = [(name.text, options) for name, options in value.entries if isinstance(options, YamlMapping)]
@@ -261,7 +265,7 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
 
 
 def directions_of(options: Mapping[str, str]) -> frozenset[str]:
-    """Return the directions of a job with these options: `read`, `write`, `trim`."""
+    """Return the kinds of I/O that a job with these options does: `read`, `write`, `trim`."""
     mode = options.get("rw", options.get("readwrite", "read")).split(":")[0].removeprefix("rand")
     mode = {"rw": "readwrite"}.get(mode, mode)
     return frozenset(each for each in ("read", "write", "trim") if each in mode)

@@ -1,4 +1,4 @@
-"""Write a campaign as YAML, for `--save`. `parse_campaign` can read the YAML again."""
+"""Write a campaign as YAML for `--save`. `parse_campaign` can parse the output."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,9 +22,9 @@ from poolproof.units import canonical_size
 
 
 def format_campaign(campaign: Campaign) -> str:
-    """Return the campaign as YAML. A matrix is written with its braces and lists, and a preset by its name.
+    """Format the campaign as YAML. Matrices keep their braces and lists, and presets are written by name.
 
-    For a campaign that came from a file or from options, `parse_campaign` returns an equal campaign.
+    If the campaign was read from a file or from options, `parse_campaign` returns an equal campaign.
     """
     return "\n".join(_lines(campaign)) + "\n"
 
@@ -61,7 +61,9 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the expression on one line, as written. If it was not parsed from text, it is in canonical form."""
+    """Return the layout's expression on one line, as written by the user or, if there is no source, in canonical
+    form.
+    """
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 
@@ -122,12 +124,12 @@ def _measure(measure: Measure, default: Measure) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return the percentage that equals the fraction exactly, without rounding."""
+    """Format a fraction as a percentage that is exactly equal to it, without rounding."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
 def _seconds(time_s: float) -> str:
-    """Return the exact duration without an exponent, because durations in a campaign cannot have one."""
+    """Format a duration exactly and without an exponent, which a campaign's durations can't have."""
     return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
 
 
@@ -145,7 +147,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
 
 
 def scalar(text: str) -> str:
-    """Return the text as a YAML scalar, without quotes if that is safe and otherwise in double quotes."""
+    """Format a string as a YAML scalar, in double quotes unless it is safe without quotes."""
     if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return f'"{"".join(map(_escaped, text))}"'
@@ -161,7 +163,7 @@ def _escaped(character: str) -> str:
 
 
 def format_source(source: DeviceSource) -> str:
-    """Return the device source as a one-line YAML mapping."""
+    """Format a device's source as a one-line YAML mapping."""
     if isinstance(source, Disk):
         return f"{{disk: {scalar(source.identity)}}}"
     size = canonical_size(source.size_bytes)

@@ -1,4 +1,4 @@
-"""Read a campaign file into a frozen Campaign. Errors name the file and the line, and say what to type instead."""
+"""Read a campaign file into a frozen Campaign. Error messages give the file, the line and a correction."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` that an error about the whole campaign can point at."""
+"""The keys of `measure` whose location is needed for errors about the whole campaign."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -52,7 +52,11 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:
-    """Read a campaign file. Raises a CampaignError if the file cannot be read or contains a mistake."""
+    """Read a campaign file.
+
+    Raises:
+        CampaignError: the file cannot be read or contains a mistake.
+    """
     try:
         with open_named(Path(path)) as file:
             content = file.read(_MOST_BYTES + 1)
@@ -66,13 +70,14 @@ def read_campaign(path: Path | str) -> Campaign:
 
 
 def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
-    """Parse a campaign without contacting a host. Error messages call the text `origin`.
+    """Parse a campaign without contacting a host.
 
-    A campaign without a `name` is named after `origin`. A `recorded` campaign belongs to a run. It was fully checked
-    before the run, so only its references are checked again.
+    `origin`: the source's name in error messages. It also provides the name of a campaign without a `name`.
+    `recorded`: whether the campaign is part of a run. Such a campaign was fully checked before the run, so that only
+    its references are checked again.
 
     Raises:
-        CampaignError: the text contains a mistake.
+        CampaignError: the campaign contains a mistake.
     """
     root = parse_document(text, origin)
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
@@ -92,9 +97,9 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
 
 
 def quick_of(campaign: Campaign) -> Campaign:
-    """Return the quick variant of a campaign that has a `quick` section.
+    """Return the quick variant of a campaign, which must have a `quick` section.
 
-    If the quick variant leaves out a workload, claims about that workload are dropped.
+    Claims about workloads that the quick variant omits are dropped.
     """
     assert campaign.quick is not None, "checked by the caller"
     workloads = campaign.workloads
@@ -157,7 +162,7 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """Return the entries of a top-level mapping, or none if the campaign does not have the key."""
+    """Return the entries of a top-level mapping, or an empty sequence if the campaign lacks the key."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
@@ -170,7 +175,7 @@ def _layouts(table: YamlMapping) -> Iterator[Layout]:
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
-    """Read the `quick` section: the workloads that `--quick` runs, and its changes to options and to `measure`."""
+    """Read the `quick` section: the workloads to run with `--quick`, and changes to their options and to `measure`."""
     table = expect_mapping(node, "`quick`", _QUICK)
     check_keys(table, QUICK_KEYS, "`quick`")
     changed, chosen = table.get("measure"), table.get("workloads")
@@ -194,12 +199,12 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """Map the name of each workload family to its request."""
+    """Return each workload family's request, keyed by the family's name."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 
 def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
-    """Return the request with these options changed in every job section."""
+    """Return a copy of the request with these options changed in all job sections."""
     new = dict(changes)
     jobs = tuple(
         (section, tuple((key, values) for key, values in options if key not in new))

@@ -1,4 +1,4 @@
-"""`poolproof audit`: judge finished results, your own or other people's, and save them as a run."""
+"""`poolproof audit`: judge existing results, your own or other people's, and save them as a run."""
 
 import gc
 import shutil
@@ -61,9 +61,9 @@ def command(
 
 
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
-    """Write the results to a new run directory.
+    """Save the results to a new run directory.
 
-    Report files that can't be read or contain no result, and exit with code 8 if there are any.
+    Files that are unreadable or contain no result are reported. If there are any, exit with code 8.
     """
     from poolproof.foreign.importing.imported_run import import_results
     from poolproof.units import format_number_of

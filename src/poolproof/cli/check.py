@@ -1,4 +1,4 @@
-"""`poolproof check`: read a campaign without running it."""
+"""`poolproof check`: check a campaign without running it."""
 
 from pathlib import Path
 from typing import Annotated

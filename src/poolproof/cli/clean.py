@@ -1,4 +1,4 @@
-"""`poolproof clean`: remove what crashed runs left on a host."""
+"""`poolproof clean`: remove what crashed runs left behind on a host."""
 
 from pathlib import Path
 from typing import Annotated
@@ -42,7 +42,7 @@ def _undone_text(undone: int) -> str:
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Clean up after all crashed runs. If anything could not be cleaned up, exit with the exit code of a BuildError."""
+    """Clean up after all crashed runs. If anything remains, exit with the code of a BuildError."""
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.directories import DEFAULT_WORK, real_directory

@@ -1,4 +1,4 @@
-"""`poolproof compare`: which cells are faster, slower or the same, and which are undecided."""
+"""`poolproof compare`: report which cells are faster, slower, the same or undecided."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`poolproof devices`: the disks of a machine, their names in a campaign, and which of them can be used."""
+"""`poolproof devices`: list a machine's disks, their names for campaigns, and whether they can be used."""
 
 from poolproof.cli.options import LOCAL, Json, On
 from poolproof.cli.output import aligned, print_answer

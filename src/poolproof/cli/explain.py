@@ -1,4 +1,4 @@
-"""`poolproof explain`: everything about one pitfall."""
+"""`poolproof explain`: explain one pitfall in detail."""
 
 from typing import Annotated
 

@@ -71,9 +71,13 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
 
 
 def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json: bool) -> None:
-    """Write a run's charts as image files. `kinds` contains `png`, `svg` or both.
+    """Write a run's charts as image files.
 
-    Raises a RunError if the run has no results yet, and a UsageError if a file can't be written.
+    `kinds`: the file formats, `png` or `svg` or both.
+
+    Raises:
+        RunError: the run has no results yet.
+        UsageError: a file can't be written.
     """
     from poolproof.errors import RunError
     from poolproof.presentation.export.pictures import drawn, pictures

@@ -1,4 +1,4 @@
-"""`poolproof lab`: disposable virtual machines with all supported storage systems. One function per subcommand."""
+"""`poolproof lab`: disposable virtual machines with all supported storage systems, one function per subcommand."""
 
 from typing import Annotated
 

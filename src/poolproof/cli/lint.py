@@ -1,4 +1,4 @@
-"""`poolproof lint`: find the mistakes in a fio job before it runs."""
+"""`poolproof lint`: find mistakes in a fio job before it runs."""
 
 import os
 from dataclasses import asdict
@@ -73,7 +73,7 @@ def command(
 
 
 def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "InstalledFio") -> "list[Diagnostic]":
-    """Print the fixed source on standard output and the findings on standard error. Return the findings that remain."""
+    """Print the fixed source to standard output and the findings to standard error. Return the remaining findings."""
     from poolproof.errors import UsageError
     from poolproof.foreign.lint.fix import fix_source
     from poolproof.presentation.terminal.diagnostics import fixed_lines_of, lines_of

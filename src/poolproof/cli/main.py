@@ -1,7 +1,7 @@
-"""The `poolproof` command, with its subcommands and its error handling.
+"""The `poolproof` command, with its subcommands and error handling.
 
-This is the only module that turns an error into a message and an exit code. It imports only the subcommand given on the
-command line, because each import takes 2 ms.
+Only this module turns errors into messages and exit codes. It imports only the subcommand given on the command line,
+because each import takes 2 ms.
 """
 
 import atexit
@@ -29,7 +29,7 @@ NAMES = (
     "run", "demo", "resume", "watch", "clean", "show", "compare", "rank", "report", "runs", "query", "export", "plots",
     "lint", "audit", "import", "check", "devices", "presets", "rules", "explain", "lab",
 )  # fmt: skip
-"""The subcommands in the order of the help. Each has a module of the same name, except `import` (`import_`)."""
+"""The subcommands in the order shown by --help. Each has a module of the same name, except `import` (`import_`)."""
 
 _HIDDEN = ("import", "plots")
 
@@ -47,10 +47,10 @@ def main() -> None:
 
 
 def _repair_surroundings() -> None:
-    """Make the standard streams usable: replace closed ones by /dev/null, and escape what they cannot encode.
+    """Replace closed standard streams with /dev/null, and let the others escape characters that they can't encode.
 
-    Otherwise, the next file that is opened would become a standard stream of the programs that poolproof starts. Also
-    unset COLUMNS and LINES if they are not ASCII.
+    If a standard stream remained closed, the next file opened would take its place in the programs that poolproof
+    starts. COLUMNS and LINES are unset if they are not ASCII.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
@@ -119,7 +119,7 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip Python's last garbage collection unless DuckDB is loaded. DuckDB would report leaks without it."""
+    """Skip Python's final garbage collection, except with DuckDB, which would then report leaks."""
     if "_duckdb" not in sys.modules:
         gc.freeze()
 
@@ -141,7 +141,7 @@ def _print_error(error: dict[str, str | int]) -> bool:
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the Typer app for these arguments. If the first one is a subcommand, the app contains no other."""
+    """Return the Typer app. If the first argument is a subcommand, the app contains only that one."""
     app = typer.Typer(
         name="poolproof",
         help="Benchmark storage layouts and prove each result.",

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and parsers for their values."""
+"""Options and arguments shared by several commands, and parsers for their values."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolproof.metrics import MetricId
 
 LOCAL = "local"
-"""The name that `hosts.local` and run.json use for this machine."""
+"""The name of this machine in `hosts.local` and in run.json."""
 
 Text = str | None
 Texts = list[str] | None
@@ -56,7 +56,8 @@ ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 def parse_percent(text: str, option: str) -> float:
     """Parse a percentage and return it as a fraction: 0.02 for `2%`.
 
-    Raises a UsageError if the text is not a percentage, or if it is 100% or more.
+    Raises:
+        UsageError: `text` is not a percentage, or is 100% or more.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
@@ -65,7 +66,11 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric with this name. None if `text` is None. Raises a UsageError if there is no such metric."""
+    """Return the metric with this name, or None if no name is given.
+
+    Raises:
+        UsageError: there is no such metric.
+    """
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 

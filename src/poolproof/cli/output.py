@@ -1,4 +1,4 @@
-"""What the commands print: answers, lines on standard error, and a run's progress and results."""
+"""The commands' output: answers, messages on standard error, and a run's progress and results."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. Ignore errors, so that a clean-up continues if the terminal is closed."""
+    """Print a line to standard error. Errors are ignored, so that a closed terminal doesn't interrupt a clean-up."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
@@ -35,7 +35,7 @@ def print_json(answer: object, *, indent: int | None = None) -> None:
 
 
 def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) -> None:
-    """Print an answer as JSON or as text. The text may have several lines."""
+    """Print an answer, either as JSON or as one or more lines of text."""
     if as_json:
         print_json(answer)
     else:
@@ -43,7 +43,7 @@ def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) ->
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the columns and omit empty ones. Lines are never cut: a truncated name can't be typed."""
+    """Align the columns and omit empty ones. Lines are never truncated, because users need the full names."""
     columns = [column for column in zip(*rows, strict=True) if any(column)]
     columns = [tuple(map(visible_line, column)) for column in columns]
     widths = [max(map(len, column)) for column in columns]
@@ -51,7 +51,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def console() -> "Console":
-    """Return a rich console for standard output that does not highlight numbers and paths."""
+    """Return a rich console for standard output, without highlighting of numbers and paths."""
     from poolproof.presentation.terminal.visible import visible_console
 
     return visible_console(sys.stdout)
@@ -61,10 +61,13 @@ def console() -> "Console":
 def following(
     campaign: "Campaign", done: "Sequence[Trial]", *, plain: bool, hint: str, begun_s: float | None = None
 ) -> "Iterator[RunProgress]":
-    """Show a run's progress on standard error, on a live screen or as plain lines.
+    """Show a run's progress on standard error until the context ends, on a live screen or as plain lines.
 
-    The live screen needs a terminal that can move the cursor and print UTF-8. `plain` forces plain lines. `hint` says
-    how to stop, and `begun_s` is the time at which the run began, in seconds since 1970.
+    The live screen requires a terminal that can move the cursor and print UTF-8.
+
+    `plain`: always print plain lines.
+    `hint`: how to stop the run or the display.
+    `begun_s`: the run's start in seconds since 1970, or None for now.
     """
     from poolproof.presentation.terminal.progress import PlainLines, RunProgress
 
@@ -82,10 +85,10 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Yield as much of the run as can be read, and list on standard error what is missing.
+    """Yield the run as far as it can be read, and list the missing parts on standard error.
 
-    With `as_json`, the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
-    if trials or the record of the run could not be read.
+    With `as_json`, the list is not printed, because the command's JSON output contains it. At the end, exit with code 7
+    if the run's record or any trials are unreadable.
     """
     from poolproof.api import load_run
 
@@ -96,23 +99,24 @@ def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
 
 
 def print_missing(missing: Iterable[str]) -> None:
-    """List on standard error what could not be read."""
+    """List the missing parts of a run on standard error."""
     for each in missing:
         typer.echo(f"missing: {each}", err=True)
 
 
 def exit_if_incomplete(run: "Run | LoadedRun") -> None:
-    """End with exit code 7 if trials or the record of the run could not be read."""
+    """Exit with code 7 if the run's record or any trials are unreadable."""
     if run.left_out or not run.has_record:
         raise typer.Exit(RunError.exit_code)
 
 
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
-    """Print the readable results of a run, list on standard error what is missing, and return the loaded run.
+    """Print a run's readable results, list the missing parts on standard error, and return the run.
 
-    With `disks`, print each disk's share of the bytes for all layouts, even for layouts with a single disk.
+    `disks`: print each disk's share of the bytes for all layouts, even those with a single disk.
 
-    Raises a RunError if this is not a run directory.
+    Raises:
+        RunError: the path is not a run directory.
     """
     from poolproof.api import load_run
     from poolproof.results.compare.earlier_runs import AcrossRuns
@@ -172,7 +176,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
 
 
 def _print_ranking(out: "Console", run: "Run") -> None:
-    """Print the layouts ranked by the campaign's goal, or the reason why they can't be ranked."""
+    """Print the layouts, ranked by the campaign's goal, or the reason why they can't be ranked."""
     from poolproof.presentation.terminal.ranked import print_ranking
     from poolproof.results.compare.ranking import find_goal, rank
     from poolproof.statistics.comparison import LEAST_EFFECT

@@ -1,4 +1,4 @@
-"""`poolproof plots`: the former name of `poolproof export --format png`; still accepted, but hidden from the help."""
+"""`poolproof plots`: the former name of `poolproof export --format png`, still accepted but hidden from the help."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`poolproof query`: SQL queries on many runs."""
+"""`poolproof query`: query many runs with SQL."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,12 +51,12 @@ def command(
 
 
 def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
-    """Return the runs and files that could not be read, as JSON objects."""
+    """Return the runs and files that were skipped because they are unreadable, as JSON objects."""
     return [{"what": each.what, "why": each.why} for each in session.left_out]
 
 
 def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
-    """If anything could not be read, list it on standard error (unless the JSON does), and exit with code 7."""
+    """If anything was skipped, exit with code 7. Without `as_json`, list it on standard error first."""
     from poolproof.errors import RunError
 
     for each in () if as_json else session.left_out:

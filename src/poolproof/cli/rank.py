@@ -1,4 +1,4 @@
-"""`poolproof rank`: which layout is best for a goal, and each layout's redundancy, capacity and write amplification."""
+"""`poolproof rank`: find the best layout for a goal, and compare redundancy, capacity and write amplification."""
 
 from typing import Annotated
 

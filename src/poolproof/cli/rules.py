@@ -1,4 +1,4 @@
-"""`poolproof rules`: every pitfall that poolproof detects."""
+"""`poolproof rules`: list every pitfall that poolproof detects."""
 
 from poolproof.cli.options import Json
 from poolproof.cli.output import aligned, print_answer

@@ -1,4 +1,4 @@
-"""`poolproof show`: the results of a run as a table."""
+"""`poolproof show`: print a run's results as a table."""
 
 from typing import Annotated
 

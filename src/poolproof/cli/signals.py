@@ -1,4 +1,4 @@
-"""The first Ctrl-C, SIGTERM or SIGHUP stops the run and cleans up; later signals do not interrupt the clean-up."""
+"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run, and later ones don't interrupt its clean-up."""
 
 import signal
 from types import FrameType
@@ -9,22 +9,22 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """From now on, raise KeyboardInterrupt on the first signal, but only print a line on later ones."""
+    """Install signal handlers that raise KeyboardInterrupt on the first signal and only print a line on later ones."""
     for number in _SIGNALS:
         signal.signal(number, _first)
 
 
 def end_by_exception() -> None:
-    """From now on, raise KeyboardInterrupt on SIGTERM and SIGHUP too, because that removes temporary files."""
+    """Make SIGTERM and SIGHUP raise KeyboardInterrupt, like Ctrl-C, so that temporary files are removed."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 
 
 def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
+    """Raise KeyboardInterrupt if a signal has arrived, but its own KeyboardInterrupt was lost.
 
-    Python discards an exception raised in the callback of a weak reference, and importing a module runs such callbacks.
-    When planning imported modules, a Ctrl-C was lost this way about once in several hundred runs.
+    Python discards exceptions raised in the callback of a weak reference, and importing a module runs such callbacks.
+    While planning still imported modules, about one Ctrl-C in several hundred runs was lost in this way.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt

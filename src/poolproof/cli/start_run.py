@@ -1,4 +1,4 @@
-"""Functions that start a run, resume a run or print a run's plan, for `run`, `demo` and `resume`."""
+"""Start a run, resume a run or print a run's plan, for the commands `run`, `demo` and `resume`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ from poolproof.results.runs.directory import RunDirectory
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
-    """Measure a new run and print its results. With `plain`, progress is printed as lines."""
+    """Measure a new run and print its results. `plain`: show progress as plain lines."""
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()
@@ -40,8 +40,9 @@ def resume(
 ) -> None:
     """Continue an interrupted run and print its results.
 
-    `on` is another address for the run's host. With `share_host`, other runs may be in progress on this machine if they
-    use none of this run's disks and directories. `engines` lists the files with I/O engines that fio may load.
+    `on`: a different address for the run's host.
+    `share_host`: allow other runs on this machine, as long as they use none of this run's disks and directories.
+    `engines`: the I/O engine files that fio may load.
     """
     end_in_order()
     run = RunDirectory.open(path)

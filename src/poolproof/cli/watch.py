@@ -1,4 +1,4 @@
-"""`poolproof watch`: follow a run of another process, on a live screen or in a browser."""
+"""`poolproof watch`: follow a run in another process, on a live screen or in a browser."""
 
 import contextlib
 import time
@@ -79,7 +79,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
-    """Show the run's progress while a poolproof process is working on it."""
+    """Show the run's progress for as long as a poolproof process is working on it."""
     begun_s, hint = follower.begun_s or None, "Ctrl-C stops watching"
     with contextlib.ExitStack() as stack:
         screen = following(follower.campaign, follower.before, plain=plain, hint=hint, begun_s=begun_s)
