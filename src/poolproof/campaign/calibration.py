@@ -44,7 +44,8 @@ class Calibration:
 
     `layouts`: the bare disks, named `bare:NAME`, in the order of the campaign's devices.
     `workloads`: the workloads to run on each bare disk.
-    `measured_as`: the workload that replaces each of the campaign's workloads on bare disks. Both are names.
+    `measured_as`: the name of the workload that bare disks run in place of each of the campaign's workloads, keyed by
+    name.
     `left_out`: the reasons why workloads cannot run on a bare disk, keyed by name. Each is phrased to follow that name.
     """
 

@@ -24,7 +24,7 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign, except that `layers/least_trial.py` checks whether the budget is large enough.
+    """Check the whole campaign, except whether the budget is large enough, which `layers/least_trial.py` checks.
 
     `spots`: the location of each of the campaign's keys, for error messages.
 

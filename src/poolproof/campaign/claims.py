@@ -93,8 +93,8 @@ Term = Quantity | CellValue | Operation
 class ComparisonClaim:
     """A comparison, written as `left relation right ± tolerance`. The tolerance is 0 by default.
 
-    A percentage as tolerance is relative to the right side. If the right side is itself a percentage, the tolerance is
-    in percentage points instead.
+    A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is in
+    percentage points instead.
     """
 
     left: Term

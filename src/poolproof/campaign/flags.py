@@ -67,8 +67,8 @@ class Overrides:
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
     """Split the positional arguments into the campaign file, or None, and the workloads.
 
-    Workloads can be positional because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
-    words, only the first of which follows `--workload`.
+    Workloads can be positional, because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
+    words. Only the first of these words follows `--workload`.
 
     Raises:
         UsageError: there is more than one campaign file.

@@ -118,9 +118,7 @@ def _builds(node: Node) -> int:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """Raise a CampaignError if both `time` and `until` are given, or if `until` is missing but its options are
-    given.
-    """
+    """Raise a CampaignError if `time` and `until` are combined, or if an option of `until` is given without it."""
     first = next((key for key, _ in table.entries if key.text in UNTIL_KEYS), None)
     if first is None:
         return

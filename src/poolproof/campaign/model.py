@@ -54,9 +54,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout, whose expression contains no braces. `varies`: the choices made in a matrix: (("recordsize",
-    "16k"),).
-    """
+    """A layout, whose expression contains no braces. `varies`: its matrix choices: (("recordsize", "16k"),)."""
 
     name: str
     expression: Expression
@@ -231,9 +229,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that determine the best layout: the goal's workloads, or all of them if there is no
-        goal.
-        """
+        """Return the workloads that determine the best layout: the goal's workloads, or all of them without a goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

@@ -14,8 +14,8 @@ def is_name(text: str) -> bool:
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return the name of one layout or workload in a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` without a
-    key.
+    """Return the name of one layout or workload in a matrix: `mirror[recordsize=16k]`, or without a key
+    `pool[raidz1]`.
     """
     if not varies:
         return base

@@ -19,9 +19,7 @@ _OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")
 
 
 def enough_s(metric: MetricId) -> int:
-    """Return the number of seconds that a slow layout needs to produce enough events for a percentile, or 0 for a
-    rate.
-    """
+    """Return the seconds that a slow layout needs to produce enough events for a percentile, or 0 for a rate."""
     return math.ceil(metric_of(metric).events_needed / SLOW_PER_S)
 
 

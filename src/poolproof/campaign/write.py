@@ -61,9 +61,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the layout's expression on one line, as written by the user or, if there is no source, in canonical
-    form.
-    """
+    """Return the layout's expression on one line, as written by the user or, without a source, in canonical form."""
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 

@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _repair_surroundings() -> None:
-    """Replace closed standard streams with /dev/null, and let the others escape characters that they can't encode.
+    """Replace closed standard streams with /dev/null, and make the output streams escape what they can't encode.
 
     If a standard stream remained closed, the next file opened would take its place in the programs that poolproof
     starts. COLUMNS and LINES are unset if they are not ASCII.

@@ -1,1 +1,1 @@
-"""Everything that shows a run to people: terminal, charts, HTML report, history page, live view and exports."""
+"""Present runs to people: terminal output, charts, HTML report, history page, live view and exports."""

@@ -144,7 +144,7 @@ def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
-    """Return the history of every cell. The runs must be sorted by `in_order`."""
+    """Return every cell's history. The runs must be sorted by `in_order`."""
     points: dict[_Key, list[Point]] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
     earlier = EarlierAmong(named.run for named in runs)
@@ -244,9 +244,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return a point's values for `_COLUMNS` as a tuple, which is much smaller than an object in pages with many
-    points.
-    """
+    """Return a point's values for `_COLUMNS` as a tuple, which takes much less space on the page than an object."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

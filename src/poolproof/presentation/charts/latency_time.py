@@ -25,9 +25,7 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile to plot, either of the I/O latencies (`bins`) or of the fsync and fdatasync latencies
-    (`sync_bins`).
-    """
+    """A percentile to plot: of the I/O latencies (`bins`) or of the fsync and fdatasync latencies (`sync_bins`)."""
 
     name: str
     per_cent: float

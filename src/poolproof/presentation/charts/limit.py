@@ -1,6 +1,4 @@
-"""How close each result comes to its disks' limit. The limit is known only if the run measured each disk
-individually.
-"""
+"""How close each result comes to its disks' limit, which is known only if the run measured the disks individually."""
 
 from typing import Any
 

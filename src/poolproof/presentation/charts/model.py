@@ -19,9 +19,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The report's sections: a metric in all cells, a cell over time, a cell's disks, and results relative to their
-limits.
-"""
+"""The report's sections: a metric in all cells, a cell over time, a cell's disks, and results compared with limits."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -82,9 +80,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of an entire run. If its rows have a `workload` column, each workload is exported as a separate
-    picture.
-    """
+    """A chart of an entire run. If its rows have a `workload` column, each workload is exported as its own picture."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 
@@ -119,11 +115,11 @@ class TrialChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChart(Chart):
-    """A chart of one metric in all cells. The report's reader selects the metric, and one of the `scales`.
+    """A chart of one metric in all cells. In the report, the user selects the metric and one of the `scales`.
 
     The columns include `layout`, `workload` and those of `metric_scale.RESULT`. With the additional columns `panel` and
-    `rest`, the reader can filter by their values, and each combination of them is exported as a picture. Otherwise,
-    each workload is exported as a picture.
+    `rest`, the user can filter by their values, and each combination of them is exported as a picture. Otherwise, each
+    workload is exported as a picture.
 
     `is_shown`: a function that returns whether the report shows the chart for a run.
     """
@@ -147,7 +143,7 @@ def all_charts() -> tuple[Chart, ...]:
 
 
 def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
-    """Return the charts of one kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
+    """Return all charts of one kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
     return tuple(each for each in all_charts() if isinstance(each, kind))
 
 

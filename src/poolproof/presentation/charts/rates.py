@@ -55,8 +55,8 @@ def _load(trial: TrialData) -> Lines | None:
 def load_line(reports: Sequence[Report], start_s: float, most_points: int, generator: str) -> Lines:
     """Return the load's rate over time, named after its generator.
 
-    Times are taken from the generator's own clock, because reports can arrive late. fio's last report, for example,
-    does. If the last interval is less than half as long as the preceding one, the two are merged.
+    Times are taken from the generator's own clock, because reports can arrive late, as fio's last report does. If the
+    last interval is less than half as long as the preceding one, the two are merged.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]

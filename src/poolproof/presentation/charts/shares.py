@@ -16,7 +16,7 @@ _SHARES = ("reads", "writes", "stored", "busy")
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return each disk's shares. Read or write shares are omitted if fio did not read or write.
+    """Return each disk's shares. Read shares are omitted if fio read nothing, and write shares if it wrote nothing.
 
     Each disk's last row has a note with the disk's time per request and whether the disk is slow.
     """

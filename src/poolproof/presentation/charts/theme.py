@@ -29,9 +29,7 @@ LIGHTER: Mapping[str, str] = {
 """The colours that are replaced on dark pages, mapped to their replacements."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""The colours of results, from a workload's best result down to a hundredth of it or less, in equal logarithmic
-steps.
-"""
+"""The colours of results, in equal logarithmic steps from a workload's best result to a hundredth of it or less."""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {
@@ -41,9 +39,7 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
-    """Return a scale that assigns the values of `among` to the names in order, repeating them if there are more
-    names.
-    """
+    """Return a scale that assigns the values of `among` to the names in order, repeating them if necessary."""
     return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 

@@ -1,6 +1,4 @@
-"""One trial's data for charts: samples of the disks' counters, the load generator's reports, and latencies over
-time.
-"""
+"""One trial's data for charts: samples of the disks' counters, the load generator's reports, and latencies."""
 
 import bisect
 import functools
@@ -152,10 +150,10 @@ def has_samples(run: Path, trial: Trial) -> bool:
 
 
 def median_first(cell: Cell) -> list[Trial]:
-    """Sort a cell's trials by how typical they are: the median first, then outwards from it by rank.
+    """Sort a cell's trials by their distance from the median, nearest first.
 
-    Trials are ranked by the workload's own metric. For an even number of trials, the median is the lower of the two
-    middle ones. Trials without a value come last.
+    The distance is the difference in rank by the workload's own metric. For an even number of trials, the median is the
+    lower of the two middle ones. Trials without a value come last.
     """
     values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
     ranked = sorted(values, key=lambda number: (values[number], number))

@@ -1,3 +1,1 @@
-"""Export runs to the formats of other programs, all based on the same rows. The formats are described in
-docs/export.md.
-"""
+"""Export runs to the formats of other programs, all based on the same rows. See docs/export.md for the formats."""

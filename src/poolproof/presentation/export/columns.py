@@ -30,7 +30,7 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return the columns by name: functions that compute a row's value as a string, number, bool or None."""
+    """Return the columns by name. Each is a function that returns a row's value: a string, number, bool or None."""
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {

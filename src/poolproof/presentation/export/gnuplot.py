@@ -114,9 +114,7 @@ def _block_size(row: ExportRow) -> str:
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the contents of all data files, such as `sync/randread/randread-sync.dat`, and all scripts, keyed by
-    path.
-    """
+    """Return the contents of all data files and scripts, keyed by path, such as `sync/randread/randread-sync.dat`."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -128,8 +126,8 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return the contents of a data file, with one block per layout and `NaN` for rejected results.
 
-    A comment line precedes each row that was rejected, did not converge, used emulated disks, or contains a result with
-    a different verdict.
+    A comment line precedes each row that was rejected, did not converge, used emulated disks, or contains a result
+    whose verdict differs from the row's.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]

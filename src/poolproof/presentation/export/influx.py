@@ -50,9 +50,7 @@ def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
 
 
 def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str]:
-    """Return a field that lists those of the results that are percentiles with too few events. Empty if there are
-    none.
-    """
+    """Return a field that lists the percentiles with too few events among these results, if there are any."""
     columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
     return {"too_few": _string(" ".join(columns))} if columns else {}
 

@@ -134,9 +134,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence listing the percentiles with too few events, and the number they need. Empty if there are
-    none.
-    """
+    """Return a sentence about percentiles with too few events and the number they need. Empty if there are none."""
     found = [(_place(row), row) for row in rows if row.counts]
     few = [f"{place} ({_text(each.sentence)})" for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:

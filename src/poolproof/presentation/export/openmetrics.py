@@ -85,9 +85,7 @@ def _samples(
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:
-    """Return a metric's labels. Sync percentiles, and percentiles of reads and writes combined, have no `direction`
-    label.
-    """
+    """Return a metric's labels. Sync percentiles, and percentiles of reads and writes combined, have no `direction`."""
     direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
     return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 

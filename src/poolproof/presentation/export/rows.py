@@ -32,7 +32,7 @@ class ExportRow:
 
     `settings`: the values that the layout and workload matrices chose for the cell, keyed by column.
     `options`: the options of the workload's first job.
-    `limit`: the highest result that the layout's disks allow, or None if unknown.
+    `limit`: the best result that the layout's disks allow, or None if unknown.
     """
 
     cell: Cell
@@ -94,16 +94,12 @@ class ExportRow:
 
     @property
     def settled(self) -> bool | None:
-        """True if the result for the workload's metric is as precise as `until` requires. None if `until` is not
-        set.
-        """
+        """True if the result for the workload's metric is as precise as `until` requires, or None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return the reasons why the result is less precise than `until` requires. Empty if it is precise or `until` is
-        not set.
-        """
+        """Return the reasons why the result is less precise than `until` requires, or an empty tuple if it is not."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -207,9 +203,9 @@ def _in_name(name: str) -> Iterable[tuple[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """Convert a name to a valid column, label or tag name: only ASCII letters, digits and `_` are kept.
+    """Convert a string to a valid name for a column, label or tag.
 
-    Every other character is replaced with `_`.
+    All characters except ASCII letters, digits and `_` are replaced with `_`.
     """
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 

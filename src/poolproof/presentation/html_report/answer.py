@@ -32,7 +32,7 @@ class Headline:
     """The answer to the campaign's question.
 
     `sentence`: the answer itself.
-    `rest`: further sentences, about the runner-up, the excluded layouts and the cost of the trials, for example.
+    `rest`: further sentences, for example about the runner-up, the excluded layouts and the cost of the trials.
     `workloads`: pairs of a workload and its answer, if the campaign has no goal.
     `tone`: `known` if the question is answered, `open` if it is undecided, or `nothing` if no conclusion is possible.
     """
@@ -160,9 +160,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return the number of layouts compared, if others were excluded for too few events. Otherwise, return an empty
-    string.
-    """
+    """Return the number of layouts compared if others have too few events, otherwise an empty string."""
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -281,9 +279,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield a sentence explaining which layouts are not ranked and why. For large mixes, it only counts unusable
-    results.
-    """
+    """Yield a sentence that lists the layouts left out and the reasons. For large mixes, count the unusable results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -303,9 +299,7 @@ def _emulated(run: LoadedRun) -> Iterator[str]:
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about the layouts eliminated by adaptive sampling, and the risk that the best one was among
-    them.
-    """
+    """Yield sentences about the layouts that adaptive sampling eliminated, and the risk of eliminating the best one."""
     found = elimination_of(run.trials, run.campaign)
     if found is not None and found.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))

@@ -59,9 +59,7 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """Return the cell's read and write flows, summed over all trials that did not fail. Empty if no bytes were
-    counted.
-    """
+    """Return the cell's read and write flows, summed over all trials that did not fail. Empty without counted bytes."""
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
     found = (_flow(trials, direction, rules, cell.generator) for direction in ("read", "write"))
@@ -112,7 +110,7 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Sum up a disk's use.
+    """Return a disk's total reads or writes in all trials.
 
     For a loop file, `below` can reveal a cache that the file's own counters don't show.
     """

@@ -131,9 +131,7 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows as columns. A repetitive column is stored as its distinct values and a list of indexes into
-    them.
-    """
+    """Return the rows as columns. Repetitive columns are stored as their distinct values and a list of indexes."""
     return [_column(values) for values in zip(*rows, strict=True)]
 
 
@@ -190,9 +188,9 @@ def _written(level: Level) -> int:
 class Tile:
     """A cell in the results map.
 
-    `share`: the cell's result as a fraction of the workload's best result, which is 1. It is None if the cell has no
-    valid result. It is also None if the result did not converge but is at least as good as the best one that did.
-    `depth`: how many powers of ten the result is below the best one, limited to `look.HEAT_DECADES`.
+    `share`: the cell's result as a fraction of the workload's best result. It is None if the cell has no valid result.
+    It is also None if the result did not converge but is at least as good as the best one that did.
+    `depth`: the distance from the best result in powers of ten, limited to `look.HEAT_DECADES`.
     `ink`: the colour of the verdict symbol.
     """
 
@@ -248,9 +246,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the cell's result, inverted if lower is better. None if it is missing, rejected, 0 or has too few
-    events.
-    """
+    """Return the cell's result, inverted if lower is better, or None if it can't be ranked or is 0."""
     if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean

@@ -49,7 +49,7 @@ class Update:
 
 
 class Follower:
-    """Follows a run directory in read-only mode. `before`: the trials that had already finished at the start.
+    """Follows a run directory in read-only mode. `before`: the trials that had finished when this object was created.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.

@@ -114,9 +114,7 @@ class _Feed:
             await anyio.sleep(_POLL_S)
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield each status change as a server-sent event, and a comment to keep the connection open during quiet
-        periods.
-        """
+        """Yield each status change as a server-sent event, and comments that keep the connection open in between."""
         last, quiet_s = "", 0.0
         while not self._closing():
             text = json.dumps(self._status)

@@ -24,7 +24,7 @@ The pause keeps the processors free for a measurement that may be running on thi
 
 
 class WatchedRun:
-    """A run watched by browsers. `update` must always be called from the same thread, `html` from any thread."""
+    """A run watched by browsers. Calls to `update` must not overlap, but `html` can be called from any thread."""
 
     def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
         self._follower, self._clock = follower, clock
@@ -38,9 +38,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read new events and return the status. The browser reloads the report whenever the status's `page`
-        increases.
-        """
+        """Read new events and return the status. Whenever its `page` increases, the browser reloads the report."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)

@@ -1,4 +1,4 @@
-"""Print audit results: each result's location, values and verdict, the reasons for it, and advice."""
+"""Format audit results: each result's location, values and verdict, the reasons for it, and advice."""
 
 import textwrap
 from collections import Counter
@@ -68,9 +68,7 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """Count the results by verdict: `19 results: 7 refuted, 8 suspect`. Also count verdicts changed since the
-    measurement.
-    """
+    """Count the results by verdict: `19 results: 7 refuted, 8 suspect`. Also count changed verdicts."""
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)

@@ -1,6 +1,4 @@
-"""Print a comparison: the differences between the runs, each cell's decision and interval, and what was left out and
-why.
-"""
+"""Print a comparison: the differences between the runs, each cell's decision and interval, and what was left out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

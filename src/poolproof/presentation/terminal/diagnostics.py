@@ -1,6 +1,4 @@
-"""Print lint findings like compiler messages, with location, severity, rule and message. Fixes follow on the next
-line.
-"""
+"""Format lint findings like compiler messages: location, severity, rule and message, with the fix on the next line."""
 
 import textwrap
 from collections import Counter

@@ -85,9 +85,7 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """Explain a result above its limit: `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never
-    …`.
-    """
+    """Explain a result above its limit: `reads on pair: 609%, more than its disks deliver alone. 90% of its …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     lower_is_better = cell.metric in LOWER_IS_BETTER
     comparison = "faster than its disks on their own" if lower_is_better else "more than its disks deliver alone"

@@ -1,6 +1,4 @@
-"""The live screen: progress, the current step, rates of the load generator and the disks, recent findings, and
-layouts.
-"""
+"""The live screen: progress, current step, rates of the load generator and the disks, recent findings, and layouts."""
 
 import contextlib
 import io
@@ -151,9 +149,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield one line per layout with a symbol per workload. If they don't all fit, show those around the running
-    layout.
-    """
+    """Yield one line per layout with a symbol per workload. Without room for all, show those near the running one."""
     layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:

@@ -1,4 +1,4 @@
-"""Print a plan: each command in shell syntax, the command that undoes it, and the loads."""
+"""Format a plan: each command in shell syntax, the command that undoes it, and the loads."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence

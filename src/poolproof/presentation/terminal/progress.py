@@ -31,8 +31,7 @@ class News:
 
 
 class RunProgress(Listener):
-    """Tracks a run through its events without printing anything. Events may be live or reconstructed from the run's
-    files.
+    """Tracks a run through its events, which are live or reconstructed from the run's files. Prints nothing.
 
     `rows`: each layout's cells, one per workload, keyed by the layout's name and state. Bare disks come first.
     `done`: the trials of earlier sessions.

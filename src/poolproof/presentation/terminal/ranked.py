@@ -104,9 +104,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Format a value with its interval's half-width, which is capped because two very different trials give a huge
-    one.
-    """
+    """Format a value with its interval's half-width, which is capped because two trials can differ enormously."""
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:

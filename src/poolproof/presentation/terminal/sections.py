@@ -54,9 +54,7 @@ def scope_text(earlier: int, what: str) -> str:
 
 
 def measured_text(claim: ClaimResult) -> str:
-    """Format the measured value with its interval, as in `48.0% (47.0% … 49.0%)`. If there is none, return the
-    reason.
-    """
+    """Format the measured value with its interval: `48.0% (47.0% … 49.0%)`. If there is none, return the reason."""
     interval = claim.measured
     if interval is None:
         return claim.why
@@ -138,7 +136,7 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
-    """Yield one row per disk. The share of reads or writes is a dash if fio did not read or write."""
+    """Yield one row per disk. The read share is a dash if fio read nothing, and the write share if it wrote nothing."""
     account = cell.account
     for number, leaf in enumerate(cell.leaves):
         read = leaf.read_share if account and account.fio_read_bytes else None

@@ -1,6 +1,4 @@
-"""Print a run's results table, with values, intervals, verdicts and speeds, followed by the reasons for the
-verdicts.
-"""
+"""Print a run's results table, with values, intervals, verdicts and speeds, and the reasons for the verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -249,9 +247,7 @@ def _title(cell: Cell) -> str:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each cell whose trials form groups or differ more than their within-trial variation
-    explains.
-    """
+    """Yield a block for each cell whose trials form groups or differ more than within-trial variation explains."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:

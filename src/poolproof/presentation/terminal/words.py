@@ -51,9 +51,7 @@ def emulated_legend(cells: Iterable[Cell]) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Format a trial's result, and mention too few events or missing convergence. Return `no result` if there is
-    none.
-    """
+    """Format a trial's result, or return `no result`. Mention if it did not converge or has too few events."""
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"
@@ -102,8 +100,8 @@ def speed_text(speed: Interval) -> str:
     """Format a relative speed with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
 
     Higher is always better, so half the latency is `2× faster`. Speeds that differ by a factor of 2 or more are shown
-    as a ratio, smaller differences in per cent. A bound more than a factor of 100 away from the mean is truncated: `4×
-    faster (<0.04 … >400)`.
+    as a ratio, smaller differences in per cent. Bounds are capped at a factor of 100 from the mean: `4× faster (<0.04 …
+    >400)`.
     """
     if speed.mean >= _SHOWN_AS_RATIO:
         return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
@@ -115,9 +113,7 @@ def speed_text(speed: Interval) -> str:
 
 
 def range_text(speed: Interval) -> str:
-    """Format a relative speed's interval: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty if there is no
-    interval.
-    """
+    """Format a relative speed's interval: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty without an interval."""
     if speed.low is None or speed.high is None:
         return ""
     low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
