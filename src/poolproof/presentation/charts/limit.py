@@ -12,7 +12,7 @@ from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
-"""The length of the longest bar, as a fraction of the limit. Longer bars are truncated, but their labels are not."""
+"""The longest bar, as a fraction of the limit. Longer bars are truncated, but labelled with the full share."""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 
