@@ -1,4 +1,4 @@
-"""Reduce an outcome to the I/O that the load asked for, without reads that only verify written data."""
+"""Reduce an outcome to the I/O that the load requested, without the reads that only verify written data."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ from poolproof.load.outcome import Outcome, PartOutcome
 
 
 def asked_of(load: Load, result: Outcome) -> Outcome:
-    """Return the outcome with only the I/O that the load asked for.
+    """Return a copy of the outcome with only the I/O that the load requested.
 
-    If a write-only part verifies its data, it reads the data back after writing it. These reads are faster or slower
-    than the writes and happen later, so they do not belong in the part's rate or latency. For a part that only
-    verifies, fio also reports writes, although the part makes none.
+    A write-only part with verification reads its data back after writing it. These reads are excluded from the part's
+    rate and latency, because they happen later and differ in speed. For parts that only verify, fio reports writes that
+    never happened; they are excluded too.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

@@ -1,4 +1,6 @@
-"""The `LoadGenerator` protocol, and functions that find generators. Each package in this folder has a `GENERATOR`."""
+"""The `LoadGenerator` protocol, and functions that find generators. Each package in this folder defines a
+`GENERATOR`.
+"""
 
 import functools
 import importlib
@@ -20,12 +22,15 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Status:
-    """Totals of all parts since the generator last started counting, for example after the ramp.
+    """Totals over all parts since the generator last reset its counters, for example after the ramp.
 
-    `at_s` is the time of the report in seconds since 1970, and `ran_s` is the runtime of the longest part. `latency_ns`
-    is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls, and `sync_ns` is their
-    total latency. If the generator does not separate directions, all I/O counts as reads. `start` and `end` are the
-    byte offsets at which the complete report begins and ends in the generator's output.
+    `at_s`: the time of the report, in seconds since 1970.
+    `ran_s`: the runtime of the longest part.
+    `latency_ns`: the sum of all completion latencies.
+    `syncs`, `sync_ns`: the number of fsync and fdatasync calls, and their total latency.
+    `start`, `end`: the byte offsets of the complete report in the generator's output.
+
+    If the generator does not report reads and writes separately, all I/O counts as reads.
     """
 
     at_s: float
@@ -53,9 +58,11 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    When the generator starts, the caller sets `begun_at_s` to the time on the clock that timestamps the counters, and
-    `clock_ahead_s` to the number of seconds by which the host's wall clock is ahead of that clock. `statuses` contains
-    the statuses read so far. It stays empty if the generator only reports at the end of a run.
+    `begun_at_s`: the time at which the generator started, on the same clock as the counters' timestamps.
+    `clock_ahead_s`: how far the host's wall clock is ahead of that clock.
+    `statuses`: the statuses read so far. It stays empty if the generator reports only at the end of a run.
+
+    The caller sets the first two when it starts the generator.
     """
 
     begun_at_s: float
@@ -63,31 +70,33 @@ class LiveReport(Protocol):
     statuses: list[Status]
 
     def read_on(self) -> None:
-        """Read what the generator has written since the last call."""
+        """Read everything that the generator has written since the last call."""
 
     def read_all(self) -> None:
-        """Read the whole report at once, so that later calls need not ask the host. Use this for short reports."""
+        """Read the whole report at once, so that later calls do not access the host. Meant for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the full reports that these statuses were read from, joined into one string."""
+        """Return the full reports behind these statuses, joined into one string."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes in the reports from which these statuses were read. Damaged reports are skipped."""
+        """Return the outcomes in the reports behind these statuses. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
-    """Turns a workload into a load, runs it, and turns the program's output into an outcome.
+    """Turns a workload into a load, runs it, and parses the program's output into an outcome.
 
-    Each layout has a `scratch` directory on the host, to which the generator writes its files. The generator's command
-    line contains the path of this directory, so that `poolproof clean` can find a generator that a crash left running.
+    The generator writes its files to the layout's `scratch` directory on the host. The directory's path must appear in
+    the generator's command line, so that `poolproof clean` can find a generator left running by a crash.
 
-    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. `packages` are
-    the Debian packages that contain these programs; the lab's image includes the packages. A trial's directory contains
-    the load as the generator read it (`load_file`) and the last complete report (`report_file`). An audit recognizes
-    the generator by these two file names, so no two generators may use the same pair.
+    `name`: the value of the workload option `generator` that selects this generator.
+    `programs`: the programs that must be installed on the host.
+    `packages`: the Debian packages that contain these programs. The lab's image includes them.
+    `load_file`: the name of the file in a trial's directory that contains the load as passed to the generator.
+    `report_file`: the name of the file in a trial's directory that contains the last complete report.
+    `bin_width`: the width of a bin in the generator's latency histograms, as a fraction of the bin's latency, or 0 if
+    its latencies are exact. It limits the precision of percentiles.
 
-    `bin_width` is the width of a bin in the generator's latency histograms, as a fraction of the bin's latency, or 0 if
-    its latencies are exact. The width limits how precisely a percentile is known.
+    An audit recognizes the generator by its `load_file` and `report_file`, so each generator needs a different pair.
     """
 
     name: str
@@ -107,51 +116,55 @@ class LoadGenerator(Protocol):
         """Start fetching what `prepare` needs from the host, in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
-        """Return the load for a workload, before it is placed in a directory or on a device.
+        """Return the load for a workload, not yet assigned to a directory or device.
 
-        `longest_s` becomes the runtime of time-based parts that do not set one. Raises CampaignError if the host's
-        generator does not know an option, or if poolproof does not allow an option or its value. Raises FioError if the
-        host's generator is missing or too old, and CommandError if the host does not answer.
+        `longest_s`: the runtime for time-based parts that do not set one.
+
+        Raises CampaignError if an option is unknown to the host's generator, or if poolproof does not allow an option
+        or its value. Raises FioError if the generator is missing or too old, and CommandError if the host does not
+        answer.
         """
 
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
-        """Return the load part that a workload's options describe, without asking a host."""
+        """Return the load part described by a workload's options, without contacting a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses a load. The keys of `loads` are workload names."""
+        """Raise CampaignError if the host's generator rejects a load. `loads` is keyed by workload name."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that could make a read-only part change files, or an empty string."""
+        """Return the option that could make a read-only part modify files, or an empty string if there is none."""
 
     def text(self, load: Load) -> str:
-        """Return the load as readable text, to be saved as `load_file`."""
+        """Return the load in readable form, to be saved as `load_file`."""
 
     def read_back(self, text: str) -> Load:
-        """Parse a saved `load_file`, so that the run it came from can be audited again."""
+        """Parse a saved `load_file`, so that its run can be audited again."""
 
     def in_directory(self, load: Load, directory: str) -> Load:
-        """Return the load with its files in `directory`, a path on the host."""
+        """Return a copy of the load with its files in `directory`, a path on the host."""
 
     def on_device(self, load: Load, path: str) -> Load:
-        """Return the load, changed to run on a block device that all clones share."""
+        """Return a copy of the load that uses a single block device, shared by all clones."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return the load, changed to use direct I/O on a bare disk, with a separate region for each clone.
+        """Return a copy of the load that uses direct I/O on a bare disk, with a separate region for each clone.
 
-        `size_bytes` is the disk's size, or None if it is unknown.
+        `size_bytes`: the disk's size, or None if unknown.
         """
 
     def lasting(self, load: Load, seconds: float) -> Load:
-        """Return the load with a runtime of `seconds`."""
+        """Return a copy of the load with its runtime set to `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for a workload's files. Workloads with the same directory share files."""
+        """Return the name of the directory for a workload's files. Workloads with the same directory share their
+        files.
+        """
 
     def fill_load(self, load: Load) -> Load:
-        """Return a load that writes all files of `load` once and completely, with incompressible data."""
+        """Return a load that writes every file of `load` completely, once, with incompressible data."""
 
     def device_fill_load(self, path: str, size_bytes: int) -> Load:
         """Return a load that writes the first `size_bytes` of a device once, with incompressible data."""
@@ -159,11 +172,11 @@ class LoadGenerator(Protocol):
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
         """Run a load that fills files.
 
-        Raises HostError if the space runs out, and FioError if filling fails for another reason.
+        Raises HostError if the layout runs out of space, and FioError if filling fails for another reason.
         """
 
     def cleanup_step(self, scratch: str) -> Step:
-        """Return the journal step whose undo stops a generator that a crash left running."""
+        """Return the journal step that, when undone, stops a generator left running by a crash."""
 
     def run(
         self,
@@ -175,37 +188,41 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to its end. Return the load's text as the generator read it, and how the program ended.
+        """Run the load to completion. Return the load as passed to the generator, and the completed process.
 
-        `status_s` is the interval between status reports, or None for no reports. `before` is called right before the
-        program starts. With `read_only`, the generator must not write to any file. Raises CommandTimedOut if the
-        program was killed because it ran far longer than requested.
+        `status_s`: the interval between status reports, or None for no reports.
+        `before`: called immediately before the program starts.
+        `read_only`: if True, the generator must not write to any file.
+
+        Raises CommandTimedOut if the program is killed because it runs far longer than requested.
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        """End the running program so that it can still write its report. Does nothing if the program has ended."""
+        """Stop the running program in a way that lets it write its report. Does nothing if it has already ended."""
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
     def run_delays(self, host: Host, scratch: str) -> str:
-        """Return how long each of the running program's I/O threads has run and has waited for a CPU.
+        """Return the running program's CPU times and CPU wait times, per I/O thread.
 
-        The returned string has a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and
-        the content of this file. The string is empty if the program has ended or if the times are unknown.
+        The string has one line per thread: the path /proc/PID/task/TID/schedstat, a colon, and that file's content. It
+        is empty if the program has ended or the times are unknown.
         """
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:
-        """Return the report of the run that is about to start."""
+        """Return the report of a run that is about to start."""
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        """Return everything that the finished program wrote to its report, or an empty string if there is no report."""
+        """Return the finished program's complete report file, or an empty string if there is none."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
-        """Return the outcomes of all complete reports, in the order of the text."""
+        """Return the outcomes of all complete reports, in the order in which they appear."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the exit code shows that the run completed or, if `interrupted`, that `interrupt` ended it."""
+        """True if the exit code shows that the run completed or, if `interrupted`, that it was stopped by
+        `interrupt`.
+        """
 
 
 @functools.cache
@@ -217,9 +234,9 @@ def all_generators() -> dict[str, LoadGenerator]:
 
 
 def generator_for(workload: Workload) -> LoadGenerator:
-    """Return the generator that a workload selects. The default is fio.
+    """Return the generator selected by a workload. The default is fio.
 
-    Raises CampaignError if there is no generator with the selected name, or if the workload's jobs select different
+    Raises CampaignError if the selected generator does not exist, or if the workload's jobs select different
     generators.
     """
     names, known = workload.generators, all_generators()
@@ -233,13 +250,13 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
 
 def generator_in(options: Mapping[str, str]) -> LoadGenerator:
-    """Return the generator that a workload's options select, or fio if they name no known generator."""
+    """Return the generator selected by a workload's options, or fio if they name no known generator."""
     known = all_generators()
     return known.get(options.get(GENERATOR_OPTION, ""), known[DEFAULT_GENERATOR])
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the load part that a workload's options describe, as the generator from `generator_in` reads them."""
+    """Return the load part described by a workload's options, as interpreted by the generator from `generator_in`."""
     return generator_in(options).described(name, options)
 
 
@@ -249,9 +266,9 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
-    """Return the generator whose load and report files are in a trial's directory, or None if there are no such files.
+    """Return the generator whose load and report files are in a trial's directory, or None if there is none.
 
-    `has_file` returns True if the directory contains a regular file with the given name.
+    `has_file`: returns True if the directory contains a regular file with the given name.
     """
     for generator in all_generators().values():
         if has_file(generator.load_file) and has_file(generator.report_file):
@@ -260,5 +277,5 @@ def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Pick the versions of load generators from the program versions that a run recorded."""
+    """Pick out the load generators' versions from the program versions recorded by a run."""
     return [versions[name] for name in all_generators() if name in versions]

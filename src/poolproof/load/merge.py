@@ -1,9 +1,10 @@
-"""Merge the outcomes of clones and parts that ran at the same time, and of groups that ran one after the other.
+"""Merge the outcomes of clones and parts that ran concurrently, and of groups that ran one after another.
 
-Percentiles cannot be averaged. A merged percentile is read from the merged histogram. Without a histogram, it is
-unknown. The rate of parts that ran at the same time is their total bytes divided by the longest runtime
-(`show_run_stats` in fio's stat.c). The rate of successive groups is their total bytes divided by the sum of their
-runtimes. A histogram maps latencies in nanoseconds to the number of I/Os.
+Percentiles cannot be averaged. A merged percentile is therefore computed from the merged histogram, which maps
+latencies in nanoseconds to numbers of I/Os. Without histograms, it is unknown.
+
+The combined rate of concurrent parts is their total bytes divided by the longest runtime (`show_run_stats` in fio's
+stat.c). The combined rate of successive groups is their total bytes divided by the sum of their runtimes.
 """
 
 import itertools
@@ -53,7 +54,9 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or, without a histogram, as reported. None if unknown."""
+    """Return a percentile in nanoseconds, from the histogram if there is one, otherwise as reported. None if
+    unknown.
+    """
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -61,11 +64,11 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
-    """Merge several latency distributions. Empty ones are ignored. Return None if all are empty.
+    """Merge several latency distributions, ignoring empty ones. Return None if all are empty.
 
-    The result has every percentile that any input has, or fio's default percentiles if no input has any. They are read
-    from the merged histogram, so if any input lacks a histogram, the result has no percentiles. Any other value is None
-    if it is unknown in an input. If only one distribution has samples, it is returned unchanged.
+    The result contains every percentile found in any input, or fio's default percentiles if there are none. They are
+    computed from the merged histogram, so they are missing if any input has no histogram. Any other value is None if it
+    is unknown in one of the inputs. A single nonempty distribution is returned unchanged.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -81,11 +84,11 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
-    """Merge one direction of clones that ran at the same time, or return None if no clone did I/O in this direction.
+    """Merge one direction of clones that ran concurrently. Return None if no clone did I/O in this direction.
 
-    `runtime_ms` is the longest runtime. As in fio, a rate is the total number of bytes or I/Os divided by this runtime.
-    If the total or the runtime is unknown, the clones' rates are added instead. The rate samples of different clones
-    are not taken at the same times, so the merged standard deviation is None.
+    `runtime_ms` is the longest runtime. As in fio, rates are totals divided by this runtime. If the total or the
+    runtime is unknown, the clones' rates are added up instead. The merged standard deviation is None, because the
+    clones' rates are not sampled at the same times.
     """
     parts = [part for part in directions if part is not None]
     if len(parts) <= 1:
@@ -103,7 +106,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 
 
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
-    """Merge clones, or parts that ran at the same time, into one part. Raises ValueError if `jobs` is empty.
+    """Merge clones, or parts that ran concurrently, into one part. Raises ValueError if `jobs` is empty.
 
     The merged part gets the first part's name and options, and the first nonzero `error`.
     """
@@ -134,7 +137,7 @@ def merge_outcome(result: Outcome) -> PartOutcome:
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """Return the I/O of the entire run in one direction, or None if the run had no I/O in this direction."""
+    """Return the entire run's I/O in one direction (such as "read"), or None if there was none."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
     if merged is None or len(groups) == 1 or groups_ran_at_once(result):
@@ -144,9 +147,10 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
-    """Return the IOPS and bytes per second of reads and writes together, if they did not run at the same time.
+    """Return the combined IOPS and bytes per second of reads and writes that did not run concurrently.
 
-    The rates are totals divided by the time during which anything ran. None if the directions' rates can be added up.
+    The rates are totals divided by the time during which any part was running. None if the rates of reads and writes
+    can simply be added up.
     """
     ways = ("read", "write", "mixed")
     groups = _by_group(result.parts)
@@ -175,7 +179,9 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return the ms during which at least one of a group's jobs ran. None if all started together, or if unknown."""
+    """Return the time in ms during which any of a group's jobs was running. None if unknown or if all started
+    together.
+    """
     spans: list[tuple[int, int]] = []
     for job in jobs:
         if runtime_ms := _longest_ms([job], ways):
@@ -193,9 +199,9 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
 
 
 def measured_ms(result: Outcome) -> int:
-    """Return the ms from the start of the first part's measurement to the end of the last one.
+    """Return the time in ms from the start of the first part's measurement to the end of the last one.
 
-    If the delay of a part is unknown, all parts are assumed to have started together.
+    If a part's start delay is unknown, all parts are assumed to have started together.
     """
     delays = [part.delay_ms for part in result.parts if part.delay_ms is not None]
     if len(delays) < len(result.parts):
@@ -205,7 +211,7 @@ def measured_ms(result: Outcome) -> int:
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
-    """Recompute the direction's rates over another runtime. If `runtime_ms` is None, return the direction unchanged."""
+    """Recompute a direction's rates for a different runtime, or return it unchanged if `runtime_ms` is None."""
     if direction is None or runtime_ms is None:
         return direction
     return replace(
@@ -218,10 +224,10 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return each group's I/O in one direction, with the totals that fio printed. None for a group without such I/O.
+    """Return each group's I/O in one direction, using fio's printed totals. None for a group without such I/O.
 
-    If a group's jobs started at different times (startdelay, ramp_time), the group's rates are computed over the time
-    during which at least one job ran. fio divides by the longest runtime, as if all jobs had run at once.
+    If a group's jobs started at different times (startdelay, ramp_time), the rates are recomputed for the time during
+    which any of them was running. fio itself divides by the longest runtime, as if all jobs had run concurrently.
     """
     return tuple(
         _over(
@@ -237,9 +243,9 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
-    Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced. If the group moved clearly
-    more than the parts, some of its clones are missing from the text. In that case, the group's bytes are used, and the
-    number of I/Os and the IOPS are scaled up to match.
+    A known sum of bytes is kept, because it is exact. If the group transferred clearly more bytes
+    than the parts, the text does not show all clones. In that case, the group's number of bytes is used, and the number
+    of I/Os and the IOPS are scaled up to match.
     """
     if merged is None or reported is None:
         return merged
@@ -260,7 +266,9 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def groups_ran_at_once(result: Outcome) -> bool:
-    """True if a group began before the previous one was half over. False if a start time or a runtime is unknown."""
+    """True if any group started before the previous one was half finished. False if a start time or runtime is
+    unknown.
+    """
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -273,7 +281,7 @@ def groups_ran_at_once(result: Outcome) -> bool:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Apply `choose` (sum, min or max) to the values. Return None if there are none or if any is unknown."""
+    """Apply `choose` (sum, min or max) to the values. Return None if there are no values or if any is unknown."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 

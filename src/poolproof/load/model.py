@@ -1,4 +1,4 @@
-"""A load: the I/O that a load generator is asked to do, described in terms that apply to every generator."""
+"""A load: the I/O requested from a load generator, in terms that apply to every generator."""
 
 import math
 from collections import defaultdict
@@ -14,7 +14,7 @@ class Extent:
     """The range of bytes [start, end) in a file. `end` is infinite if the size is unknown.
 
     `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or the name of a separate scale. Only
-    extents on the same scale can be compared. All files that a clone creates are treated as one file.
+    extents on the same scale can be compared. All files created by a clone are treated as one file.
     """
 
     file: str
@@ -25,37 +25,36 @@ class Extent:
 
 @dataclass(frozen=True)
 class LoadPart:
-    """One part of a load: I/O of one kind, done by one or more clones. In fio, a part is a job.
+    """One part of a load: a single kind of I/O, done by one or more clones. In fio, a part is a job.
 
     Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. `random_share` is the fraction
-    of a random part's I/Os that start at a new random offset; the others continue where the previous I/O ended. Block
-    sizes range from `block_bytes` to `max_block_bytes`.
+    of I/Os that start at a new random offset; the others continue where the previous I/O ended. Block sizes range from
+    `block_bytes` to `max_block_bytes`.
 
-    Amount: each clone works on `size_bytes` bytes of its files (None if unknown). If `io_size_bytes` is set, each clone
-    moves that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the
-    measurement. A `time_based` part starts over when it has moved all bytes, until the time is up. A part that
-    `waits_for_previous` starts when all parts before it have ended. A part that `starts_late` waits for a fixed or
-    random time first.
+    Amount: each clone works on `size_bytes` bytes of its files (None if unknown), but transfers `io_size_bytes` bytes
+    if that is set. `runtime_s` is the time limit, not counting the `ramp_s` seconds before the measurement. A
+    `time_based` part starts over after transferring all its bytes, until the time limit. A part that
+    `waits_for_previous` starts after all earlier parts have ended. A part that `starts_late` has a fixed or random
+    start delay.
 
-    Concurrency: the part has `clones` clones, and each requests a queue depth of `depth`. If `is_synchronous`, the
-    engine waits for each I/O before it submits the next one. `queue` is the maximum number of outstanding I/Os of all
-    clones together.
+    Concurrency: the part has `clones` clones, each with a requested queue depth of `depth`. If `is_synchronous`, the
+    engine waits for each I/O before submitting the next. `queue` is the maximum number of outstanding I/Os of all
+    clones combined.
 
-    Files: each clone uses `files` files. If the part `makes_new_files`, none of them exists before the part starts, and
-    the part removes them at its end. `extents` lists the bytes that each clone covers in each file.
-    `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
+    Files: each clone uses `files` files. If the part `makes_new_files`, it creates all of them and removes them at the
+    end. `extents` lists the byte ranges that each clone covers. `may_use_page_cache` is True if I/O that is not
+    `direct` may be served from the kernel's page cache.
 
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes
     between two fsync or fdatasync calls.
 
-    Data: the part `verifies` what it wrote, or `only_verifies` what an earlier run wrote. If `refills_buffers`, every
-    write has new data. `compress_percentage` is the share of each buffer that is meant to be compressible; None if not
-    set. `repeats_pattern`: every buffer is filled with one short pattern.
+    Data: the part `verifies` its own writes, or `only_verifies` those of an earlier run. If `refills_buffers`, every
+    write has new data. `compress_percentage` is the requested compressible percentage of each buffer, or None if not
+    set. If `repeats_pattern`, every buffer is filled with one short pattern.
 
-    `averages_runs`: the generator prints the mean rate and the mean latency of several runs. Their product can be more
-    than `queue` I/Os in flight.
-
-    `source` is the part in the generator's format, for the generator itself and for rules about its options.
+    `averages_runs`: the generator prints the mean rate and the mean latency of several runs, so their product can
+    exceed `queue`.
+    `source`: the part in the generator's own format, for the generator itself and for rules about its options.
     """
 
     name: str
@@ -111,10 +110,11 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is durable before the next one starts: it is synchronous, or a sync call follows it.
+        """True if every write is durable before the next one starts, because it is synchronous or followed by a sync
+        call.
 
-        A sync call covers only writes that have completed. If a clone has several I/Os in flight, fio issues the call
-        without waiting for them, so the call does not make each write durable.
+        A sync call covers only completed writes. fio does not wait for other I/Os in flight before it issues the call,
+        so sync calls make each write durable only if a clone has a single I/O in flight.
         """
         return self.writes_are_synchronous or (self.sync_every == 1 and self.queue_each == 1)
 
@@ -125,7 +125,7 @@ class LoadPart:
 
     @cached_property
     def shares_one_file(self) -> bool:
-        """True if several clones cover the same bytes of a file."""
+        """True if several clones access the same bytes of a file."""
         return self.clones > 1 and _most_sharers(self.extents) > 1
 
 
@@ -138,7 +138,7 @@ class Load:
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts, grouped into phases. Parts of a phase run at the same time; phases run one after the other."""
+        """The parts, grouped into phases. The parts of a phase run concurrently; the phases run one after another."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -148,7 +148,7 @@ class Load:
 
     @property
     def makes_new_files(self) -> bool:
-        """True if every part works on files that do not exist before it starts."""
+        """True if every part creates all the files that it uses."""
         return bool(self.parts) and all(part.makes_new_files for part in self.parts)
 
     @property
@@ -171,28 +171,30 @@ class Load:
 
     @property
     def ramp_s(self) -> float:
-        """The longest ramp of any part, in seconds."""
+        """The highest known byte offset that the load reaches in any file or device, or 0 if none is known."""
         return max((part.ramp_s for part in self.parts), default=0.0)
 
     @cached_property
     def end_bytes(self) -> int:
-        """The highest known offset, in bytes, that the load reaches in any file or device, or 0 if none is known."""
+        """The largest number of clones that access the same byte during one phase, or 1 if no two clones overlap."""
         ends = (extent.end for extent in _extents(self.parts) if extent.scale == "bytes")
         return int(max((end for end in ends if not math.isinf(end)), default=0))
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte in one phase, or 1 if no two clones overlap."""
+        """True if several clones, of the same part or of different parts, access the same bytes of a file in one
+        phase.
+        """
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
-        """True if several clones, of one or more parts, cover the same bytes of a file in the same phase."""
+        """The number of distinct bytes that the load can access, or None if a size is unknown or not in bytes."""
         return self.sharers > 1
 
     @cached_property
     def unique_bytes(self) -> int | None:
-        """The number of different bytes that the load can touch, or None if a size is unknown or not in bytes."""
+        """The requested measurement time in seconds, summed over the phases, or None if a part has no time limit."""
         groups = _by_file(_extents(self.parts))
         if not groups or any(scale != "bytes" for _, scale in groups):
             return None
@@ -201,7 +203,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested measurement time in seconds, added up over the phases. None if a part has no time limit."""
+        """The expected duration of all phases in seconds, including ramps, or None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None

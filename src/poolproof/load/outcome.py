@@ -1,6 +1,6 @@
-"""The values that a load generator measured, with units in their names.
+"""The values measured by a load generator, with units in their names.
 
-A value that the source does not contain is None. Missing values are never guessed or replaced with 0.
+A value that the source does not contain is None; it is never guessed or replaced with 0.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,13 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 
 @dataclass(frozen=True)
 class Latency:
-    """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage, such as 99.9, to a latency.
+    """A latency distribution in nanoseconds.
 
-    `bins_ns` is the histogram. It maps the latency of each bin to the number of I/Os in the bin, and is empty if the
-    generator reported no histogram. Only distributions with histograms can be merged completely.
+    `percentiles_ns`: maps a percentage, such as 99.9, to a latency.
+    `bins_ns`: the histogram, as a map from each bin's latency to its number of I/Os. Empty if the generator reported
+    none.
+
+    Only distributions with histograms can be merged completely.
     """
 
     samples: int | None = None
@@ -25,11 +28,12 @@ class Latency:
 
 @dataclass(frozen=True)
 class Direction:
-    """The I/O of one part or group in one direction. Bandwidth is in bytes per second, IOPS in I/Os per second.
+    """The reads, writes or trims of one part or group. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
-    `slat` is the time to submit an I/O, `clat` is the time from submission to completion, and `lat` is the sum of the
-    two. `samples` is the number of rate samples from which the minimum, maximum, mean and standard deviation were
-    computed.
+    `slat`: the time to submit an I/O.
+    `clat`: the time from submission to completion.
+    `lat`: the total of both.
+    `samples`: the number of rate samples behind the minimum, maximum, mean and standard deviation.
     """
 
     io_bytes: int | None = None
@@ -52,19 +56,17 @@ class Direction:
 class PartOutcome:
     """The outcome of one part of a load: a fio job, or a group of its clones.
 
-    `clones` is the number of clones whose values are included. Directions without I/O are None. `mixed` is the total of
-    all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
-    calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
-
-    Parts with the same `group` ran at the same time, apart from their delays. `delay_ms` is the requested time from the
-    start of the group to the start of the part's measurement, or None if unknown. Groups usually ran one after the
-    other.
-
-    `options` are the options as the generator printed them. fio omits switches without a value (`time_based`).
-
-    `latency_shares` is the distribution of the completion latencies of all directions. It maps the upper bound of each
-    bin, in nanoseconds, to the percentage of I/Os in the bin. It is empty if the source does not contain the
-    distribution.
+    `clones`: the number of clones whose values are included.
+    `read`, `write`, `trim`: None if there was no such I/O.
+    `mixed`: the combined total, in sources that do not separate reads, writes and trims.
+    `syncs`, `sync`: the number of fsync and fdatasync calls, and their latency.
+    `host`: the machine's name in client/server runs.
+    `group`: the group's number. Parts in the same group ran concurrently, apart from their delays. Groups usually ran
+    one after another.
+    `delay_ms`: the requested time from the group's start to the part's first measurement, or None if unknown.
+    `options`: the options as printed by the generator. fio omits switches without a value (`time_based`).
+    `latency_shares`: the distribution of all completion latencies, as a map from each bin's upper bound in nanoseconds
+    to the percentage of I/Os in it. Empty if the source does not contain it.
     """
 
     name: str
@@ -88,7 +90,7 @@ class PartOutcome:
 
     @property
     def directions(self) -> dict[str, Direction]:
-        """The directions with I/O, keyed by name."""
+        """The directions (such as "read") in which there was I/O, keyed by name."""
         found = {name: getattr(self, name) for name in DIRECTIONS}
         return {name: direction for name, direction in found.items() if direction is not None}
 
@@ -101,10 +103,9 @@ class PartOutcome:
 def separate(
     read: Direction | None, write: Direction | None, trim: Direction | None, mixed: Direction | None
 ) -> Direction | None:
-    """Return the total of all directions. None if the source also has the separate directions.
+    """Return the combined total `mixed`, or None if the source also has separate reads, writes or trims.
 
-    With `unified_rw_reporting=both`, fio prints both the total and the separate directions, and using both would count
-    everything twice.
+    With `unified_rw_reporting=both`, fio prints both, and using both would count everything twice.
     """
     return mixed if read is write is trim is None else None
 
@@ -113,8 +114,8 @@ def separate(
 class DiskUtilization:
     """A disk's requests, bytes and utilization as reported by the generator, including start-up and file layout.
 
-    Merges are requests that the kernel merged into another request. `is_component` is True for a disk below a device
-    mapper or md device that is itself among the disks.
+    `read_merges`, `write_merges`: the number of requests that the kernel merged into another request.
+    `is_component`: True for a disk that is part of a listed device mapper or md device.
     """
 
     name: str
@@ -130,11 +131,13 @@ class DiskUtilization:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run of a load generator. `version` is the generator's name and version (`fio-3.33`).
+    """The outcome of one run of a load generator.
 
-    `timestamp_ms` is the end of the run in milliseconds since 1970. `groups` maps each group's number to the group's
-    totals by direction, and is empty if the generator printed no totals. `notes` contains the output lines that are not
-    part of the report.
+    `version`: the generator's name and version (`fio-3.33`).
+    `timestamp_ms`: the end of the run, in milliseconds since 1970.
+    `notes`: the output lines that are not part of the report.
+    `groups`: each group's totals, keyed by group number and then by direction. Empty if the generator printed no
+    totals.
     """
 
     version: str
@@ -146,5 +149,5 @@ class Outcome:
 
 
 def per_second(amount: int | None, ran_ms: int | None) -> float | None:
-    """Return `amount` per second if it took `ran_ms` milliseconds. None if either is unknown or `ran_ms` is 0."""
+    """Return `amount` per second, given the duration `ran_ms`. None if either is unknown or the duration is 0."""
     return 1000 * amount / ran_ms if amount is not None and ran_ms else None
