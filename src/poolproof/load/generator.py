@@ -1,6 +1,4 @@
-"""The `LoadGenerator` protocol, and functions that find generators. Each package in this folder defines a
-`GENERATOR`.
-"""
+"""The `LoadGenerator` protocol, and functions that find generators. Each package here defines a `GENERATOR`."""
 
 import functools
 import importlib
@@ -159,9 +157,7 @@ class LoadGenerator(Protocol):
         """Return a copy of the load with its runtime set to `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for a workload's files. Workloads with the same directory share their
-        files.
-        """
+        """Return the name of the directory for a workload's files. Workloads with the same directory share files."""
 
     def fill_load(self, load: Load) -> Load:
         """Return a load that writes every file of `load` completely, once, with incompressible data."""
@@ -188,7 +184,7 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to completion. Return the load as passed to the generator, and the completed process.
+        """Run the load to completion. Return the text that the generator read as its load, and how the program ended.
 
         `status_s`: the interval between status reports, or None for no reports.
         `before`: called immediately before the program starts.
@@ -220,9 +216,7 @@ class LoadGenerator(Protocol):
         """Return the outcomes of all complete reports, in the order in which they appear."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the exit code shows that the run completed or, if `interrupted`, that it was stopped by
-        `interrupt`.
-        """
+        """True if the exit code shows that the run completed or, if `interrupted`, that `interrupt` stopped it."""
 
 
 @functools.cache

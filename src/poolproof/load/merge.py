@@ -54,9 +54,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram if there is one, otherwise as reported. None if
-    unknown.
-    """
+    """Return a percentile in nanoseconds, from the histogram if there is one, else as reported. None if unknown."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -179,8 +177,9 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return the time in ms during which any of a group's jobs was running. None if unknown or if all started
-    together.
+    """Return the time in ms during which any of a group's jobs was running.
+
+    None if the time is unknown or if all jobs started together.
     """
     spans: list[tuple[int, int]] = []
     for job in jobs:
@@ -243,9 +242,9 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
-    A known sum of bytes is kept, because it is exact. If the group transferred clearly more bytes
-    than the parts, the text does not show all clones. In that case, the group's number of bytes is used, and the number
-    of I/Os and the IOPS are scaled up to match.
+    A known sum of bytes is kept, because it is exact. If the group transferred clearly more bytes than the parts, some
+    clones are missing from the text. In that case, the group's number of bytes is used, and the number of I/Os and the
+    IOPS are scaled up to match.
     """
     if merged is None or reported is None:
         return merged
@@ -266,9 +265,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def groups_ran_at_once(result: Outcome) -> bool:
-    """True if any group started before the previous one was half finished. False if a start time or runtime is
-    unknown.
-    """
+    """True if any group started before the previous one was half finished. False if a time is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:

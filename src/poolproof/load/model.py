@@ -52,8 +52,8 @@ class LoadPart:
     write has new data. `compress_percentage` is the requested compressible percentage of each buffer, or None if not
     set. If `repeats_pattern`, every buffer is filled with one short pattern.
 
-    `averages_runs`: the generator prints the mean rate and the mean latency of several runs, so their product can
-    exceed `queue`.
+    `averages_runs`: the generator prints the mean rate and the mean latency of several runs, so their product (the
+    number of I/Os in flight) can exceed `queue`.
     `source`: the part in the generator's own format, for the generator itself and for rules about its options.
     """
 
@@ -110,8 +110,7 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is durable before the next one starts, because it is synchronous or followed by a sync
-        call.
+        """True if every write is durable before the next starts: it is synchronous, or a sync call follows it.
 
         A sync call covers only completed writes. fio does not wait for other I/Os in flight before it issues the call,
         so sync calls make each write durable only if a clone has a single I/O in flight.
@@ -182,9 +181,7 @@ class Load:
 
     @cached_property
     def sharers(self) -> int:
-        """True if several clones, of the same part or of different parts, access the same bytes of a file in one
-        phase.
-        """
+        """True if several clones, of one part or of several, access the same bytes of a file in one phase."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
