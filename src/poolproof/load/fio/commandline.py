@@ -1,8 +1,8 @@
 """Parse fio command lines such as `fio --name=a --rw=read --name=b …`.
 
-An option starts with one dash or two, and its value follows after `=` or a space. Options before the first `--name`, or
-after `--name=global`, apply to all jobs that follow. Any other `--name` starts a job (`parse_cmd_line` in fio's
-init.c). Option names may be shortened to an unambiguous prefix (getopt_long_only).
+An option starts with one or two dashes, and its value follows after `=` or a space. Option names may be shortened to an
+unambiguous prefix (getopt_long_only). Options before the first `--name`, or after `--name=global`, apply to all later
+jobs. Any other `--name` starts a job. Source: `parse_cmd_line` in fio's init.c.
 """
 
 import re
@@ -43,7 +43,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """An option on a command line, with its canonical name, its value, and the indexes of its first and last word."""
+    """A command-line option with its canonical name, its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -55,9 +55,11 @@ class Given:
 class Command:
     """A parsed fio command.
 
-    `files` are the job files that the command names. `program` contains the (canonical name, value) of each option of
-    fio itself. `line` and `last_line` are the command's first and last line number (1-based). `text` is the command on
-    a single line. `given` contains all options in the order in which they were given.
+    `files`: the job files named on the command line.
+    `program`: the options for fio itself, as (canonical name, value) pairs.
+    `line`, `last_line`: the command's first and last line number (1-based).
+    `text`: the command on a single line.
+    `given`: all options in their original order.
     """
 
     jobs: Jobs
@@ -71,15 +73,15 @@ class Command:
 
     @property
     def runs(self) -> bool:
-        """True if the command defines jobs or names job files: fio then does I/O."""
+        """True if the command makes fio do I/O, because it defines jobs or names job files."""
         return bool(self.jobs or self.files)
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Return the fio command in a shell command, or None if there is no fio command. The text may have several lines.
+    """Return the fio command in a shell command, which may span several lines, or None if there is none.
 
-    Anything before fio (a prompt, `sudo`, variables) and after fio's arguments (`|`, `>`, `;`) is ignored. A fio
-    command in quotes, meant for another shell, is found too. A text with unbalanced quotes is split at whitespace.
+    Anything before fio (a prompt, `sudo`, variables) and after its arguments (`|`, `>`, `;`) is ignored. The fio
+    command may also be quoted inside another command. If the quotes are unbalanced, the input is split at whitespace.
     """
     words = _words(text)
     arguments = _fio_arguments(words)
@@ -92,11 +94,9 @@ def read_command(text: str, line: int = 1) -> Command | None:
 def read_arguments(
     arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
 ) -> Command:
-    """Parse fio's arguments, without the program name.
+    """Parse fio's arguments, given without the program name. Invalid arguments are listed in `problems`.
 
-    Invalid arguments are listed in `problems` and never raise an error.
-
-    `lines` contains each argument's line number. Without `lines`, all arguments are on `line`.
+    `lines`: each argument's line number. By default, all arguments are on `line`.
     """
     lines = lines or [line] * len(arguments)
     files: list[str] = []
@@ -136,7 +136,7 @@ def read_arguments(
 
 
 def _joined(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Problem]:
-    """Yield a problem for each option that is joined to the number before it: `--numjobs=1--group_reporting`."""
+    """Yield a problem for each option joined to the number before it, as in `--numjobs=1--group_reporting`."""
     for option in given:
         if found := _joined_to(option):
             yield Problem(
@@ -153,10 +153,10 @@ def _joined_to(option: Given) -> re.Match[str] | None:
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio, or None if no `fio` is followed by an option or a job file.
+    """Return the index of the word that runs fio, or None if no `fio` is followed by an option or job file.
 
-    In `kubectl exec fio -- fio --name=a` and `docker run --name fio --rm fio --name=a`, this is the last `fio`. A `fio`
-    that is the value of one of fio's own options (`--name fio`) is skipped.
+    If there are several, the last one runs fio, as in `kubectl exec fio -- fio --name=a` and `docker run --name fio
+    --rm fio --name=a`. A `fio` that is itself an option value (`--name fio`) is skipped.
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
@@ -164,7 +164,7 @@ def place_of_fio(words: Sequence[str]) -> int | None:
 
 
 def _takes_next(word: str) -> bool:
-    """True if the word is a fio option that takes the next word as its value."""
+    """True if the word is a fio option whose value is the next word."""
     if word in ("-", "--") or not word.startswith("-") or "=" in word:
         return False
     name = resolve(word.lstrip("-"), _NAMES)
@@ -174,7 +174,7 @@ def _takes_next(word: str) -> bool:
 def _options(
     arguments: Sequence[str], lines: Sequence[int], files: list[str], problems: list[Problem]
 ) -> Iterator[Given]:
-    """Yield the options in order. Add job files to `files`, and invalid options to `problems`."""
+    """Yield the options in order. Job files are added to `files`, and invalid options to `problems`."""
     at = 0
     while at < len(arguments):
         first, word = at, arguments[at]
@@ -207,10 +207,10 @@ def _options(
 
 
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the short options that fio reads after a single dash, if no long option fits.
+    """Parse single-dash options as fio does if no long option matches (getopt_long_only).
 
-    Each letter is a switch, or an option whose value is the rest of the text (getopt_long_only). None if a letter is
-    not an option, or if fio would exit without running the job.
+    Each letter is a switch, or an option that takes the rest of the word as its value. Returns None if a letter is not
+    an option, or if fio would exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):
@@ -224,9 +224,9 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def without_windows_path(text: str) -> str:
-    """Replace each path such as `C:\\fio\\fio.exe`, and any prompt before it, with `fio`.
+    """Replace each Windows path such as `C:\\fio\\fio.exe`, including any prompt before it, with `fio`.
 
-    A shell would read the backslashes as escapes. All positions in the text stay the same.
+    Otherwise, the backslashes would be parsed as shell escapes. The path is padded, so that positions do not change.
     """
     return _WINDOWS_CALL.sub(lambda match: "fio".rjust(len(match[0])), text) if "fio" in text else text
 

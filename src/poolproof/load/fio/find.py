@@ -1,10 +1,10 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the nearest command or job file that fits it, or else with the options that fio printed. Values
-are never guessed: if a value is not in the text, it is None.
+Each result is returned with the nearest matching command or job file, or otherwise with the options that fio printed.
+Missing values are None and are never guessed.
 
-With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last report
-is used. The separate reports of clones look similar, but all clones end at about the same time.
+With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last one is
+used. Clones that report separately look similar, but all of them end at about the same time.
 """
 
 import re
@@ -33,7 +33,7 @@ _GROWTH = 1.05  # the least growth of the run time from the first report to the 
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. If a run appears in several formats, only the most detailed is returned."""
+    """Return all fio results in line order. If a run appears in several formats, only the most detailed is kept."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -46,7 +46,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result if the text is a single JSON document, like most files. None for any other text."""
+    """Return the result if the whole input is one JSON document, as in most files. Otherwise return None."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -60,9 +60,9 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
-    """Return the document's result. If it has several groups, the line of each job's name is added.
+    """Return the result, with the line of each job's name added if there are several groups.
 
-    No lines are added if two names are on one line, as in JSON without line breaks.
+    If two names are on the same line, as in JSON without line breaks, no lines are added.
     """
     if len({part.group for part in found.result.parts}) < 2:
         return found
@@ -71,7 +71,7 @@ def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResul
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a document's result with the jobs whose options the document contains. A job's clones become one job."""
+    """Return a JSON result with the jobs whose options the document contains. Clones of a job become one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -80,7 +80,7 @@ def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: b
 
 @lru_cache(maxsize=1024)
 def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """Return the same Job object for equal options, so that thousands of files share its cached properties."""
+    """Return the same Job object for equal options, so that its cached properties are shared by thousands of files."""
     return Job(name, dict(options))
 
 
@@ -107,9 +107,9 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines. If only the start of a JSON document is missing, it is added before the first job.
+    """Return the lines, with the beginning of a JSON document added if it was cut off.
 
-    The text may also begin inside the first job, at one of its options or at the values of a direction.
+    The cut may be before the first job or inside it, at one of its options or at the values of a direction.
     """
     if any('"fio version"' in line for _, line in numbered):
         return numbered
@@ -149,7 +149,7 @@ def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]
 
 
 def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
-    """Return the results in fio's normal output. If a run has several reports, only the last one is returned."""
+    """Return the results in fio's normal output, keeping only the last report of each run."""
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
@@ -186,7 +186,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return a part's directions for comparison. A `mixed` total in JSON counts as reads, as in a terse line."""
+    """Return the part's reads, writes and trims. `mixed` counts as reads if there are none, as in terse output."""
     return part.read or part.mixed, part.write, part.trim
 
 
@@ -203,19 +203,19 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if fio's timestamps show that `before` was printed while the run of `after` was in progress."""
+    """True if the timestamps show that `before` was printed during the run reported in `after`."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max((part.longest_ms for part in after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if `after` may be a later report of the process that printed `before`: every part has run longer."""
+    """True if `after` may be a later report by the same process as `before`, because every part has run longer."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return the last report of each part. If the parts are not successive reports, return all of them."""
+    """Return each part's last report. If the parts are not successive reports, return all of them."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])
@@ -223,10 +223,10 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 
 
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
-    """True if the parts are successive reports of `width` parts each.
+    """True if the parts are successive reports, each consisting of `width` parts.
 
-    Every part must have run clearly longer in the last report than in the first, because the runtimes of clones also
-    differ slightly.
+    Every part must have run clearly longer in the last report than in the first. A smaller difference can also occur
+    between clones.
     """
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
@@ -236,7 +236,7 @@ def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
 
 
 def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
-    """True if every direction of `before` has run longer in `after` and has transferred at least as many bytes."""
+    """True if `after` continues `before`: each direction has a longer runtime and at least as many bytes."""
     begun = before.directions
     return bool(begun) and all(
         name in after.directions and _is_later(early, after.directions[name]) for name, early in begun.items()

@@ -1,6 +1,6 @@
-"""The host's fio: its version, its options, and a check that it supports the options of a workload.
+"""The host's fio: its version, its options, and a check that it supports a workload's options.
 
-Each query takes 30 ms, so the answers are cached per host, and `ask_ahead` fetches them in the background.
+Each query takes 30 ms. The answers are therefore cached per host, and `ask_ahead` fetches them in the background.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, order=True)
 class FioVersion:
-    """A fio release. `text` is the version as fio prints it."""
+    """A fio release. `text` is the version string that fio prints."""
 
     major: int
     minor: int
@@ -49,14 +49,11 @@ class FioVersion:
 
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON contains fsync latency (`sync`), which the etcd preset needs.
-
-Older releases already have json+.
-"""
+"""The first release whose JSON output has fsync latencies (`sync`), which the etcd preset needs."""
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
-    """Cache each host's answers. Callers that ask at the same time wait for the same answer."""
+    """Cache the answers per host. Concurrent callers wait for the same answer."""
     answers: WeakKeyDictionary[Host, dict[object, Answer]] = WeakKeyDictionary()
     lock = threading.Lock()
 
@@ -72,7 +69,7 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`. Return None if there is no version."""
+    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`, or return None if there is none."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
@@ -98,7 +95,7 @@ def fio_version(host: Host) -> FioVersion:
 
 @_once_per_host
 def job_options(host: Host) -> frozenset[str]:
-    """Return the canonical names of the options that the host's fio accepts with every engine.
+    """Return the canonical names of the options that the host's fio supports with every engine.
 
     Raises CommandError if the host does not answer, and FioError if the answer is not a list of fio options.
     """
@@ -113,7 +110,7 @@ def job_options(host: Host) -> frozenset[str]:
 
 @_once_per_host
 def engine_options(host: Host, engine: str) -> frozenset[str]:
-    """Return the options that the host's fio accepts only in jobs with this engine.
+    """Return the options that the host's fio supports only with this engine.
 
     A path is never passed to fio, because `--enghelp=PATH` runs the code in that file.
 
@@ -135,7 +132,7 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Ask the host's fio in the background for what `prepare` needs. If that fails, the next caller asks again."""
+    """Fetch what `prepare` needs from the host's fio, in the background. On failure, the next caller fetches it."""
 
     def ask(question: Callable[[Host], object]) -> None:
         with contextlib.suppress(PoolproofError):
@@ -146,7 +143,7 @@ def ask_ahead(host: Host, engine: str) -> None:
 
 
 def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
-    """Return all option names, including aliases, that a job with this engine may use on the host.
+    """Return all option names, including aliases, that the host's fio supports with this engine.
 
     Raises FioError if fio is missing, is too old, or does not have the engine. Raises CommandError if the host does not
     answer.

@@ -17,7 +17,7 @@ _ON_BY_DEFAULT = frozenset(
         "verify_state_save", "trim_verify_zero",
     }
 )  # fmt: skip
-"""Switches that are on unless a job turns them off (HOWTO, and options.c of fio 3.33)."""
+"""Switches that are on by default (HOWTO, and options.c of fio 3.33)."""
 
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
@@ -28,14 +28,11 @@ _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 class Job:
     """A fio job, including the global options that apply to it. Option names are canonical.
 
-    If fio would refuse an option's value, the methods treat the option as not set. Only `text` returns every value as
-    written.
+    `line`: the line number (1-based) of the job's section or `--name`, or None if there is no source text.
+    `lines`: each option's line number, or empty if there is no source text.
+    `early_bases`: the kb_base for each option that fio reads before it reaches the job's own kb_base.
 
-    `line` is the line number (1-based) of the section or of `--name` in the source. `lines` maps each option to its
-    line number. If there is no source text, `line` is None and `lines` is empty.
-
-    fio reads some options before it reaches the job's kb_base. `early_bases` maps these options to the kb_base that
-    applies to them.
+    The methods treat an option with an invalid value as not set, except for `text`, which returns any value as written.
     """
 
     name: str
@@ -51,7 +48,7 @@ class Job:
     def flag(self, name: str) -> bool:
         """True if the switch is set without a value, or to a number other than 0.
 
-        If the switch is not set, or its value is invalid, return fio's default.
+        If the switch is not set or its value is invalid, return fio's default.
         """
         value = self.options.get(name)
         if value is not None and not value.strip():
@@ -60,7 +57,7 @@ class Job:
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
-        """Return the first number in an option's value, or None if the value is missing, invalid or a percentage."""
+        """Return the first number in an option's value. None if missing, invalid or a percentage."""
         value = self.options.get(name)
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
@@ -69,13 +66,13 @@ class Job:
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
-        """Return the percentage in an option (20 for `size=20%`), or None if the option is not set to a percentage."""
+        """Return an option's percentage (20 for `size=20%`), or None if it is not set to a percentage."""
         return quantity.parse_percent(self.options.get(name, ""))
 
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
-        """Return the value of a time option in seconds, or None if the option is not set or invalid.
+        """Return a time option's value in seconds, or None if the option is missing or invalid.
 
-        `bare_us` is the unit, in microseconds, of a number without a unit: 1,000,000 for most options, 1 for thinktime.
+        `bare_us`: the default unit in microseconds: 1,000,000 for most options, 1 for thinktime.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6
@@ -83,9 +80,9 @@ class Job:
     def may_break_alignment(self, unit_bytes: int) -> bool:
         """True if `bs_unaligned` lets fio use block sizes that are not multiples of `unit_bytes`.
 
-        If the job has a range of block sizes, fio may then pick any size in it. With `bssplit`, fio uses only the
-        listed sizes, so one of them must be unaligned. If there is only one block size, the option has no effect.
-        Source: fio io_u.c, get_next_buflen.
+        With a range of block sizes, fio may then use any size within it. With `bssplit`, it uses only the listed sizes,
+        so one of them must be unaligned. With a single block size, the option has no effect. Source: fio io_u.c,
+        get_next_buflen.
         """
         if not self.flag("bs_unaligned"):
             return False
@@ -97,12 +94,12 @@ class Job:
         return any(each.low != each.high for each in (found.read, found.write, found.trim) if each)
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in an option: 1024 or 1000. Options that fio reads before kb_base ignore kb_base."""
+        """Return the value of `k` in an option: 1024 or 1000. kb_base does not affect options read before it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
     def rw(self) -> str:
-        """The I/O pattern without its modifier: `randread` for `randread:8`. For `readwrite`, it is `rw`."""
+        """The I/O pattern without its modifier: `randread` for `randread:8`. `readwrite` becomes `rw`."""
         word = (self.options.get("rw") or "read").partition(":")[0].strip()
         return "rw" if word == "readwrite" else word
 
@@ -116,14 +113,14 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The names in `filename`. If `filename` is not set, a job named after a device uses that device, as in fio."""
+        """The names in `filename`. Without `filename`, a job named after a device uses that device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, or None. The backslash that fio needs before a colon is removed."""
+        """The directory of the job's files, or None if not set. Escaped colons are unescaped."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -132,15 +129,15 @@ Jobs = tuple[Job, ...]
 
 
 def split_filenames(text: str) -> tuple[str, ...]:
-    r"""Split the value of `filename=` into names. Colons separate the names; `\:` is a colon inside a name."""
+    r"""Split the value of `filename=` into names. Colons separate the names; `\:` is a literal colon."""
     return tuple(name.strip().replace("\\:", ":") for name in _UNESCAPED_COLON.split(text) if name.strip())
 
 
 def render(jobs: Jobs) -> str:
-    """Return the jobs as a job file. Options that all jobs share go to `[global]`, unless their order matters.
+    """Format the jobs as a job file. Options common to all jobs go to `[global]`, unless their order matters.
 
-    Raises CampaignError if a job file cannot contain a name or a value, for example because of a line break, `#` or
-    `;`.
+    Raises CampaignError if a name or value cannot be written to a job file, for example because it contains a line
+    break, `#` or `;`.
     """
     shared = _shared(jobs)
     sections = [("global", shared)] if shared else []
@@ -173,7 +170,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the delay in ms before a job starts to measure (`startdelay`, `ramp_time`). None if fio chooses it."""
+    """Return the delay in ms before a job's measurement (`startdelay`, `ramp_time`), or None if fio chooses it."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

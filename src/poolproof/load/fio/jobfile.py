@@ -1,14 +1,14 @@
-"""Parse fio job files, with the line number of every option. `commandline.py` uses `JobDraft` too.
-
-Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33.
+"""Parse fio job files, recording the line number of every option. `commandline.py` uses `JobDraft` too.
 
 A value ends at `#` or `;`, even inside quotes. A space after `=` is part of the value. `[global]` applies to all
 sections below it, and each section can override the global options. `include FILE` inserts another file. `${NAME}` is
-an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine, and a value that contains one of
-them is evaluated as an arithmetic expression.
+an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine. A value that contains one of them
+is evaluated as an arithmetic expression.
 
-Because options.c gives `kb_base` priority, fio reads a section's `kb_base` after the global options but before the
+fio gives `kb_base` priority (options.c): it reads a section's `kb_base` after the global options, but before the
 section's other options.
+
+Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33.
 """
 
 import re
@@ -29,23 +29,26 @@ _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
-"""The maximum number of characters in all included files together. A file may include itself repeatedly."""
+"""The maximum number of characters in all included files together, since a file may include itself repeatedly."""
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
 _MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`
 _SIMILAR = 0.5
 MOST_PROBLEMS = 100
-"""The maximum number of problems reported for one source."""
+"""The maximum number of problems reported for one file or command."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in a job file or command that fio would refuse or misread, with its line number (1-based).
+    """An error in a job file or command: something that fio would reject or misread.
 
-    `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
-    have the option. `option` is the name of an unknown option, and `meant` is the most similar known option. `fix` is
-    the corrected text to type instead, if known. `runs` is True if fio accepts the text, but the text does not mean
-    what it seems to mean.
+    `line`: the line number (1-based).
+    `is_certain`: False for an unknown option that may exist in another release or engine, because it does not resemble
+    any known option.
+    `option`: the name of an unknown option.
+    `meant`: the most similar known option.
+    `fix`: the corrected text, if known.
+    `runs`: True if fio runs, but the text does not mean what it seems to mean.
     """
 
     line: int
@@ -59,7 +62,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section that is being read. `early` contains the options that fio reads before it reaches a kb_base."""
+    """A section that is still being parsed. `early` contains the options that fio reads before a kb_base."""
 
     name: str
     line: int
@@ -68,18 +71,18 @@ class JobDraft:
     early: set[str] = field(default_factory=set)
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Set an option by its canonical name. An option that is already set moves to the end."""
+        """Set an option by its canonical name. If it is already set, it moves to the end."""
         self.options.pop(name, None)
         self.options[name] = value
         self.lines[name] = line
         self.early.discard(name)
 
     def copied(self, line: int) -> "JobDraft":
-        """Return a copy of the section, so that a later global section can add options to it."""
+        """Return a copy of the section, to which a later global section can add options."""
         return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
 
     def job(self, shared: "JobDraft") -> Job:
-        """Return the finished job, including the global options from `shared`."""
+        """Return the finished job, including the global options in `shared`."""
         inherited = {name: value for name, value in shared.options.items() if name not in self.options}
         bases = dict.fromkeys(shared.early & inherited.keys(), _DEFAULT_BASE)
         if "kb_base" in self.options:
@@ -91,7 +94,7 @@ class JobDraft:
 
 
 def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
-    """Return the problem for an option with an unknown name."""
+    """Return the problem for an unknown option name."""
     near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
     if near is not None:
         return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name, meant=near)
@@ -104,7 +107,7 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
 
 @dataclass(frozen=True)
 class ReadJobFile:
-    """The jobs in a job file, and the file's problems in line order."""
+    """The jobs in a job file, and the problems found in it, in line order."""
 
     jobs: Jobs
     problems: tuple[Problem, ...] = ()
@@ -118,11 +121,12 @@ def read_job_file(
     include: Callable[[str], str | None] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
-    """Parse a job file. Everything that fio would refuse is listed in the problems and raises no error.
+    """Parse a job file. Anything that fio would reject is listed in `problems` instead of raising an error.
 
-    A variable that is not in `environment` stays as written. `machine` may contain `ncpus`, `pagesize` and `mb_memory`.
-    `include` returns the text of an included file, or None if the file cannot be read. All lines of an included file
-    have the line number of the `include` line.
+    `environment`: the environment variables. A variable that is not in it is left unexpanded.
+    `machine`: the values of `ncpus`, `pagesize` and `mb_memory`, if known.
+    `include`: returns the content of an included file, or None if it cannot be read. All of its lines get the line
+    number of the `include` line.
     """
     reader = _JobFileParser(environment or {}, machine or {}, include)
     reader.read(text, first_line)
@@ -144,7 +148,7 @@ class _JobFileParser:
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
-        """Read a file. In an included file, `depth` is above 0, and all lines have the same line number."""
+        """Parse a file. `depth` is above 0 for an included file, whose lines all get the same line number."""
         for offset, line in enumerate(text.split("\n")):
             number = first_line if depth else first_line + offset
             setting = _COMMENT.split(line, maxsplit=1)[0].strip()
@@ -163,7 +167,7 @@ class _JobFileParser:
                 self._report_cut(line, setting, number)
 
     def _report_cut(self, line: str, setting: str, number: int) -> None:
-        """Report a value that is cut off at `;` or `#`, if the rest looks like part of the value."""
+        """Report a value that is cut off at `;` or `#` if the rest appears to belong to it."""
         name = canonical(setting.partition("=")[0].strip())
         cut = line.strip()[len(setting) :]
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):

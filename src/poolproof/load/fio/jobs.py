@@ -24,17 +24,17 @@ ADDED: Mapping[str, tuple[str, str]] = {
     ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""The options that poolproof adds to any job that does not set them, each with its value and the reason."""
+"""poolproof's default options, each with its value and the reason for it."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
 """The options that determine a job's files and their sizes."""
 
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that change no file if the job only reads. Other engines may delete, truncate or move files."""
+"""Engines that never modify files in a read-only job. Other engines may delete, truncate or move files."""
 
 _RESHAPES = ("ftruncate", "falloc", "e4defrag", "filecreate", "filedelete", "fileoperations", "dircreate", "dirdelete")
-"""Engines that change which files exist, or their size or blocks. No other workload may share their files."""
+"""Engines that create, delete, resize or rearrange files. Their files must not be shared with other workloads."""
 
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _FILL_BLOCK_BYTES = 1 << 20
@@ -49,7 +49,7 @@ _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increm
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
 
-    Raises CampaignError if the host's fio does not know an option, or if poolproof does not allow an option or its
+    Raises CampaignError if an option is unknown to the host's fio, or if poolproof does not allow an option or its
     value. Raises FioError if fio is missing on the host, is too old, or does not have the engine. Raises CommandError
     if the host does not answer.
     """
@@ -70,12 +70,12 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
 
 
 def placed(jobs: Jobs, directory: str) -> Jobs:
-    """Return the jobs with their files in `directory`, a path on the host."""
+    """Return copies of the jobs with their files in `directory`, a path on the host."""
     return _with(jobs, {"directory": directory.replace(":", "\\:")})
 
 
 def on_device(jobs: Jobs, path: str) -> Jobs:
-    """Return the jobs, changed to run on a block device that all clones share."""
+    """Return copies of the jobs that use a single block device, shared by all clones."""
     return _with(jobs, {"filename": path}, without=(*_NAMES_FILES, "unlink", "unlink_each_loop"))
 
 
@@ -85,7 +85,7 @@ def lasting(jobs: Jobs, seconds: float) -> Jobs:
 
 
 def danger(job: Job) -> str:
-    """Return the option that may let a job change files even with `--readonly`, or an empty string."""
+    """Return the option that may let a job modify files even with `--readonly`, or an empty string if there is none."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -118,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Return a value for `runtime`. Fractions of a second are written in milliseconds, because fio ignores decimals."""
+    """Format a value for `runtime`. fio ignores decimals, so fractional seconds are given in milliseconds."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -153,7 +153,9 @@ def _check_permitted(option: str, value: str, workload: Workload) -> None:
 
 
 def _leaves(name: str) -> bool:
-    """True if a file with this name would be outside the job's directory. For fio, `-` is standard input or output."""
+    """True if a file with this name would be outside the job's directory. fio treats `-` as standard input or
+    output.
+    """
     return name.startswith("/") or name == "-" or ".." in name.split("/")
 
 
@@ -176,9 +178,10 @@ def _check_size(job: Job, workload: Workload) -> None:
 
 
 def fill_job(jobs: Jobs) -> Jobs:
-    """Return jobs that write all files of these jobs, with new data in every block.
+    """Return jobs that write all files of `jobs`, with new data in every block.
 
-    If a job reads, fio first writes the job's files. With `create_only`, fio then stops (fio's HOWTO).
+    They are read jobs, because fio writes missing files before it reads them. `create_only` stops fio after that
+    (HOWTO).
     """
     layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
@@ -197,7 +200,7 @@ def device_fill_job(path: str, size_bytes: int) -> Jobs:
 
 
 def _fill_block(job: Job) -> str:
-    """Return the block size for filling a job's files. fio does not lay out files that are smaller than a block."""
+    """Return the block size for filling a job's files, which must not be larger than the smallest file."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
@@ -206,9 +209,9 @@ def _fill_block(job: Job) -> str:
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads with the same directory share files.
 
-    A workload that leaves compressible data or holes, or removes its files, gets separate files. With `writers_apart`,
-    the remaining workloads that write share no files with workloads that only read. This matters for copy-on-write
-    layouts, where the read speed depends on how a file was written.
+    A workload gets its own files if it leaves compressible data or holes behind, or removes its files. With
+    `writers_apart`, the other workloads that write do not share files with read-only workloads. This matters for
+    copy-on-write layouts, where the read speed depends on how a file was written.
     """
     owner = ""
     if any(_changes_data(job) or part_of(job).makes_new_files for job in jobs):
@@ -221,7 +224,9 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files, without `numjobs`: fewer clones use a subset of the same files."""
+    """Return the options that define the files. `numjobs` is left out, because fewer clones use a subset of the
+    files.
+    """
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -233,13 +238,13 @@ def _changes_data(job: Job) -> bool:
 
 
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
-    """Return the jobs, changed to run on a bare disk of `size_bytes`.
+    """Return copies of the jobs that run on a bare disk.
 
-    If `size_bytes` is None, the disk is assumed to be large enough.
+    `size_bytes`: the disk's size, or None to assume that it is large enough.
 
-    As with the files of a layout, each clone has a separate region. The regions are next to each other, from the start
-    of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors. Block sizes that
-    are not multiples of a sector are therefore rounded up to whole pages (4 KiB), as a file system would do.
+    Each clone has its own region, just as it has its own files on a layout. The regions are contiguous from the start
+    of the disk, and are scaled down in proportion if they do not fit. Direct I/O needs whole sectors, so any block size
+    that is not a multiple of a sector is rounded up to whole pages (4 KiB), as a file system would do.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
@@ -257,10 +262,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the size of each job's region in bytes.
-
-    Each size is a multiple of 1 MiB. If a block is larger than the region's share of the device, the size is one block.
-    """
+    """Return the size in bytes of each job's regions: a multiple of 1 MiB, or one block if that is larger."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]
