@@ -153,9 +153,7 @@ def _check_permitted(option: str, value: str, workload: Workload) -> None:
 
 
 def _leaves(name: str) -> bool:
-    """True if a file with this name would be outside the job's directory. fio treats `-` as standard input or
-    output.
-    """
+    """True if a file with this name would be outside the job's directory. For fio, `-` is standard input."""
     return name.startswith("/") or name == "-" or ".." in name.split("/")
 
 
@@ -224,9 +222,7 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files. `numjobs` is left out, because fewer clones use a subset of the
-    files.
-    """
+    """Return the options that define the files, without `numjobs`: fewer clones use a subset of the files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 

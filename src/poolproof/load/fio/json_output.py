@@ -1,4 +1,4 @@
-"""Read fio's json and json+ output: one or more documents in a text, with other output around them.
+"""Parse fio's json and json+ output: one or more documents, possibly surrounded by other output.
 
 fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB; before it had `io_kbytes`, even
 `io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
@@ -122,9 +122,9 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run, from the last complete document. Values accumulate from document to document.
+    """Return the outcome of a run, from the last complete document, since values accumulate.
 
-    Lines outside the documents become notes. Raises FioError if the text has no complete JSON document of fio.
+    Lines outside the documents become notes. Raises FioError if there is no complete fio JSON document.
     """
     results = read_json_stream(text)
     if not results:
@@ -137,13 +137,13 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents in the text. The notes mention any damaged document."""
+    """Return the outcomes of all complete documents. Any damaged document is mentioned in the notes."""
     return tuple(document.result for document in find_documents(text))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A result, and the character range of its JSON text. If `is_cut_off`, values after the cut are missing."""
+    """A result, and the position of its JSON text. If `is_cut_off`, the values after the cut are missing."""
 
     result: Outcome
     start: int
@@ -152,7 +152,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all complete fio documents. With `include_cut_off`, return the readable parts of cut-off documents too."""
+    """Return all complete fio documents and, with `include_cut_off`, the readable parts of incomplete ones."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -162,7 +162,7 @@ def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Documen
 
 
 def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[Document, ...]:
-    """Find documents whose start matches `first`. All other lines become the notes of the last document."""
+    """Find documents whose start matches `first`. All lines outside them become notes of the last document."""
     found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
     done = failures = 0
@@ -194,9 +194,9 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document at `start` (None if damaged), its end, and any lines that other programs printed inside it.
+    """Return the document at `start` (None if damaged), its end, and any lines of other output found inside it.
 
-    Old fio prints `-nan`, and lines of stderr may be mixed with the document's lines.
+    fio's error messages may be mixed with the document's lines. Numbers such as `-nan`, from old releases, become null.
     """
     decoder = json.JSONDecoder()
     try:
@@ -215,10 +215,10 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Decode a document that was cut off. Return the part before the cut, or None, and where the document's text ends.
+    """Decode an incomplete document. Return its readable part (None if there is none), and the end of its text.
 
-    Only complete lines are used, because a number at the cut may have lost digits. If they cannot be decoded even after
-    all open brackets are closed, more lines are dropped from the end. The part is None if nothing can be decoded.
+    The last line is only used if it is complete, because a number at the cut may have lost digits. All open brackets
+    are closed. If the result is still not valid JSON, a few more lines are dropped from the end.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
@@ -359,7 +359,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage as a number, or None if it is invalid (fio 2 prints `0.00` for unused entries)."""
+    """Parse a percentage, or return None if it is invalid. fio 2 prints `0.00` for unused entries."""
     try:
         value = float(name)
     except ValueError:
@@ -368,9 +368,10 @@ def _percent(name: str) -> float | None:
 
 
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
-    """Return the number of I/Os for each latency in nanoseconds.
+    """Return the histogram, keyed by latency in nanoseconds.
 
-    The keys in `raw` are latencies. In fio 2's json+, they are bin indexes, mixed with the names of fio's constants.
+    `raw` is keyed by latency or, in fio 2's json+, by bin index. In the latter case, it also contains some fio
+    constants.
     """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:

@@ -1,9 +1,8 @@
-"""Interpret fio jobs as parts of a load. This module models how fio's options interact.
+"""Translate fio jobs into a load. This module models how fio's options interact.
 
-Extents follow these rules, as measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size).
-`size` is divided evenly among the files of a job, and is limited to `filesize` times the number of files. With
-`offset_increment`, clone i starts i increments later. `io_size` changes how many bytes are moved, but not which range
-they are in.
+Extents were measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size). `size` is divided
+evenly among the job's files, and is limited to `filesize` times the number of files. With `offset_increment`, clone i
+starts i increments further into the file. `io_size` changes the number of bytes transferred, but not their range.
 """
 
 import math
@@ -24,7 +23,7 @@ def load_of(jobs: Jobs) -> Load:
 
 
 def jobs_of(load: Load) -> Jobs:
-    """Return the fio jobs of a load."""
+    """Return a load's fio jobs."""
     return tuple(map(job_of, load.parts))
 
 
@@ -116,7 +115,7 @@ def _random_share(job: Job) -> float:
     """Return the fraction of I/Os that start at a new random offset.
 
     With `rw=randread:8`, every eighth I/O starts at a new offset (io_u.c, get_next_block; HOWTO, rw).
-    `percentage_random` is the probability that this offset is really random (io_u.c, should_do_random).
+    `percentage_random` is the probability that this offset is actually random (io_u.c, should_do_random).
     """
     if not job.rw.startswith("rand"):
         return 1.0
@@ -126,19 +125,19 @@ def _random_share(job: Job) -> float:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes for the directions in which the job does I/O, or for trims if it only trims."""
+    """Return the block sizes for the job's reads and writes, or for its trims if it only trims."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
 def _is_character_device(job: Job) -> bool:
-    """True if all files are NVMe or SCSI generic devices. Their commands go to the drive without the page cache."""
+    """True if all files are NVMe or SCSI generic devices, which bypass the page cache."""
     return bool(job.filenames) and all(re.match(r"/dev/(?:ng\d|sg\d)", name) for name in job.filenames)
 
 
 def _direct(job: Job) -> bool:
-    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of `direct` and `buffered` counts."""
+    """True if the job requests O_DIRECT. `atomic` implies it, and the last of `direct` and `buffered` counts."""
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)
@@ -151,13 +150,13 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the total size of a clone's files in bytes: `size`, or `filesize` per file. None if neither is set."""
+    """Return the total size of a clone's files in bytes (`size`, or `filesize` per file), or None if not set."""
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 
 
 def _filesize(job: Job) -> int:
-    """Return the largest file size that `filesize` permits, or 0 if `filesize` is not set."""
+    """Return the largest file size that `filesize` allows, in bytes, or 0 if it is not set."""
     sizes = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
     return sizes.high if sizes else 0
 
@@ -177,9 +176,8 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 def _region(job: Job) -> tuple[str, float, float, float]:
     """Return the scale, the offset, the increment per clone, and the length per file.
 
-    An offset in percent cannot be compared with a size in bytes, or vice versa. If a job mixes them, its extents get a
-    separate scale. On this scale, jobs with equal offset and size overlap, and clones overlap unless there is an
-    increment.
+    A percentage and a number of bytes cannot be compared. If a job combines them, its extents get a scale of their own.
+    On that scale, jobs with equal offset and size overlap, and so do clones without an increment.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
     offset_percent, increment_percent, length_percent = map(job.percent, ("offset", "offset_increment", "size"))
@@ -193,7 +191,7 @@ def _region(job: Job) -> tuple[str, float, float, float]:
 
 
 def _length(job: Job) -> float:
-    """Return the number of bytes that a clone covers in each file, or in all files together if it creates them."""
+    """Return the number of bytes that a clone covers in each named file, or in all its files if they have no names."""
     parts = len(job.filenames) or 1
     sizes = []
     if size_bytes := job.number("size"):
@@ -206,8 +204,8 @@ def _length(job: Job) -> float:
 def _files(job: Job, clone: int) -> list[str]:
     """Return the paths of a clone's files.
 
-    Without `filename`, a file's name contains the job's name. It also contains the clone's number, unless
-    `filename_format` is set without `$jobnum`.
+    Without `filename`, a file's name contains the job's name and the clone's number. The number is omitted if
+    `filename_format` is set and does not contain `$jobnum`.
     """
     names = list(job.filenames)
     if not names:

@@ -1,15 +1,15 @@
-"""Read fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
+"""Parse fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
 
-A line is `ms, value, direction, block size[, offset][, priority]`; direction 0 is read, 1 write, 2 trim. Bandwidth is
-in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). A line of a histogram log is `ms, direction, block
-size, count, count, …`. Source: HOWTO "Log file formats". A 100 MB log is read in pieces into flat arrays, without an
-object for each line.
+Format: a line is `ms, value, direction, block size[, offset][, priority]`, where the direction is 0 (read), 1 (write)
+or 2 (trim). Bandwidth is in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). In a histogram log, a line
+is `ms, direction, block size, count, count, …`. Source: HOWTO "Log file formats".
 
-With `log_avg_msec`, a line covers a window: its value is the mean over the window, and its block size is 0. Without
-`log_avg_msec`, a line covers one I/O and has the block size of that I/O. The value of such a line is not the rate of
-the job: in an IOPS log it is always 1, and in a bandwidth log it is the I/O's bytes divided by the I/O's latency
-(`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote at most one line every half second. The value of
-such a line is the rate since the previous line, but the block size is that of one I/O.
+With `log_avg_msec`, each line covers a time window: its value is the mean over the window, and its block size is 0.
+Without it, each line covers one I/O and has that I/O's block size. Its value is not the job's rate: it is always 1 in
+an IOPS log, and bytes divided by latency in a bandwidth log (`add_iops_sample` and `add_bw_sample` in stat.c). Early
+fio 2 wrote at most one line per half second, with the rate since the previous line and the block size of one I/O.
+
+Logs can be over 100 MB. They are read in pieces and stored in flat arrays, without an object per line.
 """
 
 import math
@@ -59,10 +59,11 @@ _Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 
 @dataclass(frozen=True)
 class SeriesLog:
-    """The samples of a log in file order, as columns of equal length. `values` are in the log's unit.
+    """The samples of a log in file order, as columns of equal length.
 
-    `block_bytes` is the I/O's block size, or 0 if the sample covers a window. `has_priorities` is True if the last
-    column is the I/O's priority, which fio has written since release 3.20.
+    `values`: the measured values, in the log's unit.
+    `block_bytes`: the I/O's block size, or 0 if the sample covers a time window.
+    `has_priorities`: True if the last column is the I/O's priority, as in logs since fio 3.20.
     """
 
     time_ms: "array[int]"
@@ -75,7 +76,7 @@ class SeriesLog:
         return len(self.time_ms)
 
     def of(self, direction: int) -> "SeriesLog":
-        """Return the samples of one direction."""
+        """Return the samples with this direction."""
         chosen = list(map(direction.__eq__, self.directions))
         if all(chosen):
             return self
@@ -89,13 +90,13 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of log (`bw`, `iops`, `clat_hist` …) that the file name indicates, or None for other files."""
+    """Return the kind of log (`bw`, `iops`, `clat_hist` …) according to its file name, or None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
 
 def read_log(path: Path) -> SeriesLog:
-    """Read a bandwidth, IOPS or latency log. Damaged lines are ignored.
+    """Parse a bandwidth, IOPS or latency log. Damaged lines are ignored.
 
     Raises FioError if the file cannot be read or has no valid line.
     """
@@ -117,9 +118,9 @@ def read_log(path: Path) -> SeriesLog:
 
 
 def read_histogram_log(path: Path) -> Mapping[int, Latency]:
-    """Read a completion latency histogram log (`write_hist_log`), and return one distribution per direction.
+    """Parse a completion latency histogram log (`write_hist_log`). Return the distributions, keyed by direction.
 
-    The coarseness of the log may be 0 to 5. Raises FioError if the file cannot be read or has no valid line.
+    The log's coarseness may be 0 to 5. Raises FioError if the file cannot be read or has no valid line.
     """
     totals: dict[int, Counter[int]] = {}
     for piece in _pieces(path):
@@ -137,12 +138,13 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before. None if it cannot be determined.
+    """Return a latency log's unit in nanoseconds: 1 since fio 3, 1000 before. None if it cannot be determined.
 
-    A log does not contain fio's version. If the log has priorities, it is from fio 3. Otherwise, the unit is derived
-    from the number of I/Os in flight (latency times rate): the wrong unit would change this number by a factor of 1000.
-    `requests_per_s` is the rate in the IOPS log of the same run. Without `requests_per_s`, the rate is the number of
-    lines per second in this log. This rate may be too low, because not every I/O needs to have a line.
+    `requests_per_s`: the rate according to the IOPS log of the same run. By default, it is estimated from the number of
+    lines, which may be too low, because not every I/O needs to have a line.
+
+    A log does not contain fio's version. A log with priorities is from fio 3. Otherwise, the unit is inferred from the
+    number of I/Os in flight (latency times rate), which would be off by a factor of 1000 with the wrong unit.
     """
     if log.has_priorities:
         return 1
@@ -155,7 +157,7 @@ def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int 
 
 
 def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
-    """Return the latency distribution of a direction. `unit_ns` is the log's unit in nanoseconds."""
+    """Return the latency distribution for one direction. `unit_ns` is the log's unit in nanoseconds."""
     values = log.of(direction).values
     if not values:
         return Latency(samples=0)
@@ -171,9 +173,9 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
 
 
 def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
-    """Return the rates in a log with only one direction. If the log is too short, all values are None.
+    """Return the rates in a log with a single direction. If the log is too short, all values are None.
 
-    If a second or a window has no line, its rate counts as 0. Raises FioError if the log spans more than a year.
+    Seconds or windows without a line count as 0. Raises FioError if the log spans more than a year.
     """
     if not len(log):
         return Direction()
@@ -186,7 +188,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line covers one I/O. Lines that cover a window have no block size, except in early fio 2."""
+    """True if each line covers one I/O. Lines that cover a time window have no block size, except in early fio 2."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -199,7 +201,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
 
 
 def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Count I/Os or bytes per second. The mean excludes the first I/O, which began before the log."""
+    """Count I/Os or bytes per second. The mean excludes the first I/O, which started before the log."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):
@@ -211,7 +213,7 @@ def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Dire
 
 
 def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Compute the rates from lines that cover a window. Windows shorter than a second are combined."""
+    """Compute the rates from lines that each cover a time window. Windows under one second are combined."""
     factor = _KIB if kind == "bw" else 1
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
@@ -226,9 +228,10 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 
 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
-    """Return the mean and the spread of rates. `known` contains the rates of the time spans that have lines.
+    """Return the mean and spread of rates.
 
-    `samples` is the total number of spans. The spans without lines had no I/O.
+    `known`: the rates in the time spans that have lines.
+    `samples`: the total number of time spans. Spans without a line had no I/O.
     """
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)
@@ -247,7 +250,7 @@ def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) ->
 def _pieces(path: Path) -> Iterator[bytes]:
     """Yield the file in pieces of complete lines. An incomplete last line is dropped.
 
-    Raises FioError if the file cannot be read, is larger than 512 MiB, or has a line of more than 1 MiB.
+    Raises FioError if the file cannot be read, is larger than 512 MiB, or has a line longer than 1 MiB.
     """
     rest = b""
     left_bytes = _LARGEST_BYTES
@@ -275,7 +278,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return a piece's columns, or None if lines differ in their number of columns or a number exceeds 64 bits."""
+    """Return a piece's columns, or None if its lines are not uniform or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -289,7 +292,7 @@ def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
 
 
 def _ends_in_priorities(piece: bytes, columns: int) -> bool:
-    """True if the last column is a priority: a hexadecimal number, or 0 or 1 in fio 3.20."""
+    """True if the last column is a priority: a hexadecimal number or, in fio 3.20, 0 or 1."""
     if columns != _FEWEST_COLUMNS + 1:
         return columns > _FEWEST_COLUMNS
     lines = piece.split(b"\n", _CHECKED_LINES)[:-1]
@@ -297,7 +300,7 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
 
 
 def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
-    """Parse a line into its direction and bins, or return None if invalid. The number of bins shows the coarseness."""
+    """Parse a line into its direction and bins, or return None if it is invalid."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:
@@ -316,8 +319,8 @@ _SHAPES: Mapping[int, tuple[int, int]] = {
     for coarseness in range(PLAT_BITS)
     for groups, unit_ns in ((19, 1000), (29, 1))
 }
-"""Maps the number of bins in a line to the coarseness of the histogram log and to its unit in nanoseconds.
+"""The coarseness of a histogram log and its unit in nanoseconds, keyed by the number of bins in a line.
 
-A log of coarseness n merges 2^n neighbouring bins into one. fio 2 had 19 groups of bins in microseconds, fio 3 has 29
+A log of coarseness n merges 2^n adjacent bins into one. fio 2 had 19 groups of bins in microseconds, fio 3 has 29
 groups in nanoseconds. Source: FIO_IO_U_PLAT_GROUP_NR in stat.h.
 """

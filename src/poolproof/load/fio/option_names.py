@@ -1,8 +1,8 @@
-"""The names of fio's options and engines, used to read jobs and command lines without running fio.
+"""The names of fio's options and engines, used to parse jobs and command lines without running fio.
 
 Source: `fio --cmdhelp=all`, `fio --cmdhelp=OPTION`, `fio --enghelp=ENGINE` and `fio --help` of fio 3.33, and the HOWTO
-and options.c, engines/ and profiles/ of other releases up to fio 3.42 and commit f5344384 of August 2026. For the
-options of the fio on a host, see `installed.py`.
+and options.c, engines/ and profiles/ of other releases up to fio 3.42 and commit f5344384 of August 2026. The options
+of the fio installed on a host come from `installed.py`.
 """
 
 import difflib
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the set of words in a text."""
+    """Return the set of words in a string."""
     return frozenset(text.split())
 
 
@@ -25,7 +25,7 @@ ss_ramp=steadystate_ramp_time ss_interval=steadystate_check_interval mem_align=i
 data_placement=dataplacement
 """
 ALIASES: Mapping[str, str] = dict(re.findall(r"(\S+)=(\S+)", _ALIASES))
-"""Maps the aliases of options to canonical names, according to the `alias` lines of fio's options.c."""
+"""The canonical option names, keyed by alias, according to the `alias` lines in fio's options.c."""
 
 JOB_OPTIONS = names_in("""
 allow_file_create allow_mounted_write allrandrepeat atomic ba block_error_percentiles bs bs_is_seq_rand bs_unaligned
@@ -91,13 +91,13 @@ eta-interval eta-newline help idle-prof inflate-log latency-log max-jobs memcpyt
 output-format parse-only profile readonly remote-config section server showcmd status-interval terse-version trigger
 trigger-file trigger-remote trigger-timeout version warnings-fatal
 """)
-"""Options for the fio program itself, which a job cannot set."""
+"""Options for fio itself, which cannot be set in a job."""
 
 PROGRAM_SWITCHES = names_in("""
 append-terse bandwidth-log cmdhelp cpuclock-test crctest enghelp help latency-log memcpytest merge-blktrace-only
 minimal parse-only readonly server showcmd version warnings-fatal
 """)
-"""Program options that take no value, or take one only after `=`."""
+"""Options for fio itself that take no value, or only a value after `=`."""
 
 SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     letter: (name, takes_value)
@@ -117,7 +117,7 @@ SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     )
     for letter, name in (each.split("=") for each in listed.split())
 }
-"""Maps each letter that fio accepts after one dash to (option name, True if the option takes a value).
+"""fio's single-letter options, as (option name, True if it takes a value).
 
 The value is the rest of the word. Source: l_opts and fio_init_options in init.c of fio 3.33.
 """
@@ -127,7 +127,7 @@ bs_unaligned exitall exitall_on_error fixedbufs force_async group_reporting hipr
 nowait refill_buffers registerfiles sqthread_poll stonewall thread time_based uncached userspace_reap verify_only
 zero_buffers
 """)
-"""Job options that need no value. If they have a value on a command line, it must follow `=`."""
+"""Job options that need no value. On a command line, any value must follow `=`."""
 
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
@@ -138,21 +138,21 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice page_fault pmemblk
 psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Without `io_submit_mode=offload`, their queue depth is 1."""
+"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Their queue depth is 1 unless `io_submit_mode=offload`."""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that use ordinary file and block device calls. The page cache may serve their I/O."""
+"""Engines that make ordinary file and block device calls, so that the page cache may serve their I/O."""
 
 
 def canonical(name: str) -> str:
-    """Return the canonical name of an option. A name that is not an alias is returned unchanged."""
+    """Return an option's canonical name. A name that is not an alias is returned unchanged."""
     return ALIASES.get(name, name)
 
 
 def engine_name(value: str) -> str:
-    """Return the engine that `ioengine=` selects. `external:/some/path.so` selects the engine `external`."""
+    """Return the engine selected by `ioengine=`. For `external:/some/path.so`, it is `external`."""
     word = value.strip()
     return {"linuxaio": "libaio", "aio": "libaio"}.get(word, word.partition(":")[0])
 
@@ -160,8 +160,8 @@ def engine_name(value: str) -> str:
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
     """Return the canonical name for a name, alias or unambiguous prefix, or None if fio has no such option.
 
-    Options of engines and of other releases do not make a prefix ambiguous, because fio's main option list does not
-    contain them.
+    Prefixes are resolved against fio's main option list. It does not contain the options of engines and of other
+    releases, so these do not make a prefix ambiguous.
     """
     if name in among:
         return canonical(name)
@@ -175,6 +175,6 @@ def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, among: Collection[str], cutoff: float) -> str | None:
-    """Return the known name that is most similar to a misspelt one, or None if no name is similar enough."""
+    """Return the known name most similar to a misspelled one, or None if none is similar enough."""
     near = difflib.get_close_matches(name, among, n=1, cutoff=cutoff)
     return near[0] if near else None

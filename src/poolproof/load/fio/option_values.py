@@ -1,8 +1,9 @@
-"""Find option values that fio refuses or silently misreads, without running fio.
+"""Find option values that fio rejects or silently misreads, without running fio.
 
-Sources: `fio --cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines. Refusals
-were tested with `fio --parse-only` of fio 3.33. While parsing, fio accepts any word as an engine. A run with an unknown
-engine fails when it starts.
+While parsing, fio accepts any word as an engine. A run with an unknown engine only fails when it starts.
+
+Sources: `fio --cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines.
+Rejections were tested with `fio --parse-only` of fio 3.33.
 """
 
 import re
@@ -47,9 +48,10 @@ _SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return why fio refuses or misreads a value. None if fio accepts it, or if the tables do not list the option.
+    """Return the reason why fio rejects or misreads a value. None if fio accepts it or the option is unknown.
 
-    `name` is the option's canonical name. Replace variables first: `${SIZE}` is not a size.
+    `name`: the option's canonical name.
+    `value`: the value with all variables expanded, because `${SIZE}` is not a size.
     """
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
@@ -111,6 +113,6 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
 
 
 def _is_size(text: str) -> bool:
-    """True for a number of bytes, a percentage or a number of zones. A negative number counts from the end."""
+    """True for a number of bytes, a percentage or a number of zones. Negative numbers count from the end."""
     text = text.removesuffix("z")
     return parse_percent(text) is not None or attempt(parse_bytes, text.lstrip("-")) is not None

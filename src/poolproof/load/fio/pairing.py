@@ -1,11 +1,11 @@
 """Match each result in a text with the command or job file that produced it.
 
-Most texts show a command above its result. Some show all commands first and then all results in the same order; others
-show each result before its command. A match is marked as assumed if several commands fit, or if the command is below
-the result.
+Usually, a command is above its result. But some texts list all commands first and then all results in the same order,
+and others show each result before its command. A match is marked as assumed if several commands fit, or if the command
+is below the result.
 
-A command fits a result if nothing in the result contradicts the command. The check covers names, directions, clones,
-the job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
+A command fits a result if nothing in the result contradicts it. The check covers names, directions, clones, the job
+options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,11 +34,14 @@ _DRAIN_MS = 10_000
 
 @dataclass(frozen=True)
 class FoundResult:
-    """A result in a text. `made` is what produced the result: a command, a job file or the options that fio printed.
+    """A result found in a text.
 
-    `line` and `last_line` are the first and last line number (1-based). If `is_cut_off`, values after the cut are
-    missing. If `is_assumed`, another command in the text could have produced the result too, or the command is below
-    the result. `part_lines` contains the first line of each of the result's parts, in order, and is empty if unknown.
+    `made`: the command, job file or printed options that produced the result.
+    `line`, `last_line`: the first and last line number (1-based).
+    `is_cut_off`: True if the result is incomplete. The values after the cut are missing.
+    `is_assumed`: True if another command in the text could also have produced the result, or if the command is below
+    it.
+    `part_lines`: the first line of each part, in order, or empty if unknown.
     """
 
     result: Outcome
@@ -101,9 +104,9 @@ def _above(
 def _above_with_another_name(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> SourceCommand | None:
-    """Return the command directly above a result if it would fit under another job name, otherwise None.
+    """Return the command directly above a result if it fits apart from the job's name, otherwise None.
 
-    People change the names of jobs in commands that they post. The returned job has the name that the result shows.
+    People often change job names in the commands that they post. The returned job gets the name shown in the result.
     """
     result = results[at]
     names = {part.name for part in result.result.parts}
@@ -128,9 +131,9 @@ def _at_same_position(
     commands: Sequence[SourceCommand],
     block: Sequence[SourceCommand],
 ) -> SourceCommand | None:
-    """If the result is the nth below a block of commands, return the block's nth command.
+    """If the result is the nth one below a block of commands, return the block's nth command.
 
-    Return None if the numbers of results and commands differ, or if a command does not fit the result at the same
+    Returns None if the numbers of results and commands differ, or if any command does not fit the result at the same
     position.
     """
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
@@ -143,7 +146,7 @@ def _at_same_position(
 def _below(
     result: FoundResult, results: Sequence[FoundResult], commands: Sequence[SourceCommand], *, results_first: bool
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the fitting command between the result and the next result (or None), and whether the match is assumed."""
+    """Return the fitting command between this result and the next (or None), and whether it is assumed."""
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     following = bisect_right(results, result.line, key=_LINE)
@@ -177,7 +180,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, or the number of clones of one job or of all jobs. A variable fits any number."""
+    """True if `clones` is 1, or the number of clones of one job or of all jobs. `$VARIABLE` fits any number."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 
@@ -232,10 +235,10 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 
 
 def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
-    """If the text names no direction or the wrong one, move the values to the direction that the jobs imply.
+    """Move values to the direction implied by the jobs if the output names no direction or the wrong one.
 
-    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line shows the total
-    of all directions in the fields for reads.
+    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the combined
+    total in the fields for reads.
     """
     if not jobs or _has_variables(jobs):
         return result

@@ -1,8 +1,8 @@
-"""Check jobs with `fio --parse-only` on the host. fio then opens and creates no files, and runs no job.
+"""Check jobs with `fio --parse-only` on the host, which opens no files, creates none, and runs no job.
 
-fio 3.33 prints `fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, or `Bad option <quantum=1>`
-for an option that it does not have. It prints the accepted words on standard output. fio ignores a number that is out
-of range (`iodepth=-4`), and only prints `min value out of range`.
+For an invalid value, fio 3.33 prints `fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, and the
+accepted words on standard output. For an unknown option, it prints `Bad option <quantum=1>`. A number that is out of
+range (`iodepth=-4`) is only ignored, with the message `min value out of range`.
 """
 
 import re
@@ -29,10 +29,12 @@ _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 @dataclass(frozen=True)
 class Complaint:
-    """fio's complaint about an option. `place` is the index of the job, and `reason` is the text that fio printed.
+    """fio's complaint about an option.
 
-    `is_refused` is False if fio only ignores the value. `is_known` is False if the host's fio does not have the option
-    with the job's engine.
+    `place`: the job's index.
+    `reason`: the message that fio printed.
+    `is_refused`: False if fio only ignores the value.
+    `is_known`: False if the host's fio does not have the option with the job's engine.
     """
 
     place: int
@@ -43,7 +45,7 @@ class Complaint:
 
 
 def check_values(jobs: Jobs, host: Host) -> None:
-    """Raise CampaignError with fio's message if the host's fio refuses or ignores an option or value of the jobs."""
+    """Raise CampaignError with fio's message if the host's fio rejects or ignores an option or value of the jobs."""
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
@@ -64,8 +66,10 @@ def check_values(jobs: Jobs, host: Host) -> None:
 def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
     """Check the jobs of several workloads in a single call, because fio is slow to start.
 
-    The keys of `jobs` are workload names. A section name ends at `]`, so `grid[bs=4k]` becomes `grid(bs=4k)`. Raises
-    CampaignError under the same conditions as `check_values`.
+    `jobs`: the jobs, keyed by workload name. In section names, `grid[bs=4k]` becomes `grid(bs=4k)`, because a section
+    name ends at `]`.
+
+    Raises CampaignError under the same conditions as `check_values`.
     """
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
@@ -76,10 +80,10 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Return what the host's fio complains about in the jobs' options. Replace variables before the call.
+    """Return the complaints of the host's fio about the jobs' options. Expand variables before the call.
 
-    fio stops at the first job that it drops, so fio is run again without the refused options. For each refused value,
-    fio is run once more to get the accepted words.
+    fio stops at the first job with a rejected option, so it is run again without the rejected options. For each
+    rejected value, it is run once more to get the accepted words.
 
     Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
     """
@@ -109,7 +113,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file without refused options and options that depend on the host. Section names are job indexes."""
+    """Return a job file without rejected and host-dependent options. Section names are job indexes."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")
@@ -122,7 +126,7 @@ def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
 
 
 def _depends_on_host(name: str, value: str) -> bool:
-    """True if parsing the value would need a file or CUDA, or if a job file cannot contain the value."""
+    """True if parsing the value requires a file or CUDA, or if a job file cannot contain the value."""
     is_file = name == "ioengine" and ("/" in value or value.startswith("external"))
     is_cuda = name == "mem" and value.startswith("cuda")
     return is_file or is_cuda or "'" in value or _NO_VALUE.search(value) is not None

@@ -1,11 +1,11 @@
 """The fio options and values that a campaign may set. No option may name a file outside the layout.
 
-A campaign is often someone else's file, and it runs as root. Therefore each option must be in one of the lists below.
-Any other option is refused, even if the host's fio has it, because it might open a file. Sources: options.c and
-engines/*.c of fio 3.6 to 3.42. `tests/unit/load/fio/captured/option-types.txt` was made from them. A test checks that
-every option in that file is in exactly one list, and that each option of type string has a grammar.
+A campaign is often written by someone else, and it runs as root. Each option must therefore be in one of the lists
+below. Any other option is rejected even if the host's fio supports it, because it might open a file. fio starts in the
+run's scratch directory. A file name without a directory, as in `write_lat_log=x`, is created there.
 
-fio starts in the run's scratch directory. A file name without a directory, as in `write_lat_log=x`, is created there.
+Sources: options.c and engines/*.c of fio 3.6 to 3.42, from which `tests/unit/load/fio/captured/option-types.txt` was
+made. A test checks that each option in that file is in exactly one list, and that each string option has a grammar.
 """
 
 import re
@@ -19,9 +19,7 @@ ENGINES = names_in("""
 aio cpuio dircreate dirdelete dirstat e4defrag falloc filecreate filedelete fileoperations filestat ftruncate io_uring
 io_uring_cmd libaio libpmem linuxaio libzbc mmap mtd null posixaio psync pvsync pvsync2 sg splice sync vsync
 """)
-"""The engines that only use the files and devices that the job names. If a word is not the name of an engine, fio opens
-it as a library.
-"""
+"""Engines that only use the files and devices named by the job. fio loads any unknown engine name as a library."""
 
 _STARTS = "starts a program"
 _MACHINE = "changes the machine, and poolproof could not undo that"
@@ -77,7 +75,7 @@ verify_state_load verify_state_save verify_write_sequence verifysort verifysort_
 write_mode write_zone_remainder writefua zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode
 zonerange zonesize zoneskip
 """)
-"""The options whose value is a number, a switch or one of fio's keywords. A value with `/` or a quote is refused."""
+"""Options whose value is a number, a switch or a keyword. A value with `/` or a quote is rejected."""
 
 _MEMORY = names_in("malloc shm shmhuge mmap mmapshared mmaphuge cudamalloc")
 _NUMBERS = re.compile(r"[\w.,:%+ -]*")
@@ -105,16 +103,16 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "malloc, shm, shmhuge, mmap, mmapshared or mmaphuge, without a file",
     ),
 }
-"""The other options that a campaign may set, each with the permitted values and a description of them."""
+"""The remaining options that a campaign may set, each with a pattern for its permitted values and their description."""
 
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
-    """Return why a campaign may not set this option to this value, and what to do instead. None if the value is fine.
+    """Return why a campaign may not set an option to a value, and a suggestion. None if the value is allowed.
 
-    `option` is a canonical name that the host's fio has. `engines` are the paths of the files with I/O engines that the
-    command line allows.
+    `option`: a canonical name that the host's fio has.
+    `engines`: the paths of external I/O engines that are allowed on the command line.
     """
     if option == "ioengine" and value.strip() in map(external, engines):
         return None

@@ -1,16 +1,16 @@
-"""Convert HTML, quotations, terminal captures and other text to plain lines with their line numbers.
+"""Convert HTML, quotations, terminal captures and other text to numbered plain lines.
 
-HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed, and HTML entities are
-decoded. A `<br>`, the end of an HTML block, or a result within a sentence starts a new line that keeps the line number.
-Curly quotes become straight quotes.
+HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. HTML entities are decoded,
+and curly quotes become straight quotes. A `<br>`, the end of an HTML block, or a result within a sentence starts a new
+line, with the same line number.
 
-A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
-Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its lines is
-fio output.
+A margin is a prefix that another program adds to each line: a timestamp, a container name, a line number, a comment
+sign. Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its
+lines is fio output.
 
-fio's output and commands may have been wrapped at the width of a window. Two lines are joined if the first is an
-incomplete line of fio output and both together are complete. The end of a command cannot be recognized, so a command is
-joined if it is wrapped at the same width as the output.
+Long lines may have been wrapped at the width of a window. Two lines of fio output are joined if the first is incomplete
+and both together are complete. A command has no recognizable end, so it is joined only if it is wrapped at the same
+width as the output.
 """
 
 import html
@@ -85,8 +85,8 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 
-    If the text ends with fio's version, `samples=…` or `iodepth=…` and no newline, the value is removed, because it may
-    have lost digits.
+    If the input ends with fio's version, `samples=…` or `iodepth=…` and has no final newline, that value is removed,
+    because it may have lost digits.
     """
     bare = _without_list_marks(_without_marks(_decoded(text)))
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
@@ -100,8 +100,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 def _decoded(text: str) -> str:
     """Decode quoted-printable mail if it contains fio output in which `=3D` is an equals sign.
 
-    Continued lines are joined. Each line that was joined to another leaves an empty line behind, so that line numbers
-    do not change.
+    Continued lines are joined. An empty line is left in place of each joined line, so that line numbers do not change.
     """
     if not _QUOTED_PRINTABLE.search(text):
         return text
@@ -140,7 +139,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Unquote the strings of a JSON list (as Ansible prints output) if it contains fio output."""
+    """Unquote the strings of a JSON list, as printed by Ansible, if it contains fio output."""
     found: list[Line] = []
     strings: list[tuple[Line, str]] = []
     for line in [*lines, (0, "")]:
@@ -159,7 +158,7 @@ def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
 
 
 def _unescaped(line: str) -> str:
-    """Unescape fio output inside a JSON string. In the returned text, carriage returns separate the lines."""
+    """Unescape fio output inside a JSON string. In the result, lines are separated by carriage returns."""
     if "\\n" not in line or not _ESCAPED.search(line):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
@@ -196,7 +195,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return a line's margin, or None. The first test only saves time: it rules out most lines of prose."""
+    """Return a line's margin, or None. A quick test first rules out most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None
@@ -206,7 +205,7 @@ def _margin(line: str) -> re.Match[str] | None:
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
     """True if both margins are of the same kind.
 
-    Line numbers must increase by one. Timestamps and journal prefixes may differ; any other margins must be equal.
+    Line numbers must increase by one. Timestamps and journal prefixes may differ; all other margins must be equal.
     """
     if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
@@ -225,7 +224,7 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join result lines that were wrapped. Add the length of each first part to `widths`."""
+    """Join result lines that were wrapped, and add the length of each first part to `widths`."""
     found: list[Line] = []
     at = 0
     while at < len(numbered):
@@ -252,7 +251,7 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands wrapped at one of the `widths`. A line of another length ends the command."""
+    """Join fio commands that were wrapped at one of the `widths`. A line of any other length ends the command."""
     if not widths:
         return list(numbered)
     found: list[Line] = []

@@ -1,4 +1,4 @@
-"""Parse sizes, times and block sizes as fio does. The results are often not what people expect.
+"""Parse sizes, times and block sizes as fio does, even where its results are surprising.
 
 fio reads the leading digits and then the suffix after them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx` are
 4096 bytes, but `4KiB` is 4000 bytes. `1.5g` is one byte, and a runtime of `1min` is one microsecond. Tested with `fio
@@ -8,7 +8,7 @@ parse.c.
 A value that starts with a parenthesis is an arithmetic expression, such as `(4k*2)` or `(1g/(3+1))k` (HOWTO "parameter
 types", fio's exp/expression-parse.y). Some builds of fio do not support expressions.
 
-A function that parses a text raises ValueError if fio would refuse the text, unless its docstring says otherwise.
+Unless documented otherwise, the parsers raise ValueError for input that fio would reject.
 """
 
 import operator
@@ -45,7 +45,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class SizeRange:
-    """A range of sizes in bytes that includes both ends."""
+    """A range of sizes in bytes, inclusive at both ends."""
 
     low: int
     high: int
@@ -53,7 +53,7 @@ class SizeRange:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The block sizes for reads, writes and trims. None means fio's default."""
+    """The block sizes for reads, writes and trims, with None for fio's default."""
 
     read: SizeRange | None
     write: SizeRange | None
@@ -65,7 +65,7 @@ DEFAULT_BLOCK = SizeRange(4096, 4096)
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """Return the parsed text, or None if `parse` raises ValueError."""
+    """Return the parsed value, or None if `parse` raises ValueError."""
     try:
         return parse(text)
     except ValueError:
@@ -74,7 +74,7 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
 
 @_cached
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """Parse a number of bytes. Percentages, numbers of zones and negative numbers raise ValueError too."""
+    """Parse a number of bytes. Percentages, numbers of zones and negative numbers also raise ValueError."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
@@ -84,15 +84,16 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
 
 @_cached
 def parse_percent(text: str) -> int | None:
-    """Return the number in a percentage (20 for `20%`), or None for other texts. fio reads only whole percentages."""
+    """Return the number in a percentage (20 for `20%`), or None. As in fio, it must be an integer."""
     return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """Parse a time, and return it in microseconds.
+    """Parse a time into microseconds.
 
-    `bare_us` is the unit of a number without a suffix: 1 s for most options, 1 µs for `thinktime`. fio silently treats
-    a suffix that it does not know (`10sec`, `1min`) as microseconds.
+    `bare_us`: the default unit in microseconds: 1 s for most options, 1 µs for `thinktime`.
+
+    fio silently treats an unknown suffix (`10sec`, `1min`) as microseconds.
     """
     return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
@@ -100,8 +101,8 @@ def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
 def parse_block_sizes(text: str, kb_base: int = 1024) -> BlockSizes:
     """Parse the value of `bs=`.
 
-    `4k` is for all directions. In `4k,8k`, the first size is for reads, and the second is for writes and trims.
-    `4k,8k,` leaves trims at the default. Like a comma, `-` and `:` separate directions: `bs=4k-16k` is not a range, but
+    A single size, `4k`, applies to all directions. In `4k,8k`, the first size is for reads, and the second is for
+    writes and trims. `4k,8k,` leaves trims at the default. `-` and `:` act like commas: `bs=4k-16k` is not a range, but
     means 4 KiB reads and 16 KiB writes.
     """
     if "," not in text:
@@ -128,7 +129,7 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse the value of `bssplit=`: `4k/60:64k/40`, or one list for each direction. The percentages are ignored."""
+    """Parse the value of `bssplit=`: `4k/60:64k/40`, or one list per direction. Percentages are ignored."""
 
     def split(part: str) -> SizeRange | None:
         sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]
@@ -145,15 +146,14 @@ def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
 
 
 def kb_base_of(options: Mapping[str, str]) -> int:
-    """Return what `k` means in a job with these options: 1024 or 1000."""
+    """Return the value of `k` in a job with these options: 1024 or 1000."""
     return 1000 if (options.get("kb_base") or "").strip() == "1000" else 1024
 
 
 def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
-    """Return the block sizes of a job. `bssplit` overrides `bsrange`, and `bsrange` overrides `bs`.
+    """Return a job's block sizes. `bssplit` takes precedence over `bsrange`, and `bsrange` over `bs`.
 
-    If fio would refuse an option's value, the option is ignored. `kb_base` is a function that returns what `k` means in
-    an option.
+    Options with invalid values are ignored. `kb_base` is called with an option's name and returns its value of `k`.
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)
@@ -164,7 +164,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix, even an empty one."""
+    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix, even if empty."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
     expression = _Arithmetic(text, factor)
@@ -175,7 +175,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Arithmetic:
-    """A recursive-descent parser. `tokens` are the unread numbers and operators, with their suffixes."""
+    """A recursive-descent parser. `tokens` are the remaining numbers and operators, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
@@ -190,7 +190,7 @@ class _Arithmetic:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Evaluate an expression whose operators are at `level` of `_PRECEDENCE` or higher."""
+        """Evaluate an expression of operators with at least the precedence `level` (see `_PRECEDENCE`)."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)
@@ -228,7 +228,7 @@ class _Arithmetic:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """Parse one value for all directions (`4k`, `4k,`), two values (reads, others) or three (reads, writes, trims)."""
+    """Parse one value for all directions (`4k`), two values (reads, others) or three (reads, writes, trims)."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
@@ -236,7 +236,7 @@ def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockS
 
 
 def _leading_integer(text: str) -> int:
-    """Parse a leading integer as strtoll does. As in fio, the base is 16 if the text has `0x` anywhere."""
+    """Parse a leading integer like strtoll. As in fio, it is hexadecimal if `0x` appears anywhere in the input."""
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:
@@ -245,7 +245,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the suffix after the digits in lower case. It is empty unless it starts with a letter or `%`."""
+    """Return the suffix after the digits in lower case, or "" if it does not start with a letter or `%`."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

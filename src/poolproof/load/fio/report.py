@@ -1,12 +1,12 @@
-"""Read fio's report on a host: only totals while fio is running, complete reports after fio has ended.
+"""Read fio's report on a host: only totals while fio is running, complete reports after it has ended.
 
-With `--status-interval`, fio writes a complete report at each interval. Reports with histograms are long, so only the
-lines with totals (`_TOTALS`) are copied from the host, each with its offset in the file. These lines are recognized by
-their indentation. No job option can look like a line with totals, because fio quotes the values of options. Source:
+With `--status-interval`, fio appends a complete report at each interval. Reports with histograms are long, so only the
+lines with totals (`_TOTALS`) are copied from the host, together with their offsets in the file. They are recognized by
+their indentation. Job options cannot be mistaken for totals, because fio quotes their values. Source:
 `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-The cost was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. A report was 90 KiB long,
-and reports every 250 ms or 100 ms took no measurable CPU time.
+The overhead was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. With reports of 90
+KiB every 250 ms or 100 ms, no CPU time was measurable.
 """
 
 import re
@@ -42,12 +42,11 @@ _LINE = re.compile(r'^(\d++):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    `begun_at_s` is the time at which fio started, on the clock of the counters. `clock_ahead_s` is the number of
-    seconds by which the wall clock was ahead of that clock at this time.
+    `begun_at_s`: the time at which fio started, on the same clock as the counters' timestamps.
+    `clock_ahead_s`: how far the wall clock was ahead of that clock when fio started.
 
-    If the wall clock is set while fio runs, the times of later reports are corrected. The correction uses fio's
-    runtime, which comes from a clock that cannot be set. A step of less than 5 s is not noticed, because reports can be
-    that late.
+    If the wall clock is set during the run, the times of later reports are corrected, based on fio's runtime, which
+    comes from a clock that cannot be set. Changes of less than 5 s are not detected, because a report can be that late.
     """
 
     host: Host
@@ -68,13 +67,13 @@ class FioReport:
         self._add(_statuses(lines, 0))
 
     def read_on(self) -> None:
-        """Read the new lines with totals. Copying full reports would burden the network."""
+        """Read the new lines with totals. Copying the full reports would put a load on the network."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self._add(_statuses(found.stdout.splitlines(), offset))
 
     def _add(self, statuses: Iterable[Status]) -> None:
-        """Add statuses. Their times are converted to the clock that timestamps the counters."""
+        """Add statuses, with their times converted to the clock used for the counters' timestamps."""
         for status in statuses:
             at_s = status.at_s - self.clock_ahead_s + self._correction_s
             if self.statuses:
@@ -101,7 +100,11 @@ class FioReport:
 
 
 def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
-    """Yield the totals of each complete report. `lines` is the output of `grep -b`, which searched from `offset` on."""
+    """Yield the totals of each complete report.
+
+    `lines`: the output of `grep -b`.
+    `offset`: the position in the report file at which grep started.
+    """
     start = offset
     totals: dict[str, float] = defaultdict(float)
     of_job: dict[str, float] = defaultdict(float)
@@ -134,7 +137,7 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
 
 
 def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
-    """Add a job's values to the totals. The total of all directions is left out if the job has separate directions."""
+    """Add a job's values to the totals, without its `mixed` values if it has separate reads, writes or trims."""
     is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
     for key, value in of_job.items():
         if not (is_parted and key.startswith("mixed ")):

@@ -1,9 +1,9 @@
-"""Read fio's normal output: complete runs, and fragments of runs that people quote.
+"""Parse fio's normal output: complete runs, and fragments of runs that people quote.
 
-A run consists of a header line for each job, fio's version (`fio-3.x`), a block for each job, and the totals of the
-groups and the disks. Any of these may be missing. `text_lines.py` parses single lines, and this module collects them
-into jobs and runs. A value that the current job already has starts a new job. A line that cannot come at this point in
-a run starts a new run.
+A run consists of a header line for each job, fio's version (`fio-3.x`), a block for each job, and the totals for groups
+and disks. Any of these may be missing. `text_lines.py` parses single lines, and this module collects them into jobs and
+runs. A value that the current job already has starts a new job. A line that cannot occur at this point in a run starts
+a new run.
 """
 
 import re
@@ -33,8 +33,9 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 class TextResult:
     """A result, with its first and last line number (1-based).
 
-    `headers` contains the jobs that fio listed before it started them, `pids` the process ids in the job blocks, and
-    `part_lines` the first line of each part, in order.
+    `headers`: the jobs that fio listed before starting them.
+    `pids`: the process IDs in the job blocks.
+    `part_lines`: the first line of each part, in order.
     """
 
     result: Outcome
@@ -47,11 +48,11 @@ class TextResult:
 
 @dataclass
 class _PrintedJob:
-    """A job whose lines are being read.
+    """A job that is still being parsed.
 
-    Latency lines belong to the direction `latest`, which is `_NO_DIRECTION` above the first direction. `kilo` (1000 or
-    1024) is the base of units without an `i`. `head` is the kind of latency that the next percentiles describe, and
-    their unit in nanoseconds.
+    `latest`: the direction to which latency lines belong, or `_NO_DIRECTION` before the first direction.
+    `kilo`: the base (1000 or 1024) of units without an `i`.
+    `head`: the kind of latency for the next percentiles, and their unit in nanoseconds.
     """
 
     part: PartOutcome
@@ -68,7 +69,7 @@ class _PrintedJob:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return the sync latency, or the latest direction's slat, clat or lat. None if it has not been read yet."""
+        """Return the sync latency, or the latest direction's slat, clat or lat. None if not parsed yet."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -84,7 +85,7 @@ class _PrintedJob:
         self.directions[self.latest] = replace(self.directions.get(self.latest, Direction()), **values)
 
     def finished(self, headers: Iterable[Job]) -> PartOutcome:
-        """Return the finished job. A direction without I/O is None."""
+        """Return the finished job, with None for directions without I/O."""
         named = {name: values for name, values in self.directions.items() if name != _NO_DIRECTION}
         moved: dict[str, Any] = {name: values for name, values in named.items() if _has_moved(values)}
         if _NO_DIRECTION in self.directions:
@@ -97,7 +98,7 @@ class _PrintedJob:
 
 @dataclass
 class _RunDraft:
-    """A run whose lines are being read."""
+    """A run that is still being parsed."""
 
     version: str = ""
     headers: list[Job] = field(default_factory=list)
@@ -111,7 +112,7 @@ class _RunDraft:
 
     @property
     def has_values(self) -> bool:
-        """True if the run has values or an error. An error is a result too."""
+        """True if the run has values or an error, which also counts as a result."""
         return any(job.has_values or job.part.error for job in self.jobs) or any(self.groups.values())
 
     def finished(self) -> Outcome:
@@ -127,12 +128,12 @@ class _RunDraft:
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
-    """Return all runs in the text, in order. Lines that fio did not print are ignored."""
+    """Return all runs in the input, in order. Lines that are not fio output are ignored."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
 def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
-    """Return all runs in numbered lines, in order."""
+    """Return all runs in the numbered lines, in order."""
     reader = _TextParser()
     for number, line in numbered:
         if line.strip():
@@ -142,7 +143,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _TextParser:
-    """Collects lines into runs. `_foreign` counts the lines from other programs since the last line from fio."""
+    """Collects lines into runs. `_foreign` counts the lines of other output since fio's last line."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -162,7 +163,7 @@ class _TextParser:
             self._foreign += 1
 
     def _reads(self, line: str) -> bool:
-        """Add the line to the current run. Return False if fio cannot have printed it.
+        """Add the line to the current run. Return False if it cannot be fio output.
 
         Every line that fio prints contains `=`, `:` or `fio`.
         """
@@ -215,9 +216,9 @@ class _TextParser:
     def _is_of_another_run(self, part: PartOutcome) -> bool:
         """True if the job cannot belong to the current run.
 
-        Clones may share a group, but a block that sums several clones cannot share a group with another block. If fio
-        listed the jobs of the run, the job must be one of them. A job without a name is a fragment, and any job after a
-        fragment starts a new run.
+        Separate clones may share a group, but a block that sums up clones cannot share a group with another block. If
+        fio listed the run's jobs, the job must be one of them. A job without a name is a fragment, and the next job
+        after a fragment starts a new run.
         """
         before = self._run.jobs
         if not before:
@@ -227,9 +228,9 @@ class _TextParser:
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
     def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
-        """True if the current run has a job with this name and group that fio printed more than a minute earlier.
+        """True if the run has a job with this name and group that was printed more than a minute earlier.
 
-        fio prints all jobs of a run when the last of them ends, so clones have the same time.
+        fio prints all jobs of a run when the last one ends, so clones are printed at the same time.
         """
         return printed is not None and any(
             job.printed is not None and printed - job.printed > _LONGEST_PRINTING
@@ -324,8 +325,8 @@ class _TextParser:
     def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
-        The value does not belong to the last job if that job already has such a value, if group totals follow the job,
-        or if the job has no name and is followed by other programs' output.
+        The value does not belong to the last job if that job already has such a value or is followed by group totals.
+        It does not belong to a nameless job that is followed by other programs' output either.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
         is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))

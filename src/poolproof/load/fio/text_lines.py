@@ -1,11 +1,10 @@
 """Parse single lines of fio's normal output.
 
-There is one function for each kind of line, and each function returns None for lines of another kind. `text.py` decides
-which job a line belongs to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, from 2.0
-to 3.4x.
+There is one function per kind of line, and it returns None for lines of any other kind. `text.py` decides which job a
+line belongs to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, from 2.0 to 3.4x.
 
 Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 bytes and `kB` for 1000 bytes. fio 2
-writes `KB` and means 1024 bytes (num2str in fio's lib/num2str.c).
+writes `KB`, which means 1024 bytes (num2str in fio's lib/num2str.c).
 """
 
 import re
@@ -90,7 +89,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """The rate of a direction. In the lines that follow, `kilo` (1000 or 1024) is the base of units without an `i`."""
+    """A direction's rate. `kilo` is the base (1000 or 1024) of units without an `i` in the following lines."""
 
     direction: str
     values: Direction
@@ -98,7 +97,7 @@ class RateLine(NamedTuple):
 
 
 def number(text: str) -> float:
-    """Parse a count or a latency. A suffix stands for a power of 1000. Raises ValueError if the text is invalid."""
+    """Parse a count or a latency. Suffixes are powers of 1000. Raises ValueError for invalid input."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a number that fio prints")
@@ -106,7 +105,7 @@ def number(text: str) -> float:
 
 
 def amount(text: str, kilo: int) -> float:
-    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`.
+    """Parse an amount such as `800GiB`, `1024.0MB` or `3556Mbit` into bytes.
 
     Units without an `i` are powers of `kilo`. Raises ValueError if fio never prints such an amount. A number without a
     unit is only accepted if it is 0, because the unit of any other number may have been cut off.
@@ -127,7 +126,7 @@ def _sane(value: float, text: str) -> float:
 
 
 def job(line: str) -> tuple[PartOutcome, str] | None:
-    """Parse the first line of a job's block. Return the job, and its process id (empty if not printed)."""
+    """Parse the first line of a job's block. Return the job and its process ID ("" if not printed)."""
     match = _JOB.match(line) if "(groupid=" in line else None
     if match is None:
         return None
@@ -142,7 +141,7 @@ def job(line: str) -> tuple[PartOutcome, str] | None:
 
 
 def header(line: str) -> Job | None:
-    """Parse the line with a job's options that fio prints before it starts the job."""
+    """Parse the line that fio prints for a job before starting it, with the job's main options."""
     match = _HEADER.match(line) if "(g=" in line else None
     if match is None:
         return None
@@ -152,7 +151,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Parse the rate of a direction. Values in any other format (`30,1k`, from a translation) become None."""
+    """Parse a direction's rate. Values in an unknown format, such as a translated `30,1k`, become None."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -170,7 +169,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Parse a rate line of fio 3 that was cut off. Return None if the cut may have removed digits of the IOPS."""
+    """Parse a fio 3 rate line that was cut off. Return None if the IOPS may have lost digits."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -188,13 +187,13 @@ def latency(line: str) -> tuple[str, Latency] | None:
 
 
 def percentile_head(line: str) -> tuple[str, float] | None:
-    """Parse the line above percentiles. Return the kind of the percentiles and their unit in nanoseconds."""
+    """Parse the line above percentiles. Return the kind of latency and the unit in nanoseconds."""
     match = _PERCENTILE_HEAD.match(line)
     return (match["kind"], _UNIT_NS[match["unit"]]) if match else None
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return the value at each percentage, in the unit that the header line gives. Empty if the line has none."""
+    """Return the values keyed by percentage, in the unit from the line above. Empty if there are none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
@@ -204,7 +203,7 @@ def percentiles(line: str) -> dict[float, float]:
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
     """Parse sampled bandwidth.
 
-    If `kilo` is None, the base is 1024 for fio 2, which prints `KB` or a space after the unit, and otherwise 1000.
+    If `kilo` is None, it is 1024 for fio 2, which prints `KB` or a space after the unit, and 1000 otherwise.
     """
     match = _SAMPLED_RATE.match(line)
     if match is None:
@@ -233,7 +232,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and deviation, multiplied by `factor`. None if one of them is not a number."""
+    """Return minimum, maximum, mean and deviation, times `factor`. None if any of them is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -252,12 +251,12 @@ def cpu(line: str) -> tuple[float, float] | None:
 
 
 def is_depths(line: str) -> bool:
-    """True for the line near the end of a job's block that shows the distribution of queue depths."""
+    """True for the line near the end of a job's block with the distribution of queue depths."""
     return _DEPTHS.match(line) is not None
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return the I/Os by direction, and the number of syncs (None if this fio release does not print it here)."""
+    """Return the I/Os keyed by direction, and the number of syncs (None if fio does not print it here)."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
@@ -273,7 +272,7 @@ def group_head(line: str) -> int | None:
 
 
 def group(line: str) -> RateLine | None:
-    """Parse the totals of one direction below `Run status group`. Values that were cut off become None."""
+    """Parse one direction's totals below `Run status group`. Values that were cut off become None."""
     for read, pattern in ((_old_group, _OLD_GROUP), (_new_group, _NEW_GROUP)):
         match = pattern.match(line)
         values = attempt(partial(read, match), line) if match else None
@@ -302,7 +301,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
 
 
 def disk(line: str) -> DiskUtilization | None:
-    """Parse the statistics of one disk, from a line below `Disk stats`."""
+    """Parse a disk's statistics, from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -320,12 +319,12 @@ def disk(line: str) -> DiskUtilization | None:
 
 
 def has_components(line: str) -> bool:
-    """True if a disk's statistics include the disks below it. Those disks are on the next lines."""
+    """True if the disk's statistics include its component disks, which are on the next lines."""
     return "aggrios=" in line
 
 
 def latency_shares(line: str) -> dict[float, float]:
-    """Map each bin's upper bound in nanoseconds to the percentage of I/Os in the bin. Empty for other lines."""
+    """Return the percentage of I/Os in each bin, keyed by upper bound in nanoseconds. Empty for other lines."""
     match = _SHARES.match(line)
     if match is None:
         return {}
@@ -342,12 +341,12 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text. It may have lost digits."""
+    """Remove fio's version or the value of `samples=` or `iodepth=` from the end: it may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
 def is_filler(line: str) -> bool:
-    """True for ellipses and similar lines, and for fio's lines from which we read no value."""
+    """True for ellipses and similar lines, and for fio output without any value that we use."""
     return _FILLER.match(line) is not None
 
 
@@ -356,10 +355,10 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 
 
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
-    """Return the bandwidth in bytes per second. Raises ValueError if the text is not a rate as printed by fio.
+    """Return the bandwidth in bytes per second. Raises ValueError if it is not a rate as printed by fio.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned. poolproof also prints
-    rates in powers of 1000, so readers can find the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned: like poolproof's own
+    output, it uses powers of 1000, so readers can find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
@@ -372,13 +371,13 @@ def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
 
 
 def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
-    """True if the first rate may be the second without its decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
+    """True if the first rate may be the second without decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
     match = re.match(r"\d{1,4}\.0(\D+)$", text)
     return match is not None and 0 <= second - first <= 1.1 * amount(_in_bytes(f"1{match[1]}"), kilo)
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes. If fio 3.0 to 3.7 cut off its decimals (17.0 for 17.98), return rate × time instead."""
+    """Return a size in bytes. If fio 3.0 to 3.7 cut off its decimals (17.0 for 17.98), return rate × time."""
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)
@@ -386,7 +385,7 @@ def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int 
 
 
 def _in_bytes(text: str) -> str:
-    """Append the `B` that fio omits in the totals of all clients (`679Mi`)."""
+    """Append the `B` that fio omits in the totals for all clients (`679Mi`)."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
