@@ -1,7 +1,8 @@
 """The order in which layouts are built. Every layout is built once in each round.
 
-With several builds per layout, the order is balanced: each layout is built as often early in a round as late. A steady
-drift of the machine's speed then affects all layouts equally. Two layouts A and B are built in the order ABBA.
+With several builds per layout, the order is balanced: each layout is built early in a round as often as late. For
+example, two layouts A and B are built in the order ABBA. A steady drift in the machine's speed then affects all layouts
+equally.
 """
 
 import random
@@ -9,11 +10,11 @@ from collections.abc import Sequence
 
 
 def build_rounds(layouts: Sequence[str], builds: int, seed: int) -> list[list[str]]:
-    """Return the order of the layouts in each round. A single round has the campaign's order.
+    """Return the order of the layouts in each round. A single round follows the campaign's order.
 
-    Several rounds come in pairs: a random order, then the same order backwards. That way, every layout's positions in
-    the two rounds add up to the same sum. If the number of rounds is odd, the last three belong together, and the sums
-    differ by at most 1. The same seed gives the same order.
+    Several rounds form pairs: a random order, then the same order reversed. Each layout's positions in a pair therefore
+    have the same sum. If the number of rounds is odd, the last three form a group, in which the sums differ by at most
+    1. The same seed gives the same order.
     """
     if builds == 1:
         return [list(layouts)]

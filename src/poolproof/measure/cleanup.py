@@ -1,4 +1,4 @@
-"""Cleans up after crashed runs: undoes the changes in their journals, or removes the lab that a run started."""
+"""Clean up after crashed runs: undo the changes in their journals, or remove the lab that a run started."""
 
 import contextlib
 from collections.abc import Callable
@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CleanupResult:
-    """A crashed run that was cleaned up completely, and how many changes were undone."""
+    """A crashed run that was cleaned up completely, and the number of changes that were undone."""
 
     state: StateDirectory
     run: str
@@ -36,12 +36,13 @@ class CleanupResult:
 
 
 def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
-    """Remove what a crashed run left on its host, and return how many changes were undone.
+    """Remove everything that a crashed run left on its host, and return the number of changes undone.
 
     `on`: another name for the same host.
 
     Raises:
-        RunError: the path is not a run directory, another user could have written it, the run is in use, or it was made
+        RunError: the path is not a run directory, the run could have been written by another user, is in use, or was
+            made
             on another machine.
         BuildError: a change can't be undone.
     """
@@ -59,8 +60,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
     """Clean up every crashed run that has a state directory in the work directory.
 
-    Returns the runs that were cleaned up, and the leftovers that remain, each with the reason. If one run fails, the
-    others are still cleaned up. Runs whose state directory is outside the work directory are only reported.
+    Returns the runs that were cleaned up, and the leftovers that remain, each with the reason. A failure does not stop
+    the cleanup of other runs. Runs whose state directory is outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -75,7 +76,7 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     """Raise a RunError if the run was made on another machine.
 
-    On this host, the undos would do nothing, but every change would be marked as undone.
+    Undoing its changes on this host would have no effect, but would mark every change as undone.
     """
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
@@ -86,14 +87,14 @@ def check_machine(path: Path, record: RunRecord, host: Host) -> None:
 
 
 def own_lab_name(label: str) -> str:
-    """Return the name of the lab that the run with this label starts."""
+    """Return the name of the lab started by the run with this label."""
     return f"run-{label}"
 
 
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """Remove the lab that the run started, with everything in it.
+    """Remove the lab that the run started, with everything in it, and return the number of changes undone.
 
-    Returns how many changes were undone. Changes that the run made on other hosts stay in the journal.
+    Changes that the run made on other hosts stay in the journal.
     """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
@@ -106,7 +107,7 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 
 
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
-    """Undo every change in the run's journal, and return how many changes were undone.
+    """Undo every change in the run's journal, and return the number of changes undone.
 
     The caller must have locked the run. Raises a BuildError if a change can't be undone. Raises a RunError if the run
     is not trusted, or if its directories on the host belong to another user.
@@ -126,9 +127,9 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
 
 def _check_owner(run: RunDirectory, host: Host) -> None:
-    """Raise a RunError if `run` is a copy of a run that is in progress.
+    """Raise a RunError if `run` is a copy of a run in progress.
 
-    A copy names the state directory of the original run.
+    A copy must not be cleaned up, because it refers to the original run's state directory.
     """
     owner = read_owner(run.record().state_dir, host)
     if owner is None or owner.machine != mark_of(LocalHost()):
@@ -145,7 +146,7 @@ def _check_owner(run: RunDirectory, host: Host) -> None:
 
 
 def run_owned(run: RunDirectory) -> Owned:
-    """Return what the run may remove.
+    """Return everything that the run is allowed to remove.
 
     Raises a RunError if another user could have written the run, or if its record was not written by poolproof.
     """

@@ -1,6 +1,6 @@
 """Conducts a run: builds, fills, measures and removes each layout.
 
-If the campaign asks for it, each disk is measured alone first.
+If the campaign requests it, each disk is first measured on its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
     continues with the layouts that do not need its devices, and retries the removal at the end. If the host becomes
-    unreachable, the current trial is `failed` and the run ends. It can be resumed later.
+    unreachable, the current trial is `failed` and the run ends, but can be resumed later.
 
     Raises:
         BuildError: something could not be removed.
@@ -95,7 +95,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
     """Return the finished trials, and remove interrupted trials from the run.
 
-    If the connection broke during a trial, its failure says nothing about the layout. Such a trial is run again.
+    A trial that failed because the connection was lost counts as interrupted, since its failure says nothing about the
+    layout. It is run again.
     """
     trials = run.trials()
     finished = tuple(trial for trial in trials if not trial.interrupted)
@@ -105,7 +106,7 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout. All layouts share one estimate of how much the trials of a cell differ."""
+    """Return each layout's trial order. All layouts share one estimate of the variance between a cell's trials."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -120,7 +121,7 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
 
 @dataclass(frozen=True)
 class _Conductor:
-    """Builds, measures and removes layouts. If the campaign has a budget, `schedule` limits the time of each trial."""
+    """Builds, measures and removes layouts. If the campaign has a budget, `schedule` sets each trial's time limit."""
 
     plan: RunPlan
     host: Host
@@ -136,9 +137,9 @@ class _Conductor:
     ) -> bool:
         """Measure one build of each of these layouts, family by family.
 
-        Within a family, each layout is converted into the next one in place. With several builds, each layout is built
-        from scratch instead, because a converted layout is not an independent build. If `affordable` is set, stop at
-        the first family that the schedule can't afford, and return False.
+        Within a family, each layout is converted into the next in place. With several builds, however, each layout is
+        built from scratch, because a converted layout is not an independent build. With `affordable`, stop at the first
+        family that the schedule can't afford, and return False.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
@@ -150,8 +151,8 @@ class _Conductor:
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
         """Measure the layouts of a family. Their common core is built once and then changed for each layout.
 
-        After a failure, the core is built again. A family with a single layout has no core. If something cannot be
-        removed now, its removal is tried again at the end of the run.
+        After a failure, the core is rebuilt. A family with a single layout has no core. If something cannot be removed
+        now, the removal is retried at the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -174,7 +175,7 @@ class _Conductor:
         self._remove_or_leave(before, list(orders))
 
     def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-        """Turn the current core into the layout's core. If there is no core or the change fails, build a new one."""
+        """Convert the current core into the layout's core, or build a new core if there is none or this fails."""
         if core is not None and core.node == core_of(self.plan.nodes[name]):
             return core
         if core is not None:
@@ -196,14 +197,15 @@ class _Conductor:
         return {change.number for change in self.journal.outstanding()}
 
     def _remove_all_but(self, keep: set[int]) -> None:
-        """Undo all changes except those with these numbers. Raises a BuildError if a change cannot be undone."""
+        """Undo all changes except those with the numbers in `keep`. Raises a BuildError if one cannot be undone."""
         complain(self._undo_all_but(keep), str(self.run.path))
 
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
-        """Undo all changes except those with these numbers, and warn about changes that cannot be undone.
+        """Undo all changes except those with the numbers in `keep`, and warn about any that cannot be undone.
 
-        If there are such changes, the run continues without these layouts' devices. `told`: an error that the user has
-        already seen. It is not repeated as a warning.
+        After such a failure, the run continues without the devices of `layouts`.
+
+        `told`: an error that has already been shown to the user, so that it is not repeated as a warning.
         """
         failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
         try:
@@ -222,7 +224,7 @@ class _Conductor:
         )
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
-        """Plan a layout and build it. If another program takes one of the loop devices in the meantime, try again.
+        """Plan a layout and build it. If another program has taken one of its loop devices meanwhile, try again.
 
         `core`: the plan of the core that is already built.
         """
@@ -288,7 +290,7 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the file system that stores the layout's images, and end fio when that file system is almost full."""
+        """Watch the file system that stores the layout's images, and kill fio if it is almost full."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

@@ -37,10 +37,12 @@ def uptime_s(host: Host) -> float:
 
 
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each disk with errors in the main host's kernel log since `since_s`.
+    """Return a finding for each disk with recent errors in the main host's kernel log.
 
-    `since_s` is in seconds since the host booted. If the trial has not `failed`, the layout survived the errors, and
-    the findings are only notes. The result is empty if the log cannot be read.
+    `since_s`: the earliest time of an error, in seconds since the host booted.
+    `failed`: True if the trial failed. Otherwise, the layout survived the errors, so the findings are only notes.
+
+    The result is empty if the log cannot be read.
     """
     if since_s == float("inf"):
         return ()
@@ -58,9 +60,9 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield a description and the sysfs `stat` file of each leaf device, and of each disk that stores loop files.
+    """Yield the description and sysfs `stat` file of each leaf device, and of each disk that stores loop files.
 
-    Leaf devices of other hosts are left out.
+    Leaf devices on other hosts are skipped.
     """
     for leaf in leaves:
         if not leaf.host:
@@ -71,7 +73,7 @@ def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
 
 
 def _disk(counter: str) -> str:
-    """Return the kernel's name for the disk. The kernel logs a partition's errors under the name of its disk."""
+    """Return the kernel's name for the disk, under which it also logs errors of the disk's partitions."""
     return whole_disk(counted_device(counter))
 
 
@@ -89,9 +91,11 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
 
 
 def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each layer that no longer works as built: for example, a suspended pool or a degraded array.
+    """Return a finding for each layer that no longer works as built, such as a suspended pool or degraded array.
 
-    `failed` has the same meaning as in `disk_errors`. The result is empty if the layers do not answer.
+    `failed`: True if the trial failed. Otherwise, the findings are only notes.
+
+    The result is empty if the layers do not respond.
     """
     effect: Effect = "fails" if failed else "notes"
     faults = _layer_faults(run_host, tree)
@@ -99,7 +103,7 @@ def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Findi
 
 
 def check_layers(run_host: Host, tree: TreePlan) -> None:
-    """Raise a BuildError if a layer no longer works as it was built."""
+    """Raise a BuildError if a layer no longer works as built."""
     for fault in _layer_faults(run_host, tree):
         raise BuildError(fault.message, fault.fix)
 
@@ -114,10 +118,10 @@ def _layer_faults(run_host: Host, tree: TreePlan) -> tuple[LayerFault, ...]:
 def slowed_disks(
     leaves: Sequence[Leaf], readings: Sequence[CounterReading], start_s: float, end_s: float
 ) -> list[Finding]:
-    """Return a note for each disk that was at least 10 times slower in the last third of a window than in the first.
+    """Return a note for each disk that was at least 10 times slower in the window's last third than in its first.
 
-    Both the time per request and the time per byte must have grown, so that a change in the load is not mistaken for a
-    slower disk.
+    Both the time per request and the time per byte must have increased, so that a change in the load is not mistaken
+    for a slower disk.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:
@@ -155,5 +159,5 @@ def _requests(counters: Counters) -> int:
 
 
 def _per_request(counters: Counters) -> float:
-    """Return how long a request kept the disk busy on average, in seconds, or 0 if there were no requests."""
+    """Return the mean time in seconds for which a request kept the disk busy, or 0 if there were none."""
     return counters.busy_ms / 1000 / _requests(counters) if _requests(counters) else 0.0

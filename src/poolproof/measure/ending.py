@@ -1,7 +1,7 @@
-"""Decides when to end a running fio: as soon as its workload's metric has converged.
+"""Decides when to stop a running fio, which is as soon as its workload's metric has converged.
 
-The stopping rule (`stopping/`) judges a series of rates. If the metric is a percentile, a trial whose rate has
-converged goes on until the histograms in fio's reports show that the percentile has converged too.
+The stopping rule (`stopping/`) evaluates a series of rates. If the metric is a percentile, a trial whose rate has
+converged continues until the histograms in fio's reports show that the percentile has converged too.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class BinnedPercentile:
-    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of the latency."""
+    """A latency percentile measured by a trial. `bin_width`: the histogram's bin width relative to the latency."""
 
     metric: Metric
     bin_width: float
@@ -39,10 +39,13 @@ class BinnedPercentile:
 
 @dataclass(frozen=True)
 class Ending:
-    """The condition that ends a running fio: `rule` says that its rate, in bytes or I/Os, has converged.
+    """The condition on which a running fio is stopped: its rate, and its percentile if there is one, have converged.
 
-    The series has one value per `interval_s` and excludes fio's ramp. `write_backs`: the write-back cycles of the
-    layers and the page cache. A trial lasts at least three of them. `percentile`: None if the metric is a rate.
+    `rule`: the stopping rule for the rate.
+    `by_bytes`: True if the rate is in bytes, False if it is in I/Os.
+    `interval_s`: the interval of the rate series, which excludes fio's ramp.
+    `write_backs`: the write-back cycles of the layers and the page cache. A trial lasts at least three cycles.
+    `percentile`: None if the metric is a rate.
     """
 
     rule: StoppingRule
@@ -54,13 +57,13 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return the maximum length of a trial in seconds, assuming that write-back cycles take their full time."""
+        """Return a trial's maximum length in seconds, assuming that write-back cycles take their full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
         """Return the decision on the rate so far and, once the rate has converged, on the percentile.
 
-        Raises a CommandError if the host did not answer.
+        Raises a CommandError if the host does not answer.
         """
         decision = self.judge(report.statuses, report.begun_at_s)
         if self.percentile is None or not decision.converged:
@@ -75,7 +78,7 @@ class Ending:
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule with its `turnover_s` set to the longest write-back cycle at the write rate so far."""
+        """Return the rule, with `turnover_s` set to the longest write-back cycle at the current write rate."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -83,9 +86,9 @@ class Ending:
 def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
-    """Return the condition that ends a trial of this load.
+    """Return the condition on which a trial of this load is stopped.
 
-    None if the trial's length is fixed, or if the trial ends when its work is done.
+    None if the trial has a fixed length, or if it finishes by itself when its work is done.
     """
     generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
@@ -104,10 +107,10 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return the seconds between two of fio's reports.
+    """Return the interval between fio's reports in seconds.
 
-    With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s. Each report costs fio
-    a few milliseconds. `shortest_s` is infinite if no decision needs samples.
+    With few clones, the interval is short enough for trials of `shortest_s`, but at least 0.1 s, because each report
+    costs fio a few milliseconds. `shortest_s` is infinite if no decision depends on the reports.
     """
     clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
@@ -117,13 +120,13 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule, with `max_s` raised if a trial would otherwise be too short for enough samples."""
+    """Return the rule, with `max_s` increased if trials would otherwise be too short for enough samples."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and of the page cache. Empty if no job writes."""
+    """Return the write-back cycles of the layout's layers and the page cache. Empty if no job writes."""
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
@@ -140,8 +143,8 @@ def _uses_page_cache(part: LoadPart) -> bool:
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
     """Return the page cache's write-back cycle (Documentation/admin-guide/sysctl/vm.rst).
 
-    Every dirty_writeback_centisecs, the kernel writes pages older than dirty_expire_centisecs. It also writes them when
-    the dirty limit makes writers wait.
+    Every dirty_writeback_centisecs, the kernel writes back pages older than dirty_expire_centisecs. It also does so
+    when the dirty limit makes writers wait.
     """
     usual = {"dirty_expire": 3000, "dirty_writeback": 500}
     texts = {name: text_of(host, f"/proc/sys/vm/{name}_centisecs").strip() for name in usual}
@@ -156,10 +159,10 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return the decision on the percentile, once `decision` says that the rate has converged.
+    """Return the decision on the percentile, if `decision` says that the rate has converged.
 
-    If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
-    histograms, only the rate is considered. Raises a CommandError if the host did not answer.
+    If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio has
+    written no histograms, only the rate counts. Raises a CommandError if the host does not answer.
     """
     bounds = section_bounds(counting, decision.warmup_s)
     results = report.outcomes(bounds) if len(bounds) > 1 else ()
@@ -183,7 +186,7 @@ def with_percentile(
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
-    """Return the histograms from which the percentile is computed, one per interval."""
+    """Return the histograms behind the percentile, one per interval."""
     if percentile.of == "syncs":
         return [each.sync_bins for each in intervals]
     if percentile.of != "ios" and any(each.read_bins or each.write_bins for each in intervals):
@@ -192,7 +195,7 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that divide the time since the warm-up into equal sections. Empty if there are too few."""
+    """Return the reports that divide the time after the warm-up into equal sections. Empty if there are too few."""
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []

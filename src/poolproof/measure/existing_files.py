@@ -1,4 +1,4 @@
-"""Workloads that use existing test files (`fill: false`): where they can run, and what they need there."""
+"""Workloads that use existing test files (`fill: false`): where they can run, and which files they need there."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """Return the first existing directory that the layout uses, or None. Its files can be used unchanged."""
+    """Return the first existing directory that the layout uses, or None. Its files can be used as they are."""
     return next(iter(directories(node)), None)
 
 
@@ -30,10 +30,10 @@ def found_paths(load: Load, directory: str) -> tuple[str, ...]:
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
     """Check that every workload with `fill: false` can run on this layout.
 
-    A block device can be measured without writing to it first if no workload of the campaign fills it.
+    A block device can be measured without writing to it first, provided that no workload of the campaign fills it.
 
-    Raises a CampaignError if the layout is built empty, a workload could change a file, a file is missing or too short,
-    or another workload would fill the block device.
+    Raises a CampaignError if the layout is built empty, if a workload could change a file, if a file is missing or too
+    short, or if another workload would fill the block device.
     """
     every = tuple(cells)
     unfilled = [cell for cell in every if not cell.workload.fill]
@@ -75,7 +75,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return the length that each file must have, in bytes, by path. The load uses nothing after that position."""
+    """Return the required length of each file in bytes, keyed by path. It is where the load's I/O ends."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:

@@ -1,4 +1,4 @@
-"""The metrics of a trial, computed from its outcome over all parts and directions."""
+"""A trial's metrics, computed from its outcome over all parts and directions."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,9 +15,9 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics.
 
-    Rates are summed as fio sums them, but only for parts that ran at the same time. Percentiles come from the merged
-    histograms of all parts. Trims count neither as reads nor as writes. If the outcome lacks a rate for one of the
-    parts, the total rate is None.
+    Rates are summed as in fio, but only over parts that ran concurrently. If the outcome lacks a rate for one of the
+    parts, the total rate is None. Percentiles come from the merged histograms of all parts. Trims count as neither
+    reads nor writes.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {
@@ -52,9 +52,9 @@ def _rate(result: Outcome, metric: Metric) -> float | None:
 
 
 def _counted_once(result: Outcome) -> Outcome:
-    """Return the outcome with everything counted once.
+    """Return the outcome with the combined total removed from any part that also has separate directions.
 
-    If a part reports its directions separately, its total is removed.
+    Otherwise, the part's I/O would be counted twice.
     """
     totals = [separate(part.read, part.write, part.trim, part.mixed) for part in result.parts]
     parts = (replace(part, mixed=total) for part, total in zip(result.parts, totals, strict=True))
@@ -62,9 +62,9 @@ def _counted_once(result: Outcome) -> Outcome:
 
 
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Merge the completion latencies of all reads and writes, or of one direction. Return None if nothing was timed.
+    """Merge the completion latencies of all I/O, or of reads or writes only. None if nothing was timed.
 
-    Also None for a single direction if the generator reports only one histogram for reads and writes together.
+    Also None for reads or writes only if the generator reports a single histogram for both.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
@@ -78,7 +78,7 @@ def sync_latency_of(result: Outcome) -> Latency | None:
 
 
 def _samples(latency: Latency | None) -> int | None:
-    """Return how many latencies there are: 0 if nothing was timed, None if unknown."""
+    """Return the number of latency samples: 0 if nothing was timed, None if unknown."""
     if latency is None:
         return 0
     return latency.samples if latency.samples is not None else sum(latency.bins_ns.values()) or None
@@ -89,7 +89,7 @@ def _parts(result: Outcome) -> list[Direction]:
 
 
 def moved_each_way(result: Outcome) -> tuple[int, int]:
-    """Return how many bytes the load generator read and wrote, by its own count."""
+    """Return the numbers of bytes read and written, as counted by the load generator."""
     reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes
@@ -101,6 +101,6 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the standard deviation of fio's rate samples (one per 500 ms), divided by their mean. None if unknown."""
+    """Return the coefficient of variation of fio's rate samples (one per 500 ms), or None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean

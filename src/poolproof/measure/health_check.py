@@ -16,23 +16,23 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""A file system that does not answer for this many seconds is considered hung. A busy one answers sooner."""
+"""The time limit for a file system's answer, after which it is considered hung. A busy one answers sooner."""
 
 
 def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
-    """Return the health checks of the layout's file systems that run as programs, each with the name of its host."""
+    """Return the health checks of the layout's file systems that run as programs, each with its host's name."""
     built = ((entry.volume.host, entry.plan) for entry in from_bottom(tree.top))
     return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
 
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Check the layout's programs from a thread.
+    """Check the layout's programs in a background thread.
 
-    A program that hangs is killed, so that the processes waiting for it fail instead of hanging too.
+    If a program hangs, it is killed, so that the processes waiting for it fail instead of hanging too.
 
-    Yields a function that raises a BuildError if a program has been killed. After that, the BuildError also replaces
-    any PoolproofError that is raised in the context.
+    Yields a function that raises a BuildError if a program has been killed. In that case, the BuildError also replaces
+    any PoolproofError raised in the context.
     """
     checks = health_checks_of(tree)
     if not checks:
@@ -69,7 +69,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 def _answers(host: Host, check: HealthCheck) -> bool:
     """Run one check, and kill the program if it hangs. True if it answered, even with an error.
 
-    Also True if the connection was lost, because the thread that waits for fio reports that.
+    A lost connection also counts as an answer, because the thread that waits for fio reports it.
     """
     try:
         host.run(check.ask, timeout_s=LIMIT_S, check=False)

@@ -1,11 +1,11 @@
-"""Allows one run at a time on this machine, because two runs would change each other's results.
+"""Allows only one run at a time on this machine, because concurrent runs would distort each other's results.
 
-Each run holds a shared lock on the file `host`, and an exclusive lock on a file for each real disk and each existing
+Each run holds a shared lock on the file `host`, and an exclusive lock on one file for each real disk and each existing
 directory that it uses. A run can start if no other run holds `host` or, with --share-host, if its own disks and
 directories are free. The kernel releases the locks when the process ends, even after SIGKILL.
 
-The locks are in /run/lock (or /tmp if there is no such directory), where every user can create files. POOLPROOF_LOCKS
-names another directory, for tests. Hosts over SSH and labs are not locked.
+The lock files are in /run/lock (or in /tmp if there is no such directory), where every user can create files. For
+tests, POOLPROOF_LOCKS selects another directory. Hosts over SSH and labs are not locked.
 """
 
 import contextlib
@@ -26,17 +26,17 @@ _NAME_DIGITS = 16
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
-    """Return what two runs must not share: the campaign's real disks and the existing directories that it uses."""
+    """Return everything that runs must not share: the campaign's real disks, and these existing directories."""
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
     return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
 
 
 @contextlib.contextmanager
 def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
-    """Hold a run's locks on this machine while the context lasts.
+    """Hold a run's locks on this machine for the duration of the context.
 
-    Raises a HostError if another run is in progress and `share` is false, if another run uses one of `uses`, or if the
-    locks cannot be opened.
+    Raises a HostError if another run is in progress (unless `share` is set), if another run uses one of `uses`, or if a
+    lock file cannot be opened.
     """
     with contextlib.ExitStack() as held:
         host = held.enter_context(_opened("host"))
@@ -82,10 +82,7 @@ def _take(file: IO[bytes], kind: int) -> bool:
 
 
 def _sign(file: IO[bytes]) -> None:
-    """Write this process's ID to the file, so that another run's error can name it.
-
-    The content has no other purpose.
-    """
+    """Write this process's ID to the lock file, only so that another run's error message can name it."""
     with contextlib.suppress(OSError):
         os.pwrite(file.fileno(), f"{os.getpid()}\n".encode(), 0)
         os.ftruncate(file.fileno(), len(f"{os.getpid()}\n"))

@@ -1,4 +1,4 @@
-"""Parts of layouts that could not be removed from the host, for example a suspended pool.
+"""Parts of layouts that could not be removed from the host, such as a suspended pool.
 
 The run continues without the devices that these parts may still use.
 """
@@ -14,9 +14,9 @@ from poolproof.provision.undo import FailedUndo
 
 
 class Leftovers:
-    """The changes that could not be undone when their layout was removed.
+    """The changes that could not be undone when their layout was removed. They are retried at the end of the run.
 
-    poolproof tries to undo them again at the end of the run. `nodes`: the layouts by name.
+    `nodes`: the layouts, keyed by name.
     """
 
     def __init__(self, nodes: Mapping[str, Node], run: str) -> None:
@@ -28,11 +28,11 @@ class Leftovers:
         return change.number in self._changes
 
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
-        """Record the undos that failed after these layouts, and return the new ones.
+        """Record the undo failures of these layouts, and return the new ones.
 
-        If fio hangs, the attempt to end it fails again after each later layout. Such a repeated failure is not
-        recorded, and the journal marks its change as undone. The journal still has the same undo from the layout on
-        which fio hung.
+        If fio hangs, the attempt to stop it fails again after each later layout. Such a repeated failure is not
+        recorded. Its change is marked as undone, because the journal still has the same undo for the layout on which
+        fio hung.
         """
         known = [change.undo for change in self._changes.values()]
         new = tuple(each for each in failed if each.change.undo not in known)

@@ -1,8 +1,9 @@
-"""Watches fio: publishes the rates of fio and the disks, and ends fio when its result is precise or it hangs.
+"""Watches fio: publishes the rates of fio and the disks, and stops fio when its result is precise or it hangs.
 
-In about two thousand trials in a lab, one fio was still running five minutes after its time limit. The cause is
-unknown. fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and
-OpenZFS can wait for memory forever. poolproof kills a hanging fio and reports what its threads were waiting for.
+In one of about two thousand lab trials, fio was still running five minutes after its time limit, for an unknown reason.
+fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and OpenZFS can
+wait for memory forever. poolproof therefore kills a hanging fio, and reports the functions in which its threads were
+waiting.
 """
 
 import contextlib
@@ -31,14 +32,14 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""A disk that is writing moves at least one byte within this many seconds, even while it flushes its cache."""
+"""The time within which a disk that is being written transfers at least one byte, even if it flushes its cache."""
 
 _PROBED_BYTES = 64 * 2**20
-"""Reads of a leaf within STILL_S that other programs can make: blkid reads about 1 MiB of each disk it looks at."""
+"""The bytes that other programs may read from a leaf device within STILL_S. blkid reads about 1 MiB per disk."""
 
 
 class LoadStuck(FioError):
-    """The load generator hung and was killed. `name` is its name."""
+    """Raised when the load generator called `name` hung and was killed."""
 
     def __init__(self, waits: Sequence[str], name: str) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
@@ -51,18 +52,21 @@ class LoadStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """Return a note for the trial that had to be repeated because of this hang."""
+        """Return a note for the trial that was repeated because of this hang."""
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
 def makes_no_progress(
     readings: Sequence[CounterReading], leaves: int, statuses: Sequence[Status], since_s: float
 ) -> bool:
-    """True if fio has made no progress in the last STILL_S seconds and `since_s` is at least that long ago.
+    """True if fio has made no progress in the last STILL_S seconds.
 
-    fio makes progress if it reports I/Os or syncs, if a leaf device writes, or if a leaf device reads more than other
-    programs do when they look for file systems. `since_s` is a time on the samples' clock. Each sample begins with the
-    counters of the leaf devices. `leaves` is the number of these counters. False if there are no leaf devices.
+    Progress means that fio reports I/Os or syncs, that a leaf device writes, or that a leaf device reads more than
+    other programs do when they look for file systems.
+
+    `readings`: the samples, each of which begins with the leaf devices' counters.
+    `leaves`: the number of leaf devices. If it is 0, the result is False.
+    `since_s`: if it is less than STILL_S seconds ago by the samples' clock, the result is False.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False
@@ -79,7 +83,7 @@ def _work_done(status: Status) -> tuple[int, int]:
 
 
 class RatePublisher:
-    """Sends the rates of one trial to the run's listener and to the processes that watch the run directory."""
+    """Publishes a trial's rates to the run's listener and to processes that watch the run directory."""
 
     def __init__(self, listener: Listener, run: RunDirectory, key: TrialKey) -> None:
         self._listener, self._key = listener, key
@@ -87,12 +91,12 @@ class RatePublisher:
         self._is_watched = False
 
     def is_heard(self) -> bool:
-        """True if the listener or a watching process wants to know the rates. Call this before each `tell`."""
+        """True if the listener or a watching process needs the rates. Must be called before each `tell`."""
         self._is_watched = self._notes.are_wanted
         return self._listener.wants_live or self._is_watched
 
     def tell(self, rates: LiveRates) -> None:
-        """Publish the rates of the last second. The thread that watches fio calls this."""
+        """Publish the rates of the last second. Called from the thread that watches fio."""
         if self._listener.wants_live:
             self._listener.live(rates)
         if self._is_watched:
@@ -102,12 +106,12 @@ class RatePublisher:
 
 
 class LoadWatch:
-    """Watches a running fio from its own thread, from `begins` until the context ends.
+    """Watches a running fio from a background thread, from `begins` until the context ends.
 
-    `report`: fio's reports so far. `decision`: the decision that ended fio, or None if fio ended on its own. `stuck`:
-    what the threads of a hanging fio were waiting for when it was killed, or None if it did not hang. `most_s`: the
-    time after which fio should have ended, in seconds from its start. If `most_s` is None, a hanging fio is not
-    detected.
+    `most_s`: the time in seconds after which fio should have ended. If None, hangs are not detected.
+    `report`: fio's reports so far.
+    `decision`: the decision that stopped fio, or None if it was not stopped.
+    `stuck`: the functions in which a hanging fio's threads were waiting when it was killed, or None if it did not hang.
     """
 
     def __init__(
@@ -141,10 +145,10 @@ class LoadWatch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float, clock_ahead_s: float) -> None:
-        """Start watching, because fio is about to start.
+        """Start watching. Called just before fio starts.
 
-        `at_s`: the current time by the clock that timestamps the counters. `clock_ahead_s`: how many seconds the host's
-        wall clock is ahead of that clock.
+        `at_s`: the current time on the clock used for the counters' timestamps.
+        `clock_ahead_s`: how far the host's wall clock is ahead of that clock.
         """
         self.report.begun_at_s, self.report.clock_ahead_s = at_s, clock_ahead_s
         self._over_at_s = at_s + self._most_s
@@ -216,7 +220,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return the total rate of all leaf devices over the last second, in bytes per second."""
+    """Return the combined rate of all leaf devices over the last second, in bytes per second."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

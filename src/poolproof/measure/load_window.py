@@ -1,7 +1,7 @@
-"""The output of a fio run, and its results in the window after the warm-up.
+"""A fio run's output, and its results in the window after the warm-up.
 
-Bytes, I/Os, samples and histogram bins are counts, so the differences between two reports are exact, and means can be
-computed from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
+Bytes, I/Os, samples and histogram bins are counts, so they can be subtracted exactly between two reports, and means can
+be computed from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
 """
 
 import math
@@ -30,11 +30,16 @@ _SWING_S = 0.5
 
 @dataclass(frozen=True)
 class LoadRun:
-    """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
+    """A finished fio run.
 
-    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: true if
-    the decision ended fio. `warm_up`: the report at the start of the window. It is empty if the window starts with the
-    run. `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
+    `job_text`: the job file that fio read.
+    `report`: the last complete report, or the entire output if there is none.
+    `statuses`: the totals from all of fio's reports.
+    `decision`: the decision on convergence, or None for a trial of fixed length.
+    `ended`: True if the decision stopped fio.
+    `warm_up`: the report at the start of the window, or empty if the window starts with the run.
+    `most_s`: the trial's maximum length.
+    `latencies`: the histograms over time.
     """
 
     job_text: str
@@ -49,7 +54,7 @@ class LoadRun:
 
     @property
     def ran_s(self) -> float:
-        """Return how many seconds the longest job ran, without the ramp."""
+        """Return the runtime of the longest job in seconds, not counting the ramp."""
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 
@@ -58,7 +63,9 @@ def gathered(
 ) -> LoadRun:
     """Collect the output of a finished fio run.
 
-    If fio did not report while it ran, `watch` is None. Raises a CommandError if the host did not answer.
+    `watch`: None if fio did not report while it was running.
+
+    Raises a CommandError if the host does not answer.
     """
     job_text, completed = ran
     if watch is None:
@@ -86,7 +93,7 @@ def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
 
 
 def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
-    """Return the first report after the warm-up. None if there was no warm-up or no later report."""
+    """Return the first report after the warm-up, or None if there was no warm-up or no later report."""
     later = [status for status in statuses if status.ran_s >= warmup_s]
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
@@ -94,10 +101,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 def window_of(
     fio: LoadRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the window's metrics and whether they converged.
-
-    Without a decision, return the whole run's metrics and None.
-    """
+    """Return the window's metrics and convergence. Without a decision, return the whole run's metrics and None."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
@@ -127,9 +131,9 @@ def window_of(
 def _extremes(
     fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest value in any tenth of the window, as shares of the value of the whole window.
+    """Return the metric's lowest and highest value in any tenth of the window, relative to the whole window.
 
-    None if unknown.
+    Either may be None if unknown.
     """
     percent = metric_of(metric).percent
     if percent is None:
@@ -144,9 +148,9 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the rates per 500 ms, divided by their mean.
+    """Return the coefficient of variation of the rates in 500 ms intervals.
 
-    None if there are fewer than four rates. `figures_of` computes the same value from fio's own samples.
+    None if there are fewer than four. `figures_of` computes the same value from fio's own samples.
     """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):
@@ -155,7 +159,7 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
 
 
 def since(start: Outcome, end: Outcome) -> Outcome:
-    """Return the difference between two reports of the same jobs. If the number of jobs differs, return `end`."""
+    """Return the difference between two reports of the same jobs, or `end` if the number of jobs differs."""
     if len(start.parts) != len(end.parts):
         return end
     return replace(end, parts=tuple(_job(a, b) for a, b in zip(start.parts, end.parts, strict=True)))

@@ -1,4 +1,4 @@
-"""The values of a run while it measures: cells, built layouts, prepared workloads, and a listener for events."""
+"""Data types used during a run: cells, built layouts, prepared workloads, and a listener for events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,41 +33,41 @@ class LiveRates:
 class Listener:
     """Receives a run's events.
 
-    Subclasses override the methods that they need; this class ignores all events. The thread that measures calls every
-    method except `live`.
+    This class ignores all events; subclasses override the methods that they need. Every method except `live` is called
+    from the thread that runs the trials.
     """
 
     wants_live = False
-    """True if `live` should be called for this listener. Processes that watch the run get the rates in either case."""
+    """True if `live` should be called for this listener. Processes that watch the run receive rates regardless."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
-        """The run starts; `trials_done` trials were finished before it was resumed."""
+        """Called when the run starts. `trials_done` is the number of trials finished before it was resumed."""
 
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
-        """A layout is about to be built for the `build`-th time."""
+        """Called before a layout is built for the `build`-th time."""
 
     def trial_added(self, cell: CellKey) -> None:
-        """A cell is not precise yet and gets one more trial than was planned."""
+        """Called when a cell gets one more trial than planned, because it is not precise yet."""
 
     def step(self, title: str) -> None:
-        """A new step starts; `title` describes it for the user."""
+        """Called when a new step starts. `title` describes the step for the user."""
 
     def trial_begins(self, key: TrialKey) -> None:
-        """Called when a trial begins. Its first step is to drop the caches; then fio runs."""
+        """Called when a trial begins, before its caches are dropped and fio runs."""
 
     def live(self, rates: LiveRates) -> None:
-        """There are new rates. This is called once a second while fio runs, from another thread."""
+        """Called once a second while fio is running, from another thread, with the new rates."""
 
     def trial_ends(self, trial: Trial) -> None:
-        """The trial is finished, judged and saved."""
+        """Called when a trial has been finished, judged and saved."""
 
     def warning(self, message: str) -> None:
-        """Something went wrong, but the run goes on."""
+        """Called when something went wrong but the run continues."""
 
 
 @dataclass(frozen=True)
 class CellJobs:
-    """A workload, and its load as this host's fio reads it. The load has no directory or device yet."""
+    """A workload, and its load as interpreted by the host's fio, not yet assigned to a directory or device."""
 
     workload: Workload
     load: Load
@@ -75,11 +75,12 @@ class CellJobs:
 
 @dataclass(frozen=True)
 class BuiltLayout:
-    """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
+    """A layout that is built and open.
 
-    `found`: the first existing directory that the layout uses, or None. Its files can be used unchanged.
-    `identity_checks` has one check for each real disk. `below`: the write amplification of the storage below existing
-    directories, by path. `write_factor` uses it.
+    `scratch`: the run's directory on the host for job files and fio's output.
+    `found`: the first existing directory that the layout uses, or None. Its files can be used without changing them.
+    `identity_checks`: one check for each real disk.
+    `below`: the write amplification of the storage below existing directories, keyed by path. Used by `write_factor`.
     """
 
     name: str
@@ -93,17 +94,17 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """Return the path of the layout's top: a directory for test files, or a block device."""
+        """Return the path of the layout's top layer, which is a directory for test files or a block device."""
         return self.tree.volume.path
 
     @property
     def is_block(self) -> bool:
-        """True if the layout's top is a block device, so there are no test files."""
+        """True if the layout's top layer is a block device, so there are no test files."""
         return self.tree.volume.is_block
 
     @property
     def is_bare_disk(self) -> bool:
-        """True if the layout is a single disk, measured alone as a limit for the layouts that use it."""
+        """True if the layout is a single disk, measured to find the limit for the layouts that use it."""
         return calibrated_device(self.name) is not None
 
     @property
@@ -114,9 +115,9 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """How test files were filled: the job that wrote them, and how many seconds it took.
+    """How test files were filled: the job that wrote them, and the time it took in seconds.
 
-    `stored_share`: the share of the files' bytes that the disks stored, or None if the layout does not compress.
+    `stored_share`: the fraction of the files' bytes that the disks stored, or None if the layout does not compress.
     """
 
     job: str
@@ -126,9 +127,9 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected at the disks.
+    """A workload whose test files exist on the layout: its load, its files, and the I/O expected at the disks.
 
-    Workloads that share files have the same `fill`. If nothing was filled, `fill` is None.
+    `fill`: how its files were filled, or None if they were not. Workloads that share files have the same `fill`.
     """
 
     workload: Workload
@@ -146,10 +147,11 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """What all trials of a build have in common.
+    """The values shared by all trials of a build.
 
-    `build` counts from 1. `idle` is the disks' background I/O while fio is not running. Each of `checks` raises a
-    BuildError if something that the layout needs has failed.
+    `build`: the number of the build, starting at 1.
+    `idle`: the disks' background I/O while fio is not running.
+    `checks`: functions that raise a BuildError if something that the layout needs has failed.
     """
 
     host: Host
@@ -163,7 +165,7 @@ class TrialContext:
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
-    """Return the cause of a failure: the error of the first check that fails or, if none fails, `error` itself."""
+    """Return the cause of a failure: the error raised by the first failing check, or else `error` itself."""
     for check in checks:
         try:
             check()
