@@ -1,4 +1,4 @@
-"""The order in which a layout's trials run, and which of its cells need another trial."""
+"""The order of a layout's trials, and the cells that need another trial."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -11,14 +11,17 @@ from poolproof.results.runs.model import Trial
 
 
 class TrialOrder:
-    """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
+    """A layout's remaining trials, in rounds. Each round runs every workload once, in random order.
 
-    A drift in the machine's speed therefore affects all workloads equally. The same seed gives the same order. A
-    workload that has converged skips later rounds. If later trials turn out to differ more than assumed, it catches up.
-    Every trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors`
-    returns how much the trials of a cell typically differ in this run.
+    Because of the rounds, a drift in the machine's speed affects all workloads equally. The same seed gives the same
+    order. A workload that has converged skips later rounds, but catches up if later trials turn out to vary more than
+    assumed. Every trial must therefore be passed to `add` when it ends.
 
-    Each build of the layout has its own rounds. Whether a build needs another trial depends only on its own trials.
+    Each build of the layout has its own rounds, and the need for another trial depends only on the trials of that
+    build.
+
+    `done`: the finished trials of an interrupted run.
+    `priors`: returns the typical variance between a cell's trials in this run.
     """
 
     def __init__(
@@ -61,12 +64,12 @@ class TrialOrder:
         self._limits = dict.fromkeys(self._workloads, self._measure.trials)
 
     def allow(self, workloads: Iterable[str], most: int) -> None:
-        """Limit each of these workloads to `most` trials, or to the campaign's maximum if that is lower."""
+        """Record a finished trial."""
         for name in workloads:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return the number of trials that are guaranteed to run. `is_new` is true for every trial after those."""
+        """Set each of these workloads' limits to `most` trials, or to the campaign's maximum if that is lower."""
         self._announced = {
             (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
             for name in self._workloads
@@ -75,16 +78,17 @@ class TrialOrder:
         return len(self.certain())
 
     def is_new(self, workload: Workload, build: int = 1) -> bool:
-        """True if the workload's next trial in this build was not yet certain at `announce`."""
+        """True if the workload's next trial in this build was not yet guaranteed to run at the time of `announce`."""
         return len(self._done(workload.name, build)) >= self._announced.get((workload.name, build), 0)
 
     def ahead(self, among: Collection[str] | None = None, build: int = 1) -> Iterator[tuple[Workload, int]]:
-        """Yield a build's next trial, with its number, until the build needs no more.
+        """Yield a build's next trial, with its number, until no more are needed.
 
-        Each trial must be passed to `add` before the next one is requested. The workload with the fewest trials comes
-        next. If several workloads have equally few, the order of the round decides. `among`: the workloads whose files
-        were prepared. Workloads that had already converged were not prepared. They are left out, even if later trials
-        show that they need another trial.
+        The workload with the fewest trials comes next; ties are broken by the order in the round. Each trial must be
+        passed to `add` before the next one is requested.
+
+        `among`: the workloads whose files were prepared. It excludes workloads that had already converged, even if
+        later trials show that they need another trial.
         """
         names = self._workloads if among is None else among
         while True:
@@ -96,10 +100,10 @@ class TrialOrder:
             yield self._workloads[name], next(self._free_numbers(name))
 
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
-        """Return the trials that will certainly run, with their numbers, in one build or in all builds.
+        """Return the trials that are guaranteed to run in one build or in all, each with its number.
 
-        These are the trials that each workload of a build still needs to reach the minimum. A workload that has reached
-        the minimum gets one more, if it needs one now.
+        These are the trials that each workload still needs to reach the minimum in a build. A workload that has reached
+        the minimum gets one more trial if it currently needs one.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}
@@ -125,12 +129,12 @@ class TrialOrder:
         return max(missing, int(self._is_needed(name, build, priors)))
 
     def _sort_key(self, name: str, build: int, done: int) -> tuple[int, int, str]:
-        """Return the sort key of a workload's next trial: its round, its place in the round, its name."""
+        """Return the sort key for a workload's next trial: its round, its position in the round, and its name."""
         positions = self._positions[build]
         return done, positions[min(done, len(positions) - 1)][name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """Return the trial numbers that the workload has not used yet, lowest first."""
+        """Return the unused trial numbers of the workload, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
     def _is_needed(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> bool:
@@ -144,7 +148,7 @@ class TrialOrder:
         return [trial for trial in trials if build in (None, trial.build)]
 
     def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
-        """Return the trials so far for these workloads or for all, as one list per cell."""
+        """Return the trials so far for these workloads (by default, for all), as one list per cell."""
         return [self._done(name) for name in (self._workloads if workloads is None else workloads)]
 
     def cells_of_builds(self) -> list[list[Trial]]:

@@ -1,4 +1,4 @@
-"""Plans a run, and checks everything before anything is built: loads, layouts, programs, space, disks."""
+"""Plans a run, and checks loads, layouts, programs, space and disks before anything is built."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,8 +58,9 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 class RunPlan:
     """A run's input, checked before anything is changed.
 
-    `nodes`: each layout's tree of layers, by the layout's name. `cells`: the campaign's workloads. `bare_cells`: the
-    workloads that run on each disk alone.
+    `nodes`: each layout's tree of layers, keyed by layout name.
+    `cells`: the campaign's workloads.
+    `bare_cells`: the workloads that run on individual disks.
     """
 
     campaign: Campaign
@@ -74,7 +75,7 @@ class RunPlan:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """Return the layouts in build order: first each disk alone, for comparison, then the campaign's layouts."""
+        """Return the layouts in build order: first individual disks, for comparison, then the campaign's layouts."""
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
@@ -89,13 +90,13 @@ class RunPlan:
 
     @property
     def uses_ram_files(self) -> bool:
-        """True if an emulated disk may keep its bytes in RAM."""
+        """True if an emulated disk may store its data in RAM."""
         return any(isinstance(device.source, Emulated) for device in self.campaign.devices)
 
 
 @dataclass(frozen=True)
 class BuildDirectories:
-    """The run's label and its directories on the host: one on disk, one in RAM."""
+    """The run's label, and its directories on the host, one on disk and one in RAM."""
 
     label: str
     state_dir: str
@@ -108,7 +109,7 @@ def make_plan(
     """Check the campaign against the host, and return the plan, without changing anything.
 
     Raises:
-        CampaignError: an expression, a device, an option or a size cannot work.
+        CampaignError: an expression, a device, an option or a size is invalid.
         HostError: the host lacks a program, a kernel file system or disk space, or commands do not run as root.
         GuardError: a disk must not be overwritten.
         FioError: fio is missing or too old.
@@ -137,7 +138,7 @@ def make_plan(
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """Raise a CampaignError if an expression or a trim cannot work on any host, or if the budget is too small."""
+    """Raise a CampaignError if an expression or trim is invalid on any host, or if the budget is too small."""
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_trims(campaign)
@@ -162,13 +163,13 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return the steps of every layout. Layouts are planned separately, because only one exists at a time."""
+    """Return each layout's plan. Layouts are planned independently, because only one exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
 
 def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
-    """Raise a GuardError if a disk that a layer adds must not be overwritten. Each disk is checked on its own host."""
+    """Raise a GuardError if a disk used by a layer must not be overwritten. Each disk is checked on its own host."""
     facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for planned in plan_layouts(plan, facts):
         with located_at(planned.layout.expression.origin):
@@ -176,7 +177,7 @@ def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
 
 
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build one layout, based on the host's current facts.
+    """Return the steps that build one layout, based on the host's current state.
 
     Like the functions below, this raises a GuardError if a disk must not be overwritten, and a HostError if the host
     cannot build the layout.
@@ -185,13 +186,13 @@ def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
 
 
 def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build a layout's core: the layout without its log and cache devices."""
+    """Return the steps that build a layout's core, which is the layout without its log and cache devices."""
     node = core_of(plan.nodes[name])
     return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that turn the mounted core into this layout's core, by changing the leaf vdevs of mirrors."""
+    """Return the steps that convert the mounted core into this layout's core, by changing mirrors' leaf vdevs."""
     node = core_of(plan.nodes[name])
     return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
@@ -228,7 +229,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs that build the layouts and their devices. The run records the versions of these programs."""
+    """Return the programs that build the layouts and their devices, whose versions the run records."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
@@ -260,13 +261,13 @@ def _check_metric(workload: Workload, load: Load) -> None:
 
 
 def _check_bins(workload: Workload, campaign: Campaign, generator: LoadGenerator) -> None:
-    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance that `until` asks for."""
+    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance set by `until`."""
     if mistake := bin_mistake(workload, campaign.measure, generator.bin_width):
         raise CampaignError(*mistake).concerning("metric")
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Have the generators check all loads in batches. If a batch fails, check its loads one at a time."""
+    """Have the generators check all loads in batches. If a batch fails, its loads are checked one at a time."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
@@ -287,10 +288,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
-    """Raise a CampaignError if the test files do not fit on the layout.
-
-    The estimate of the layout's capacity is conservative.
-    """
+    """Raise a CampaignError if the test files do not fit on the layout, by a conservative estimate of its capacity."""
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
@@ -315,7 +313,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     """Return the total size of all test files in bytes.
 
-    Workloads can share files. On a block device, all workloads use the same bytes.
+    Files that workloads share count once. On a block device, all workloads use the same bytes.
     """
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:

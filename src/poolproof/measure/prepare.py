@@ -1,4 +1,4 @@
-"""Prepares a layout for its workloads: fills their test files (shared files only once), flushes, and drops caches."""
+"""Prepares a layout for its workloads: fills their test files (shared ones only once), flushes, and drops caches."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -33,11 +33,11 @@ _LEAST_SHARE = 0.01
 def prepare(
     host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
 ) -> dict[str, PreparedWorkload]:
-    """Get every workload ready to run on the layout, and return the workloads by name.
+    """Prepare every workload to run on the layout, and return the prepared workloads, keyed by name.
 
     Raises:
         FioError: fio could not write the files.
-        GuardError: a disk to be filled is no longer the one that the campaign names.
+        GuardError: a disk to be filled is no longer the one named in the campaign.
         BuildError: the data could not be flushed to the disks.
     """
     place = _on_device if layout.is_block else _on_file_system
@@ -60,7 +60,7 @@ def prepare(
 
 
 class _Placed(NamedTuple):
-    """A cell's load in its directory or on its device, and the paths of its test files. A device has no test files."""
+    """A cell's load, assigned to its directory or device, and the paths of its test files (none on a device)."""
 
     load: Load
     paths: tuple[str, ...]
@@ -68,7 +68,7 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, up to the last byte that any workload uses. All workloads share this data."""
+    """Fill the device once, up to the last byte used by any workload. All workloads share this data."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -94,9 +94,9 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 
 
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
-    """Return how many bytes each leaf device has written since it appeared. Log and cache vdevs are left out.
+    """Return the total number of bytes written to each leaf device, excluding log and cache vdevs.
 
-    The result is empty if a leaf device is not counted.
+    The result is empty if a leaf device has no counters.
     """
     zfs = layout.target.zfs
     left_out = (*zfs.log_devices, *zfs.cache_devices) if zfs else ()
@@ -107,12 +107,13 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 
 
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
-    """Return the share of the files' bytes that the disks store. None if the layout does not compress.
+    """Return the fraction of the files' bytes that the disks store, or None if the layout does not compress.
 
-    The share is computed from the bytes that the disks wrote during the fill, metadata included. Some file systems also
-    report how many blocks a file takes up. The smaller of the two shares is then used. With deduplication, only the
-    blocks are used: a block that equals an earlier one is not written during the fill, but a cold read of it still
-    comes from the disks.
+    It is computed from the bytes that the disks wrote during the fill, including metadata, or from the number of blocks
+    that the files occupy, if the file system reports it. The smaller of the two results is used.
+
+    With deduplication, only the blocks are used: duplicate blocks are not written during the fill, but a cold read of
+    them still comes from the disks.
     """
     size = sum(file.size_bytes for file in files)
     if not target.compression:
@@ -153,7 +154,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files. The result is empty if the load creates its own files in each trial."""
+    """Return the paths of the user's files, or none if the load creates its own files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
@@ -171,7 +172,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create the directories, empty, on every branch of a union. The union can then choose a branch for each file."""
+    """Create these directories, empty, on every branch of a union, so that it can choose a branch per file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -183,8 +184,8 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 def flush(host: Host, layout: BuiltLayout) -> None:
     """Flush everything that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
 
-    A `dir` layout is only flushed: other programs use its disk too, so the disk may never be idle. Raises a BuildError
-    if the flush takes longer than 10 minutes, or if requests remain in flight.
+    For a `dir` layout, there is no wait, because its disk is shared with other programs and may never be idle. Raises a
+    BuildError if the flush takes longer than 10 minutes, or if requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -205,14 +206,14 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Drop the test files from RAM. Return how many bytes of each file remain cached, or None if unknown.
+    """Drop the test files from RAM. Return the number of bytes of each file still cached, or None if unknown.
 
     The layout is remounted, or exported and imported. Files that are still cached, such as the user's existing files,
-    are dropped one by one.
+    are dropped individually.
 
-    Files on ZFS are not in the page cache, and checking them would do harm. fincore maps a file, and once a file has
-    been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With primarycache=metadata,
-    16k reads then make the disks read four times as much.
+    For ZFS, the result is None. Its files are not in the page cache, and checking them would do harm: fincore maps a
+    file, and OpenZFS 2.1 reads any file that has ever been mapped page by page (z_is_mapped in zfs_read(),
+    zfs_vnops.c). With primarycache=metadata, 16k reads would then make the disks read four times as much.
 
     Raises a BuildError if the layout cannot be remounted, for example because it is in use, or if a cache does not
     become empty.
@@ -236,9 +237,9 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches contain at most 32 MiB of data in total.
+    """Wait until the layers' own caches contain at most 32 MiB in total, which opening the layout may read.
 
-    Opening the layout may read that much. Raises a BuildError if they still contain more after 20 s.
+    Raises a BuildError if they still contain more after 20 s.
     """
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:

@@ -1,7 +1,7 @@
-"""A load's rate and latency over time, from its generator's reports.
+"""A load's rate and latency over time, computed from its generator's reports.
 
-A percentile in a live report covers everything since the start. Counts and histograms can be subtracted: the difference
-between two reports is exactly what completed between them.
+A percentile in a live report covers everything since the start. Counts and histograms, however, can be subtracted: the
+difference between two reports is exactly what completed between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,9 @@ _ALMOST = 0.05
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Return the statuses after the ramp. fio restarts its clock when the ramp ends.
+    """Return the statuses after the ramp, at the end of which fio restarts its clock.
 
-    `begun_at_s`: the time at which the generator started, by the clock that timestamps the statuses.
+    `begun_at_s`: the time at which the generator started, on the clock used for the statuses' timestamps.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0
@@ -36,9 +36,9 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate in intervals of equal length since fio's clock started, in bytes or I/Os per second.
+    """Return the rate in equal intervals since fio's clock started, in bytes or I/Os per second.
 
-    Each report is a few milliseconds late, so the totals at the ends of the intervals are interpolated linearly.
+    Because reports are a few milliseconds late, the totals at the ends of the intervals are interpolated linearly.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:
@@ -51,7 +51,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
-    """Return the totals at these moments. The moments must be in ascending order."""
+    """Return the totals at these moments, which must be in ascending order."""
     found, index = [], 1
     for moment in moments:
         while index < len(times) - 1 and times[index] < moment:
@@ -75,10 +75,11 @@ def series_text(statuses: Sequence[Status]) -> str:
 class LatencyInterval:
     """The I/Os that completed between two reports, from `from_s` to `ran_s` on the generator's clock.
 
-    `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
-    to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` contain
-    the I/Os of one direction. If there were no I/Os in the other direction, both are empty, because `bins` already has
-    these I/Os.
+    `at_s`: the end of the interval, in seconds since 1970.
+    `bins`: the latency histogram, which maps each bin's midpoint in nanoseconds to a number of I/Os.
+    `sync_bins`: the same for fsync and fdatasync calls.
+    `read_bins`, `write_bins`: separate histograms of reads and writes. Both are empty unless the load did both, because
+    `bins` is then the same.
     """
 
     at_s: float
@@ -91,9 +92,11 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return a finished trial's intervals. The result is empty if there are no histograms.
+    """Return a finished trial's latency intervals, or an empty tuple if there are no histograms.
 
-    `counting`: the trial's reports after the ramp. Raises a CommandError if the host did not answer.
+    `counting`: the trial's reports after the ramp.
+
+    Raises a CommandError if the host does not answer.
     """
     chosen = chosen_of(counting)
     if not chosen:
@@ -103,10 +106,7 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """Return the reports at which intervals end, spaced as evenly as possible.
-
-    The last report is always one of them.
-    """
+    """Return the reports at which intervals end, spaced as evenly as possible and including the last report."""
     if not counting:
         return []
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_INTERVALS)
@@ -143,9 +143,9 @@ class _Totals(NamedTuple):
 
 
 def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
-    """Return a report's histograms. None if the report has samples without a histogram.
+    """Return a report's histograms, or None if the report has samples without a histogram.
 
-    `apart`: also return the separate histograms of reads and writes.
+    `apart`: if True, also return separate histograms of reads and writes.
     """
     found = [latency_of(result), sync_latency_of(result)]
     if apart:
@@ -156,7 +156,7 @@ def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
 
 
 def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
-    """Return how many samples each bin has gained, leaving out bins without new samples."""
+    """Return the number of samples that each bin has gained, without bins that have gained none."""
     return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
 
 

@@ -1,4 +1,4 @@
-"""One session of a run: connects to the host, plans the run, creates or reopens its run directory, and measures."""
+"""One session of a run: connects to the host, plans the run, creates or reopens its directory, and runs the trials."""
 
 import contextlib
 import errno
@@ -49,10 +49,16 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
+    """A new run.
 
-    If `lab` is set, the run starts its own lab. If `keep_lab` is also set, the lab keeps running afterwards. If
-    `share_host` is set, the run starts even if other runs are in progress on this machine.
+    `campaign_text`: the campaign file as written by the user.
+    `out`: the path of the run directory, or None for the default.
+    `work`: the work directory on the host.
+    `wipe`: the disks that may be overwritten.
+    `on`: the host's name.
+    `lab`: if set, the run starts its own lab.
+    `keep_lab`: if True, that lab keeps running afterwards.
+    `share_host`: if True, the run starts even if other runs are in progress on this machine.
     """
 
     campaign: Campaign
@@ -79,7 +85,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     """Connect to the host of a new run and plan the run.
 
     Nothing on the host changes, but a lab may be started. Raises a PoolproofError if the host can't be reached or can't
-    build the campaign, or if the campaign has a mistake.
+    build the campaign's layouts, or if the campaign contains a mistake.
     """
     label = secrets.token_hex(4)
     if request.lab is None:
@@ -99,10 +105,11 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
 @contextlib.contextmanager
 def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = ()) -> Iterator[Session]:
-    """Connect to the host of an interrupted run, remove what the run left there, and make its plan again.
+    """Connect to an interrupted run's host, clean up what the run left there, and plan the run again.
 
-    `on`: another name for the same host. `engines`: files with I/O engines that fio may load. They are never taken from
-    the run, because it can come from a stranger.
+    `on`: another name for the same host.
+    `engines`: files with I/O engines that fio may load. They are never taken from the run, which may come from a
+    stranger.
 
     Raises:
         RunError: the run was imported, could have been written by another user, is in use, was made on another
@@ -155,7 +162,7 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
-    """Create the run directory, and record the host, the versions and the campaign there."""
+    """Create the run directory, and save the host, the versions and the campaign to it."""
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -204,7 +211,7 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
 
 
 def planned_rounds(session: Session) -> list[list[str]]:
-    """Return the layouts' names in the order in which each round builds them, for `--dry-run`."""
+    """Return the layouts' names in build order, one list per round, for `--dry-run`."""
     campaign = session.plan.campaign
     return build_rounds([layout.name for layout in campaign.layouts], campaign.measure.builds, session.plan.seed)
 
@@ -221,7 +228,8 @@ def measure_run(
     Raises:
         BuildError: something could not be removed.
         Interrupted: Ctrl-C or a signal.
-        HostUnreachable, RunError: the connection broke, or the run directory can't be written.
+        HostUnreachable: the connection was lost.
+        RunError: the run directory can't be written.
     """
     from poolproof.measure.conduct import conduct
 
@@ -246,10 +254,10 @@ def measure_run(
 
 
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
-    """Hold this machine's locks while the context lasts, if the session measures this machine.
+    """Hold this machine's locks for the duration of the context, if the session's host is this machine.
 
-    Raises a HostError if another run is in progress. If `share` is set, the error is raised only if that run uses one
-    of the same disks or directories.
+    Raises a HostError if another run is in progress or, with `share`, if another run uses one of the same disks or
+    directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()
@@ -259,9 +267,9 @@ def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextM
 
 
 def check_measured(run: RunDirectory) -> None:
-    """If no trial of any layout has results, raise a BuildError with the first trial's finding.
+    """Raise a BuildError with the first trial's finding if no trial of any layout has results.
 
-    Trials of bare disks do not matter here, because the user asked for the layouts.
+    Trials of individual disks are ignored, because the user asked for the layouts.
     """
     trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
     if all(trial.figures is None for trial in trials):
@@ -270,9 +278,9 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path or, by default, runs/NAME-DATE-TIME.
+    """Return the requested path of the run directory or, by default, an unused one: runs/NAME-DATE-TIME.
 
-    If the default path exists, the seconds are added to it, and then a number if necessary, until the path is new.
+    If that path exists, the seconds are appended and, if necessary, a number.
     """
     if request.out is not None:
         return request.out

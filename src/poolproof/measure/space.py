@@ -1,4 +1,4 @@
-"""Checks the space on the host's own file systems before a run, and watches it during the run."""
+"""Checks the free space on the host's own file systems before a run, and monitors it during the run."""
 
 import contextlib
 import re
@@ -14,11 +14,11 @@ from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.units import format_size
 
 FREE = 'stat --file-system --format="%a %S" -- "$1"'
-"""A script that prints the number of free blocks of a directory's file system, and the size of a block."""
+"""Shell script that prints the number of free blocks on a directory's file system, and the block size."""
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
-"""The space that a run leaves free for its logs and for the host's other programs."""
+"""The space that a run leaves free for its logs and for the host's other programs, in bytes."""
 
 _LEAST_BYTES = 64 * 1024**2
 _LIMIT_S = 20.0
@@ -26,7 +26,7 @@ _METADATA_BYTES = 64 * 1024**2
 
 
 def free_bytes(host: Host, directory: str) -> int | None:
-    """Return how many bytes are free on the directory's file system, or None if unknown."""
+    """Return the number of free bytes on the directory's file system, or None if unknown."""
     try:
         printed = host.run(["sh", "-c", FREE, "sh", directory], timeout_s=_LIMIT_S, check=False).stdout.split()
     except CommandError:
@@ -35,10 +35,10 @@ def free_bytes(host: Host, directory: str) -> int | None:
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
-    """Return the largest number of bytes that the layout's images in `state_dir` can take up.
+    """Return the maximum number of bytes that the layout's images in `state_dir` can occupy.
 
-    There are `data_bytes` of test files. Their copies and parity and the file systems' metadata are added, but the
-    result is at most the total size of the images.
+    This is the size of the test files (`data_bytes`), plus their copies and parity and the file systems' metadata, but
+    at most the total size of the images.
     """
     names = [name for name, plan in zip(devices(planned.node), planned.devices, strict=True) if _is_in(plan, state_dir)]
     sizes = [each.source.size_bytes for each in sources if each.name in names and not isinstance(each.source, Disk)]
@@ -53,7 +53,7 @@ def _is_in(plan: DevicePlan, directory: str) -> bool:
 
 
 def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> None:
-    """Raise a HostError if the layout's images do not fit on the file system of the directory."""
+    """Raise a HostError if the layout's images do not fit on the directory's file system."""
     free = free_bytes(host, directory) if needed_bytes else None
     if free is not None and needed_bytes + SPARE_BYTES > free:
         raise HostError(
@@ -65,12 +65,12 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 
 @contextlib.contextmanager
 def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Watch these directories' free space from a thread, and call `stop` when it has nearly run out.
+    """Monitor the free space of these directories in a background thread, and call `stop` when it is nearly used up.
 
-    A directory that has little space from the start is not watched, because the run did not use up that space.
+    A directory with little space from the start is ignored, because the run did not use up its space.
 
-    Yields a function that raises a BuildError if `stop` has been called. After that, the BuildError also replaces any
-    PoolproofError that is raised in the context.
+    Yields a function that raises a BuildError if `stop` has been called. In that case, the BuildError also replaces any
+    PoolproofError raised in the context.
     """
     full: list[str] = []
     end = threading.Event()

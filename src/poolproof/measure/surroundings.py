@@ -1,4 +1,4 @@
-"""What else happens on the host while fio runs: readings from just before fio starts, and what changes after them."""
+"""Other activity on the host while fio runs, determined by comparing readings before and after."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from poolproof.measure.model import TrialContext
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What else happened on the main host while fio ran, and what state the host was in."""
+    """Other activity on the main host while fio was running, and the host's condition."""
 
     others: OtherWork
     throttling: Throttling
@@ -26,7 +26,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class HostBefore:
-    """The state of the main host just before fio starts. `others_at_s` is when the work of other processes was read."""
+    """The main host's state just before fio starts. `others_at_s`: the time at which `others` was read."""
 
     sources: Mapping[str, Values]
     conditions: Conditions
@@ -37,9 +37,9 @@ class HostBefore:
 
     @classmethod
     def read(cls, context: TrialContext, stats: Sequence[str]) -> "HostBefore":
-        """Read the state now. `stats` are the sysfs `stat` files of the block devices in use.
+        """Read the current state. `stats`: the sysfs `stat` files of the block devices in use.
 
-        Raises a CommandError if the host does not respond.
+        Raises a CommandError if the host does not answer.
         """
         host = context.host
         sources, conditions = read_sources(host), read_conditions(host, stats)
@@ -47,9 +47,9 @@ class HostBefore:
         return cls(sources, conditions, others, others_at_s, _read_zfs(context), read_host(host))
 
     def surroundings(self, context: TrialContext, stats: Sequence[str]) -> Surroundings:
-        """Return what has happened since this reading. The delays of fio's own threads are not included.
+        """Return the changes since this reading, without the delays of fio's own threads.
 
-        Raises a CommandError if the host does not respond.
+        Raises a CommandError if the host does not answer.
         """
         others = read_others(context.host, _mark(context))
         since = others_between(self.others, others, time.monotonic() - self.others_at_s)
@@ -57,12 +57,12 @@ class HostBefore:
         return Surroundings(since, throttling_between(self.conditions, conditions), conditions.texts)
 
     def zfs_use(self, context: TrialContext) -> ZfsUse | None:
-        """Return how much ZFS's counters have grown since this reading, or None without a pool."""
+        """Return the growth of ZFS's counters since this reading, or None without a pool."""
         return use_between(self.zfs, _read_zfs(context))
 
 
 def _mark(context: TrialContext) -> str:
-    """Return the name of the run's own directory. The run's own processes have it in their command lines."""
+    """Return the name of the run's own directory, which the command lines of the run's own processes contain."""
     return context.layout.scratch.rpartition("/")[2]
 
 

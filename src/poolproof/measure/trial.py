@@ -1,4 +1,4 @@
-"""One trial: drop caches, wait until idle, run fio between two counter readings, drain, judge, record."""
+"""A single trial: drop caches, wait until idle, run fio between two counter readings, drain, judge, record."""
 
 import math
 import time
@@ -46,7 +46,7 @@ from poolproof.rules.work_done import WORK_DONE
 from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
-"""The time between two samples of the counters during a trial, in seconds."""
+"""The interval between samples of the counters during a trial, in seconds."""
 
 _SERIES_FROM_S = 1.0
 _CLOCK_ERROR_S = 0.05
@@ -60,14 +60,19 @@ Resident = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class _TrialMeasurements:
-    """The measurements of a trial.
+    """A trial's measurements.
 
-    `fio`: fio's run. `window`: the counters at its ends. `samples`: the samples in it. `seconds`: the length of each
-    phase. `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points at which bytes were
-    counted. `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain.
-    `busy_with` and `vdevs` are futures. They raise an error if reading failed. `host`: memory and processors before
-    fio, after fio, and after the drain. `counters`: the growth of other counters from before fio until after the drain.
-    `clock_ahead_s`: how many seconds the wall clock was ahead of the samples' clock when fio had ended.
+    `fio`: the fio run.
+    `window`: the counters before and after fio, and after the drain.
+    `samples`: the counter samples within the window.
+    `seconds`: the duration of each phase.
+    `zfs`: the growth of ZFS's own counters, including fio's ramp.
+    `places`: the points at which bytes were counted.
+    `busy_with`: the layers' own work right after fio. Raises an error if it could not be read.
+    `vdevs`: the bytes on each vdev after the drain. Raises an error if they could not be read.
+    `host`: memory and CPU readings before fio, after fio, and after the drain.
+    `counters`: the growth of other counters from before fio until after the drain.
+    `clock_ahead_s`: how far the wall clock was ahead of the samples' clock when fio ended.
     """
 
     fio: LoadRun
@@ -87,7 +92,7 @@ class _TrialMeasurements:
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
     """Run one trial, judge it and save it. After an error, the trial is `failed`.
 
-    Raises a HostUnreachable if the connection to the host broke. The trial has then been saved as `failed`.
+    Raises a HostUnreachable if the connection to the host is lost. The trial is then already saved as `failed`.
     """
     workload = prepared.workload
     key = TrialKey(context.layout.name, workload.name, number)
@@ -117,7 +122,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError, build: int) -> Trial:
-    """Return a `failed` trial with the error as its finding. The trial starts at the time of the failure."""
+    """Return a `failed` trial with the error as its finding. Its start time is the time of the failure."""
     finding = Finding(WORK_DONE, "fails", error.message, error.hint or "fix the cause, then run the campaign again")
     return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now(), build=build)
 
@@ -249,7 +254,7 @@ def _watch(
     ending: Ending | None,
     load: Load,
 ) -> tuple[LoadWatch, float | None]:
-    """Return what watches fio, and the interval of fio's reports in seconds. The interval is None without reports."""
+    """Return the watcher for fio, and the interval between fio's reports in seconds, or None for no reports."""
     layout, generator = context.layout, generator_of(load)
     key = TrialKey(layout.name, prepared.workload.name, number)
     publisher = RatePublisher(context.listener, context.run, key)
@@ -263,15 +268,15 @@ def _watch(
 
 
 def _ahead_now_s(sampler: Sampler, load: Load, status_s: float | None) -> float:
-    """Return how far the wall clock is ahead of the samples' clock, in seconds. 0 if nothing uses fio's dates."""
+    """Return how far the wall clock is ahead of the samples' clock in seconds, or 0 if fio's timestamps are unused."""
     is_dated = status_s is not None or load.ramp_s > 0
     return clock_ahead_s(sampler.run_host, sampler.dating_host) if is_dated else 0.0
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return the condition that stops fio, and a copy of the load whose time limit is set accordingly.
+    """Return the condition on which fio is stopped, and the load with its time limit set accordingly.
 
-    The condition is None if fio ends on its own.
+    The condition is None if fio finishes by itself.
     """
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
@@ -279,7 +284,7 @@ def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending |
 
 
 def _pause(context: TrialContext) -> float:
-    """Measure the disks' background I/O, taking longer before the first trial. Returns how many seconds this took."""
+    """Measure the disks' background I/O, for longer before the first trial. Return the time this took in seconds."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
     before = read_now(context.host, context.layout.leaves)
     time.sleep(min(longest_s, share * context.measure.shortest_s))
@@ -289,10 +294,9 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: LoadRun, load: Load) -> Outcome:
-    """Return fio's last complete report.
+    """Return fio's last complete report. Any earlier reports are interim ones.
 
-    fio printed the earlier reports while it was still running. Raises a FioError if there is no report, or if fio
-    failed in a way that its report does not show.
+    Raises a FioError if there is no report, or if fio failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)
@@ -337,15 +341,15 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return how many seconds the load did I/O. None if that is unknown, or if its parts start at different times."""
+    """Return the duration of the load's I/O in seconds, or None if unknown or if some parts start late."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window that fio's results cover, without fio's ramp.
+    """Return the window covered by fio's results, which excludes fio's ramp.
 
-    The window ends at the time of fio's last report and starts when the first job's ramp ended. The counters at its
-    start are interpolated between two samples.
+    The window starts when the first job's ramp ends, and ends with fio's last report. The counters at its start are
+    interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
@@ -355,10 +359,10 @@ def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> 
 
 
 def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
-    """Return the time of fio's last report by the samples' clock, even if someone set the host's wall clock meanwhile.
+    """Return the time of fio's last report by the samples' clock, even if the host's wall clock was set meanwhile.
 
-    The report is the last thing that fio does. If its time is not between fio's start and end, the wall clock was set
-    after the report, and the time at which fio ended is the best estimate.
+    The report is the last thing that fio writes. If its timestamp is not between fio's start and end, the wall clock
+    has been set, and the best estimate is the time at which fio ended.
     """
     window, at_s = measured.window, reported_s - measured.clock_ahead_s
     possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S
