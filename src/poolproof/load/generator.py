@@ -74,10 +74,10 @@ class LiveReport(Protocol):
         """Read the whole report at once, so that later calls do not access the host. Meant for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the full reports behind these statuses, joined into one string."""
+        """Return the full reports that contain these statuses, joined into one string."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes in the reports behind these statuses. Damaged reports are skipped."""
+        """Return the outcomes in the reports that contain these statuses. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
@@ -111,7 +111,7 @@ class LoadGenerator(Protocol):
         """
 
     def ask_ahead(self, host: Host) -> None:
-        """Start fetching what `prepare` needs from the host, in the background. May do nothing."""
+        """Start fetching the information that `prepare` needs from the host in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         """Return the load for a workload, not yet assigned to a directory or device.
@@ -184,7 +184,7 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to completion. Return the text that the generator read as its load, and how the program ended.
+        """Run the load to completion. Return the load as text, as the generator read it, and the completed process.
 
         `status_s`: the interval between status reports, or None for no reports.
         `before`: called immediately before the program starts.
@@ -250,7 +250,7 @@ def generator_in(options: Mapping[str, str]) -> LoadGenerator:
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the load part described by a workload's options, as interpreted by the generator from `generator_in`."""
+    """Return the load part described by a workload's options, as interpreted by the generator that they select."""
     return generator_in(options).described(name, options)
 
 

@@ -30,7 +30,7 @@ class Latency:
 class Direction:
     """The reads, writes or trims of one part or group. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
-    `slat`: the time to submit an I/O.
+    `slat`: the time it takes to submit an I/O.
     `clat`: the time from submission to completion.
     `lat`: the total of both.
     `samples`: the number of rate samples behind the minimum, maximum, mean and standard deviation.

@@ -16,7 +16,7 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""The time limit for a file system's answer, after which it is considered hung. A busy one answers sooner."""
+"""The time limit in seconds after which a file system that has not answered is considered hung."""
 
 
 def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:

@@ -28,11 +28,11 @@ class Leftovers:
         return change.number in self._changes
 
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
-        """Record the undo failures of these layouts, and return the new ones.
+        """Record the changes that could not be undone after these layouts, and return the new ones.
 
         If fio hangs, the attempt to stop it fails again after each later layout. Such a repeated failure is not
-        recorded. Its change is marked as undone, because the journal still has the same undo for the layout on which
-        fio hung.
+        recorded, and its change is marked as undone, because the journal still contains the same undo for the layout on
+        which fio hung.
         """
         known = [change.undo for change in self._changes.values()]
         new = tuple(each for each in failed if each.change.undo not in known)

@@ -32,10 +32,10 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""The time within which a disk that is being written transfers at least one byte, even if it flushes its cache."""
+"""The time in seconds within which a disk always transfers some data while writing, even when flushing its cache."""
 
 _PROBED_BYTES = 64 * 2**20
-"""The bytes that other programs may read from a leaf device within STILL_S. blkid reads about 1 MiB per disk."""
+"""The number of bytes that other programs may read from a leaf device within STILL_S. blkid reads about 1 MiB."""
 
 
 class LoadStuck(FioError):
@@ -66,7 +66,8 @@ def makes_no_progress(
 
     `readings`: the samples, each of which begins with the leaf devices' counters.
     `leaves`: the number of leaf devices. If it is 0, the result is False.
-    `since_s`: if it is less than STILL_S seconds ago by the samples' clock, the result is False.
+    `since_s`: the time from which a lack of progress counts, by the samples' clock. The result is False until STILL_S
+    seconds after it.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False

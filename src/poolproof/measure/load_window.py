@@ -32,9 +32,9 @@ _SWING_S = 0.5
 class LoadRun:
     """A finished fio run.
 
-    `job_text`: the job file that fio read.
+    `job_text`: the content of the job file that fio read.
     `report`: the last complete report, or the entire output if there is none.
-    `statuses`: the totals from all of fio's reports.
+    `statuses`: the totals in each report after the ramp.
     `decision`: the decision on convergence, or None for a trial of fixed length.
     `ended`: True if the decision stopped fio.
     `warm_up`: the report at the start of the window, or empty if the window starts with the run.

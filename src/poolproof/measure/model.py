@@ -22,7 +22,7 @@ from poolproof.results.runs.model import Trial, TrialKey
 class LiveRates:
     """The rates of fio and of the leaf devices over the last second, in bytes per second.
 
-    fio's rate is None if it is not known yet.
+    fio's rate is None if it is not yet known.
     """
 
     elapsed_s: float

@@ -138,7 +138,7 @@ def make_plan(
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """Raise a CampaignError if an expression or trim is invalid on any host, or if the budget is too small."""
+    """Raise a CampaignError if an expression or trim is invalid regardless of the host, or the budget is too small."""
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_trims(campaign)

@@ -38,7 +38,7 @@ prior, so half of the second trials may fail.
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
     """Return a campaign's schedule, or None if the campaign has no budget or no `until`.
 
-    All orders are limited to the minimum number of trials. If the minimum is one, some cells get a second trial.
+    Every trial order is limited to the minimum number of trials. If the minimum is one, some cells get a second trial.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
@@ -104,19 +104,21 @@ class Schedule:
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
         """Record the time spent on filling files that only workloads outside the goal use.
 
-        Adaptive sampling will not fill these files again, so it is faster by that time.
+        It is subtracted from time estimates for adaptive sampling, which does not fill these files again.
         """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings for the next trial. `layout` is the layout that is currently built.
+        """Return the settings for the next trial, whose time limit depends on the budget.
 
-        The trial's time limit leaves enough time for the minimum of all other guaranteed trials. Any spare time is
-        spent in this order: a reserve for the first round of adaptive sampling; the maximum length of the goal's
-        trials; the other workloads. Trials of the same kind get equal shares. However, if the goal is a percentile,
-        each of its trials may continue until it has enough events.
+        `layout`: the layout that is currently built.
+
+        Enough time is left for the minimum length of all other guaranteed trials. Any spare time is spent in this
+        order: a reserve for the first round of adaptive sampling; the maximum length of the goal's trials; the other
+        workloads. Trials of the same kind get equal shares. However, if the goal is a percentile, each of its trials
+        may continue until it has enough events.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"

@@ -256,7 +256,7 @@ def measure_run(
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
     """Hold this machine's locks for the duration of the context, if the session's host is this machine.
 
-    Raises a HostError if another run is in progress or, with `share`, if another run uses one of the same disks or
+    Raises a HostError if another run is in progress or, with `share`, only if it uses one of the same disks or
     directories.
     """
     if not session.plan.site.is_here:

@@ -68,8 +68,8 @@ class _TrialMeasurements:
     `seconds`: the duration of each phase.
     `zfs`: the growth of ZFS's own counters, including fio's ramp.
     `places`: the points at which bytes were counted.
-    `busy_with`: the layers' own work right after fio. Raises an error if it could not be read.
-    `vdevs`: the bytes on each vdev after the drain. Raises an error if they could not be read.
+    `busy_with`: the future result of reading the layers' own work right after fio.
+    `vdevs`: the future result of reading the bytes on each vdev after the drain.
     `host`: memory and CPU readings before fio, after fio, and after the drain.
     `counters`: the growth of other counters from before fio until after the drain.
     `clock_ahead_s`: how far the wall clock was ahead of the samples' clock when fio ended.

@@ -46,7 +46,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result if the whole input is one JSON document, as in most files. Otherwise return None."""
+    """Return the result if the entire input is one JSON document, as in most files. Otherwise return None."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -186,7 +186,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the part's reads, writes and trims. `mixed` counts as reads if there are none, as in terse output."""
+    """Return the part's reads, writes and trims for comparison. If there are no reads, `mixed` takes their place."""
     return part.read or part.mixed, part.write, part.trim
 
 

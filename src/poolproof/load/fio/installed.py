@@ -132,7 +132,7 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Fetch what `prepare` needs from the host's fio, in the background. On failure, the next caller fetches it."""
+    """Fetch the information that `prepare` needs from the host's fio in the background. Errors are ignored."""
 
     def ask(question: Callable[[Host], object]) -> None:
         with contextlib.suppress(PoolproofError):

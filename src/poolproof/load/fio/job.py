@@ -72,7 +72,8 @@ class Job:
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
         """Return a time option's value in seconds, or None if the option is missing or invalid.
 
-        `bare_us`: the default unit in microseconds: 1,000,000 for most options, 1 for thinktime.
+        `bare_us`: the unit, in microseconds, of a number without a suffix: 1,000,000 for most options, 1 for
+        `thinktime`.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6

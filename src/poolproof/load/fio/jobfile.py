@@ -62,7 +62,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section that is still being parsed. `early` contains the options that fio reads before a kb_base."""
+    """A section that is still being parsed. `early`: the options that fio reads before a `kb_base`."""
 
     name: str
     line: int

@@ -117,7 +117,7 @@ SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     )
     for letter, name in (each.split("=") for each in listed.split())
 }
-"""fio's single-letter options, as (option name, True if it takes a value).
+"""fio's single-letter options. Each letter is mapped to (option name, True if the option takes a value).
 
 The value is the rest of the word. Source: l_opts and fio_init_options in init.c of fio 3.33.
 """

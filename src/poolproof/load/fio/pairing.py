@@ -104,7 +104,7 @@ def _above(
 def _above_with_another_name(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> SourceCommand | None:
-    """Return the command directly above a result if it fits apart from the job's name, otherwise None.
+    """Return the command directly above a result if only its job name differs, otherwise None.
 
     People often change job names in the commands that they post. The returned job gets the name shown in the result.
     """
@@ -180,7 +180,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, or the number of clones of one job or of all jobs. `$VARIABLE` fits any number."""
+    """True if `clones` is 1, or the number of clones of one job or of all jobs, or if `numjobs` is a variable."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 

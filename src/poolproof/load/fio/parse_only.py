@@ -80,7 +80,7 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Return the complaints of the host's fio about the jobs' options. Expand variables before the call.
+    """Return the complaints of the host's fio about the jobs' options. Variables must already be expanded.
 
     fio stops at the first job with a rejected option, so it is run again without the rejected options. For each
     rejected value, it is run once more to get the accepted words.

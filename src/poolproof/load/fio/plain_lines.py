@@ -165,7 +165,7 @@ def _unescaped(line: str) -> str:
 
 
 def _split_results(line: str) -> Iterator[str]:
-    """Yield the line without the results in it, then each result as a separate line."""
+    """Yield the line without the results in it, followed by each result as a separate line."""
     if "=" not in line or not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return

@@ -89,11 +89,9 @@ def parse_percent(text: str) -> int | None:
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """Parse a time into microseconds.
+    """Parse a time into microseconds. An unknown suffix (`10sec`, `1min`) means microseconds, as in fio.
 
-    `bare_us`: the default unit in microseconds: 1 s for most options, 1 µs for `thinktime`.
-
-    fio silently treats an unknown suffix (`10sec`, `1min`) as microseconds.
+    `bare_us`: the unit, in microseconds, of a number without a suffix: 1,000,000 for most options, 1 for `thinktime`.
     """
     return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
@@ -164,7 +162,10 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix, even if empty."""
+    """Evaluate an arithmetic expression.
+
+    `factor`: returns the multiplier for a suffix, which is in lower case and may be empty.
+    """
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
     expression = _Arithmetic(text, factor)
@@ -190,7 +191,7 @@ class _Arithmetic:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Evaluate an expression of operators with at least the precedence `level` (see `_PRECEDENCE`)."""
+        """Evaluate a sub-expression whose operators have at least the precedence `level`, an index of `_PRECEDENCE`."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)

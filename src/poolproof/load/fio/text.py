@@ -314,7 +314,7 @@ class _TextParser:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add totals to the current group. Totals without a group header are a separate result."""
+        """Add totals to the current group. Without a group header above them, they become a separate result."""
         current = self._run.groups.get(self._run.last_group)
         if self._run.disks or current is None or group.direction in current:
             self.finish()
@@ -325,8 +325,8 @@ class _TextParser:
     def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
-        The value does not belong to the last job if that job already has such a value or is followed by group totals.
-        It does not belong to a nameless job that is followed by other programs' output either.
+        A new job is needed if the last job already has such a value, if group totals follow it, or if it has no name
+        and is followed by other programs' output.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
         is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))
