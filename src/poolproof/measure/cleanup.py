@@ -41,9 +41,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     `on`: another name for the same host.
 
     Raises:
-        RunError: the path is not a run directory, the run could have been written by another user, is in use, or was
-            made
-            on another machine.
+        RunError: the path is not a run directory, or the run could have been written by another user, is in use or was
+            made on another machine.
         BuildError: a change can't be undone.
     """
     run = RunDirectory.open(path)

@@ -203,7 +203,7 @@ class _Conductor:
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
         """Undo all changes except those with the numbers in `keep`, and warn about any that cannot be undone.
 
-        After such a failure, the run continues without the devices of `layouts`.
+        After such a failure, the run continues without the devices that `layouts` use.
 
         `told`: an error that has already been shown to the user, so that it is not repeated as a warning.
         """

@@ -75,7 +75,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return the required length of each file in bytes, keyed by path. It is where the load's I/O ends."""
+    """Return each file's required length in bytes, keyed by path: the position at which the load's I/O ends."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:

@@ -62,9 +62,9 @@ def _counted_once(result: Outcome) -> Outcome:
 
 
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Merge the completion latencies of all I/O, or of reads or writes only. None if nothing was timed.
+    """Merge the completion latencies of all I/O, of reads or of writes. Return None if nothing was timed.
 
-    Also None for reads or writes only if the generator reports a single histogram for both.
+    For reads or writes, also return None if the generator reports a single histogram for both.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))

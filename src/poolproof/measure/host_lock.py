@@ -26,7 +26,7 @@ _NAME_DIGITS = 16
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
-    """Return everything that runs must not share: the campaign's real disks, and these existing directories."""
+    """Return everything that runs must not share: the campaign's real disks, and the given existing directories."""
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
     return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
 

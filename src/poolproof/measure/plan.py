@@ -229,7 +229,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs that build the layouts and their devices, whose versions the run records."""
+    """Return the programs whose versions the run records, because they build the layouts and their devices."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}

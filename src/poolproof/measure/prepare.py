@@ -154,7 +154,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files, or none if the load creates its own files in each trial."""
+    """Return the paths of the user's files. Empty if the load creates its own files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
@@ -237,9 +237,9 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches contain at most 32 MiB in total, which opening the layout may read.
+    """Wait until the layers' own caches contain at most 32 MiB in total.
 
-    Raises a BuildError if they still contain more after 20 s.
+    Opening the layout may already read that much. Raises a BuildError if the caches still contain more after 20 s.
     """
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:

@@ -24,7 +24,7 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A safety factor for two estimated times: of a round of adaptive sampling, and of a trial with enough events."""
+"""A safety factor for the estimated times of a round of adaptive sampling and of a trial with enough events."""
 _MOST_RESERVED = 0.75
 """The largest fraction of the spare time that may be reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
@@ -142,7 +142,7 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _events_s(self, layout: str, workload: str) -> float:
-        """Return the time in seconds that a trial needs for enough events for its percentile, or 0 for a rate.
+        """Return the time in seconds after which a trial has enough events for its percentile, or 0 for a rate.
 
         The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
         far. Before the workload's first trial, a low rate is assumed.

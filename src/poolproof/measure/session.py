@@ -112,8 +112,9 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
     stranger.
 
     Raises:
-        RunError: the run was imported, could have been written by another user, is in use, was made on another
-            machine, or used a steady-state criterion that this version no longer supports.
+        RunError: the run was imported, could have been written by another user, is in use, was made on another machine,
+            or
+            used a steady-state criterion that this version no longer supports.
         BuildError: a change that the run left behind can't be undone.
     """
     record = run.record()

@@ -89,10 +89,10 @@ def _is_of_the_machine(leaf: Leaf) -> bool:
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
     """Return the number of leaf devices, or None unless each is known to be a separate disk of a known kind.
 
-    An emulated disk counts as one disk, whose kind is set by its model. Other disks of a guest are unknown, because
+    An emulated disk counts as one disk, whose kind is set by its model. For a guest's other disks, the result is None:
     their `rotational` flag is only the hypervisor's default, and the hypervisor's cache is below the guest's counters.
-    Other loop devices are also unknown: they inherit the flag from the disk that stores the file, but the host may
-    cache that file.
+    It is also None for other loop devices, which inherit the flag from the disk that stores the file, while the host
+    may cache that file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None

@@ -210,7 +210,7 @@ def _is_interim(before: Outcome, after: Outcome) -> bool:
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if `after` may be a later report by the same process as `before`, because every part has run longer."""
+    """True if `after` may be a later report by the process that printed `before`, as every part has run longer."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 

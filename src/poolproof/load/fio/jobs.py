@@ -153,7 +153,7 @@ def _check_permitted(option: str, value: str, workload: Workload) -> None:
 
 
 def _leaves(name: str) -> bool:
-    """True if a file with this name would be outside the job's directory. For fio, `-` is standard input."""
+    """True if a file with this name would be outside the job's directory. `-` means standard input or output."""
     return name.startswith("/") or name == "-" or ".." in name.split("/")
 
 

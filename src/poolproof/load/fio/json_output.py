@@ -1,7 +1,8 @@
 """Parse fio's json and json+ output: one or more documents, possibly surrounded by other output.
 
-fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB; before it had `io_kbytes`, even
-`io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
+fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB; before the introduction of
+`io_kbytes`, even `io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured
+output.
 """
 
 import itertools

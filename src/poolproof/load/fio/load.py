@@ -137,7 +137,7 @@ def _is_character_device(job: Job) -> bool:
 
 
 def _direct(job: Job) -> bool:
-    """True if the job requests O_DIRECT. `atomic` implies it, and the last of `direct` and `buffered` counts."""
+    """True if the job requests O_DIRECT. `atomic` implies it. Of `direct` and `buffered`, the last one set wins."""
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)

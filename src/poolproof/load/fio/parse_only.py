@@ -113,7 +113,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file without rejected and host-dependent options. Section names are job indexes."""
+    """Return a job file without rejected and host-dependent options. Sections are named after the jobs' indexes."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")

@@ -109,7 +109,7 @@ _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
-    """Return why a campaign may not set an option to a value, and a suggestion. None if the value is allowed.
+    """Return the reason why a campaign may not set an option to a value, and a suggestion. None if it may.
 
     `option`: a canonical name that the host's fio has.
     `engines`: the paths of external I/O engines that are allowed on the command line.

@@ -67,7 +67,7 @@ class FioReport:
         self._add(_statuses(lines, 0))
 
     def read_on(self) -> None:
-        """Read the new lines with totals. Copying the full reports would put a load on the network."""
+        """Read the new lines with totals. Full reports are not copied, to keep the network traffic low."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self._add(_statuses(found.stdout.splitlines(), offset))
