@@ -1,1 +1,1 @@
-"""The storage technologies, one module for each, with their syntax and the steps that build, open and close them."""
+"""The storage technologies: one module per technology, with its syntax and the steps to build, open and close it."""

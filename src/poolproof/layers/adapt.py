@@ -1,10 +1,11 @@
-"""Plans how to turn a built layout into another one without rebuilding it.
+"""Plan how to convert one built layout into another without rebuilding it.
 
-A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
-changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above it are kept.
+There are two kinds of conversion. An extension adds log and cache vdevs to the layout's pool, and removes them later. A
+change attaches leaf vdevs to mirrors and detaches others. Both keep the pool, its data and the layers above it.
 
-The layers above a changed pool are closed before the change and opened after it. Their undos are therefore recorded in
-the journal after the undo of the change, so a crashed run is cleaned up from the top down.
+A change closes the layers above the pool first and reopens them afterwards. Reopening records the undos of these layers
+in the journal after the undo of the change itself. `poolproof clean` can therefore undo a crashed run from the top
+down.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without the inputs that can be added after it is built."""
+    """Return a copy of the layout without the inputs that can be added after it is built (its core)."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -25,7 +26,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout equals the target or can be turned into it."""
+    """True if the built layout already equals the target, or can be converted into it."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -37,19 +38,26 @@ def can_become(built: Node, target: Node) -> bool:
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to turn the built core into the layout `node`, named `name`, by adding what is missing.
+    """Plan how to extend the built core to the full layout.
 
-    The plan's `make` contains only the added steps. `volumes` maps the name of each device in the layout to its volume.
+    `node`: the full layout.
+    `volumes`: the layout's volumes, keyed by device name.
+    `name`: the full layout's name.
+
+    The returned plan's `make` contains only the steps that add the missing inputs.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-added")
     return adaptation.plan(adaptation.extended(core.top, node))
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to turn the built layout into `node`. `can_become` must have said that this is possible.
+    """Plan how to convert the built layout into another one. Only valid if `can_become` returned True for the two.
 
-    `name` is the new layout's name; layers that are kept also keep their names. The plan's `make` contains only the
-    steps of the change. `volumes` maps the name of each device in the new layout to its volume.
+    `node`: the new layout.
+    `volumes`: the new layout's volumes, keyed by device name.
+    `name`: the new layout's name. Layers that are kept also keep their old names.
+
+    The returned plan's `make` contains only the steps of the conversion.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-new")
     return adaptation.plan(adaptation.changed(core.top, node))
@@ -65,7 +73,9 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 @dataclass
 class _Adaptation:
-    """Walks through the built and the new layout side by side and collects the steps that turn one into the other."""
+    """Compares the built layout with the new one, node by node, and collects the steps that convert one into the
+    other.
+    """
 
     volumes: Mapping[str, Volume]
     site: Site
@@ -78,7 +88,7 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Plan the extended layout's `node`. `core` is the same node as it was built, without the additions."""
+        """Plan a node of the extended layout. `core`: the same node in the built layout, without the added inputs."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -96,7 +106,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Plan the new layout's `node`. `before` is the node at the same place in the built layout."""
+        """Plan a node of the new layout. `before`: the node in the same position of the built layout."""
         old = before.node
         if old == node:
             return before
@@ -123,7 +133,7 @@ class _Adaptation:
         return after
 
     def _added(self, node: Node) -> BuiltNode:
-        """Plan an input that the built layout lacks. Its layers get new names."""
+        """Plan an input that is missing from the built layout. The layers of this input get new names."""
         names = names_of(node, f"{self.prefix}-{len(self.steps)}")
         built = build_node(node, self.volumes, self.site, names)
         self.steps += [

@@ -1,6 +1,6 @@
-"""Sorts a stage's arguments into inputs, options for creating the layer, and options for mounting it.
+"""Sort a stage's arguments into inputs, options for creating the layer, and mount options.
 
-Mistakes are raised as a CampaignError that points at the argument.
+Mistakes raise a CampaignError that points at the argument.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
 Input = tuple[Argument | None, Node]
-"""An input and the argument that names it. If the input is to the left of the `|`, the argument is None."""
+"""An input, paired with the argument that names it, or with None if the input is to the left of the `|`."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words in `text` as a set. Long lists of names are easier to read as one string."""
+    """Split a string into a set of words. This keeps long lists of names readable in the source code."""
     return frozenset(text.split())
 
 
@@ -32,7 +32,7 @@ ANY_MOUNT_FLAGS = words(
 class Sorted:
     """A stage's arguments, sorted into inputs and the rest.
 
-    `marks` maps each bare word to the number of inputs before the word's first occurrence.
+    `marks`: the number of inputs before each bare word's first occurrence, keyed by the word.
     """
 
     inputs: tuple[Input, ...]
@@ -45,11 +45,13 @@ class Sorted:
 
 
 def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
-    """Separate inputs (devices and groups) from words and options.
+    """Separate a stage's inputs (devices and groups) from its words and options.
 
-    A word is an input if it is the name of one of the campaign's devices. If `flags` is given, every word that is not
-    in `flags` is an input instead. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an
-    argument is neither a device nor a valid group.
+    By default, a word is an input if one of the campaign's devices has this name. With `flags`, every word that is not
+    in `flags` is an input.
+
+    Raises:
+        CampaignError: there are inputs on both sides of the `|`, or an argument is neither a device nor a valid group.
     """
 
     def is_flag(text: str) -> bool:
@@ -72,7 +74,7 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Reject the input `argument` if the stage already has an input to the left of the `|`."""
+    """Raise a CampaignError for the input `argument` if the stage already has an input to the left of the `|`."""
     if reading.below is not None:
         raise reading.mistake(
             argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
@@ -80,19 +82,19 @@ def check_one_place(reading: StageReader, argument: Argument, word: str) -> None
 
 
 def is_block(node: Node) -> bool:
-    """True if the node offers a block device, False if it offers a directory."""
+    """True if the node provides a block device, False if it provides a directory."""
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
 def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are block devices. Raises a CampaignError if one is not."""
+    """Raise a CampaignError unless all inputs are block devices."""
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
 
 
 def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are directories. Raises a CampaignError if one is not."""
+    """Raise a CampaignError unless all inputs are directories."""
     for argument, node in inputs:
         if is_block(node):
             raise reading.mistake(
@@ -101,7 +103,7 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """Return the stage's only input and its other arguments.
+    """Return the stage's only input, and the remaining arguments.
 
     Raises a CampaignError unless there is exactly one input and it is a block device.
     """
@@ -119,9 +121,9 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 
 
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
-    """Return the first argument, which must be a word in `known`. Raises a CampaignError otherwise.
+    """Return the stage's first argument, or raise a CampaignError if it is not a word in `known`.
 
-    Error messages use `what` as the name of this word, for example `level`.
+    `what`: the word's name in error messages, such as `level`.
     """
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
@@ -132,10 +134,10 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return the error for a word or key that is not in `known`.
+    """Return an error that rejects a word or key which is not in `known`.
 
-    The error suggests the nearest name. If nothing comes close, the error lists the known names, unless there are more
-    than 16.
+    The message suggests the most similar known name. If no name is similar, it lists all known names, up to a limit of
+    16.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
@@ -143,9 +145,9 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Check the options whose keys are in `known`: each must have one of the values listed there.
+    """Raise a CampaignError if an option has a value that `known` does not allow.
 
-    Raises a CampaignError if one does not.
+    `known`: the allowed values, keyed by option. Options that are not in `known` may have any value.
     """
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
@@ -154,7 +156,7 @@ def check_values(reading: StageReader, options: Iterable[Word | Option], known: 
 
 
 def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
-    """Convert a size such as `4M` to bytes. Raises a CampaignError that shows the example if `text` is not a size."""
+    """Convert a size such as `4M` to bytes. If `text` is not a size, raise a CampaignError that shows `example`."""
     try:
         return parse_size(text)
     except ValueError:
@@ -162,9 +164,9 @@ def size_of(reading: StageReader, argument: Argument, text: str, example: str) -
 
 
 def bytes_with_unit(text: str) -> int | None:
-    """Convert a size such as `512M` to bytes.
+    """Convert a size such as `512M` to bytes, or return None if `text` is not a size with a unit.
 
-    Return None if `text` is not a size or has no unit, because tools disagree about what a number without a unit means.
+    A unit is required, because tools interpret a plain number differently.
     """
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
@@ -174,7 +176,7 @@ def bytes_with_unit(text: str) -> int | None:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The options of one layer: keys for creating it, and keys and bare words for mounting it."""
+    """The options that a layer accepts: keys for creating it, and keys and bare words for mounting it."""
 
     word: str
     make_keys: frozenset[str]
@@ -187,7 +189,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options of a stage: key-value pairs for creating the layer, and the options for `mount -o`."""
+    """The options that a stage sets: key-value pairs for creating the layer, and the options for `mount -o`."""
 
     make: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
@@ -196,10 +198,10 @@ class Chosen:
 def choose(
     reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary, *, last_wins: bool = False
 ) -> Chosen:
-    """Separate the options for creating the layer from those for mounting it.
+    """Separate the options for creating the layer from the mount options. No key belongs to both groups.
 
-    A key always belongs to only one of the two groups. Raises a CampaignError for an unknown option, for a comma in the
-    value of a mount option and, unless `last_wins` is set, for a repeated key.
+    Raises a CampaignError for an unknown option, for a comma in a mount option's value, and for a repeated key. With
+    `last_wins`, a repeated key is allowed and its last value is used.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}

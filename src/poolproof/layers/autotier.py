@@ -1,14 +1,14 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-The tiers are directories, fastest first. `quota=` applies to the tier to its left. The quota is a percentage or a size;
-the default is 100 %. Keys of the [Global] section are written with dashes: `log-level`, `tier-period` (in seconds),
-`copy-buffer-size`.
+The tiers are directories, listed from fastest to slowest. Each `quota=` applies to the tier on its left. A quota is a
+percentage or a size, and defaults to 100 %. Keys of the [Global] section are written with dashes: `log-level`,
+`tier-period` (in seconds), `copy-buffer-size`.
 
-autotierfs may crash or hang. Each command therefore has a time limit, and a health check runs during a measurement. The
-process id is recorded so that the process can be ended, and the file system is unmounted lazily. The database and the
-socket (`Run Path`) are stored with the run's files and removed with them.
+autotierfs may crash or hang. Each command therefore has a time limit, a health check runs during each measurement, and
+the file system is unmounted lazily. The process ID is recorded so that a hung process can be killed. The database and
+the socket (`Run Path`) are stored with the run's files and removed with them.
 
-Debian has no autotier package. The tests use output captured from a build of release 1.2.0, and a stand-in program that
+Debian has no autotier package. The tests therefore use output captured from release 1.2.0, and a stand-in program that
 hangs.
 """
 
@@ -60,7 +60,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier autotier may fill: `size_bytes` if that is not None, otherwise a percentage of the tier."""
+    """The share of a tier that autotier may fill: `size_bytes` or, if that is None, a percentage of the tier."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -73,14 +73,14 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the options of the [Global] section. The options' keys are written with dashes."""
+    """The quota of each tier, and the options of the [Global] section, with their keys written with dashes."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]
 
 
 class AutotierLayer(Layer[Autotier]):
-    """A FUSE file system that moves files between tiers, depending on how often they are used."""
+    """A FUSE file system that moves files between tiers based on how often they are used."""
 
     word = "autotier"
     summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
@@ -158,10 +158,10 @@ class AutotierLayer(Layer[Autotier]):
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Return how autotier's quotas differ from the layout's, or None if they do not.
+        """Describe how the quotas that autotier uses differ from the layout's, or return None if they do not.
 
-        If `autotier status` fails, the result is a sentence that says so. autotier reads an invalid quota as 100 %, and
-        `20` without a percent sign as 2000 %.
+        This check is needed because autotier silently misreads quotas: an invalid quota counts as 100 %, and `20`
+        without a percent sign as 2000 %. If `autotier status` fails, the returned sentence says so.
         """
         configuration, *_ = _files(built.volume.path)
         try:
@@ -175,7 +175,9 @@ class AutotierLayer(Layer[Autotier]):
 
 
 def _files(point: str) -> tuple[str, ...]:
-    """Return the paths of the configuration, the folder for the database and the socket, the log and the pid file."""
+    """Return the paths of autotier's configuration file, its state directory (database and socket), log and pid
+    file.
+    """
     return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 
@@ -188,20 +190,20 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent. autotier cannot parse an exponent and would use 100 % instead."""
+    """Format a quota without an exponent, because autotier cannot parse exponents and would use 100 % instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 @dataclass(frozen=True)
 class ReportedQuota:
-    """A tier's quota as autotier reports it: a percentage of the tier and a size in bytes, both rounded."""
+    """A tier's quota as reported by autotier: a percentage of the tier, and a size in bytes. Both are rounded."""
 
     percent: float
     size_bytes: float
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Parse the output of `autotier status`: the quota of each tier, fastest first. Empty if there is no table."""
+    """Parse each tier's quota from the output of `autotier status`, fastest tier first. Empty if there is no table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

@@ -1,8 +1,8 @@
 """btrfs on one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
-A word selects the data profile (default: `single`), and `metadata=raid1` the metadata profile (default: whatever
-mkfs.btrfs uses). mkfs.btrfs options are written under their long names: `nodesize`, `sectorsize`, `csum`, `features`,
-`runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
+A bare profile name selects the data profile (default: `single`). `metadata=raid1` selects the metadata profile, which
+mkfs.btrfs chooses by default. Options of mkfs.btrfs are written under their long names: `nodesize`, `sectorsize`,
+`csum`, `features`, `runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
 """
 
 import re
@@ -29,10 +29,10 @@ from poolproof.units import parse_size
 
 @dataclass(frozen=True)
 class Profile:
-    """How a profile places chunks on devices, taken from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
+    """A profile's rules for placing chunks on devices, taken from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
-    If `most_devices` is None, a chunk spans all devices with free space, but their number is rounded down to a multiple
-    of `step`.
+    `most_devices`: the maximum number of devices per chunk, or None if a chunk spans all devices with free space.
+    `step`: the number of devices per chunk is rounded down to a multiple of this.
     """
 
     fewest_devices: int
@@ -43,9 +43,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """The number of devices that may fail without data loss. For `dup`, this is 0: its copies are on a single
-        device.
-        """
+        """The number of devices that may fail without data loss: 0 for `dup`, whose copies are on the same device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -93,7 +91,7 @@ for device in /sys/fs/btrfs/*/devices/"$1"; do
   exit 0
 done
 """
-"""A shell script that prints what sysfs knows about a device's btrfs file system (fs/btrfs/sysfs.c)."""
+"""A shell script that prints the contents of sysfs for a device's btrfs file system (fs/btrfs/sysfs.c)."""
 
 _NODE_SIZE = "16k"  # the default of mkfs.btrfs(8)
 _COMPRESSES = ("compress", "compress-force")
@@ -104,7 +102,7 @@ _USAGE_DATA = re.compile(r"^\s+Data,[^:]+:\s+(\d+)$")
 
 @dataclass(frozen=True)
 class Btrfs:
-    """The data profile, the mkfs.btrfs options by name, and the mount options as written."""
+    """The data profile, the options for mkfs.btrfs as (name, value) pairs, and the unparsed mount options."""
 
     data: str
     format: tuple[tuple[str, str], ...]
@@ -162,7 +160,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
         """Return the commit period (see btrfs(5)).
 
-        Direct I/O writes its data at once, but its metadata only at the next commit.
+        It matters even for direct I/O, which writes data immediately but metadata only at the next commit.
         """
         values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
@@ -175,7 +173,9 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks that sysfs lists, because the device numbers of btrfs mounts are anonymous."""
+        """Return the disks listed in sysfs. A btrfs mount has an anonymous device number, which does not identify any
+        disk.
+        """
         if mount.file_system != self.file_system:
             return None
         found = _in_sysfs(mount, host)
@@ -200,7 +200,9 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, tree_block_bytes=size)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the lowest write amplification of the data chunks' profiles, or None if these are unknown."""
+        """Return the lowest write amplification among the profiles of the data chunks, or None if no profile is
+        known.
+        """
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -219,10 +221,10 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return how many bytes are left for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
+        """Return the space left for data, in bytes, once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
-        Metadata takes 15 % of each device, but at least 48 MiB (96 MiB on a single device, where it is stored twice)
-        and at most 2 GiB.
+        Metadata takes 15 % of each device, up to 2 GiB. The minimum is 48 MiB, or 96 MiB on a single device, which
+        stores metadata twice.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB
         metadata = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
@@ -232,15 +234,15 @@ class BtrfsLayer(Layer[Btrfs]):
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
         """Return the redundancy of the data or of the metadata, whichever is lower.
 
-        Without `metadata=`, `raid1c3` survives only one failure, because metadata is raid1 by default.
+        For example, `raid1c3` without `metadata=` survives only one failure, because metadata defaults to raid1.
         """
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each device, in proportion to the data chunks that btrfs has allocated there.
+        """Return the number of bytes on each device, in proportion to the data chunks that btrfs allocated there.
 
-        A chunk can be as large as 1 GiB. The result for `single` on several devices may therefore be off by one chunk.
+        For `single` on several devices, this is accurate only to within one chunk, which can be as large as 1 GiB.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -260,10 +262,11 @@ class BtrfsLayer(Layer[Btrfs]):
 
 @dataclass(frozen=True)
 class _InSysfs:
-    """What sysfs shows about a mounted btrfs file system.
+    """The state of a mounted btrfs file system, as shown in sysfs.
 
-    `disks` are the disks that are present, `missing` is the number of missing disks, and `profiles` are the data
-    profiles.
+    `disks`: the disks that are present.
+    `missing`: the number of missing disks.
+    `profiles`: the profiles of the data chunks.
     """
 
     uuid: str
@@ -274,7 +277,9 @@ class _InSysfs:
 
 
 def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
-    """Return the state of a mounted file system, or None if it is not btrfs or sysfs does not list its device."""
+    """Return the file system's state from sysfs, or None if the mount is not btrfs or its device is not listed in
+    sysfs.
+    """
     if mount.file_system != BtrfsLayer.file_system:
         return None
     real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
@@ -291,9 +296,10 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
 
 
 def _factor_of(profile: Profile, there: int, missing: int) -> float:
-    """Return a profile's lowest write amplification, with `there` disks present and `missing` disks missing.
+    """Return the lowest possible write amplification of a profile.
 
-    Each remaining copy of a chunk is written once.
+    `there`: the number of disks that are present.
+    `missing`: the number of missing disks. Copies on these are not written.
     """
     if profile.parity:
         return there / (there - profile.parity) if not missing and there > profile.parity else 1.0
@@ -301,7 +307,7 @@ def _factor_of(profile: Profile, there: int, missing: int) -> float:
 
 
 def _check_word(reading: StageReader, argument: Word | Option) -> None:
-    """Reject a second data profile and any unknown word. The message suggests the nearest profile or mount option."""
+    """Raise a CampaignError for a second data profile or an unknown word. The message suggests a similar known name."""
     if isinstance(argument, Word) and argument.text in _PROFILES:
         raise reading.mistake(
             argument, "the data profile comes first: btrfs raid1 a b; for the metadata profile, write metadata=raid1"
@@ -329,7 +335,9 @@ def _check_metadata(reading: StageReader, count: int) -> None:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return how many bytes of data fit if btrfs allocates each chunk on the devices with the most free space."""
+    """Return the number of bytes of data that fit, given that btrfs allocates each chunk on the devices with the most
+    space.
+    """
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
@@ -345,17 +353,14 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the device's path as btrfs reports it: with the kernel's name, even if the layout has the by-id name."""
+    """Return the device's path as reported by btrfs, which prints kernel names in place of /dev/disk names."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()
 
 
 def parse_device_usage(text: str) -> dict[str, int]:
-    """Return how many bytes of data chunks each device has, by device path.
-
-    The text is the output of `btrfs device usage -b` (btrfs-progs 6.2).
-    """
+    """Parse the output of `btrfs device usage -b` (btrfs-progs 6.2) into bytes of data chunks, keyed by device path."""
     counts: dict[str, int] = {}
     device = ""
     for line in text.splitlines():

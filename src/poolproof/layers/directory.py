@@ -1,7 +1,7 @@
 """An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
-The run creates a subdirectory in it, removes that at the end, and touches nothing else. The directory cannot be
-unmounted, so files are dropped from RAM one by one: dd writes out each file and then drops it from the page cache
+The run creates a subdirectory there, removes it at the end, and touches nothing else. Caches cannot be dropped by
+unmounting, because the directory may be in use. Instead, dd flushes each file and then drops it from the page cache
 (`nocache`, posix_fadvise).
 """
 
@@ -28,10 +28,10 @@ case $(findmnt -n -o FSTYPE -T "$1"):$source in
 esac
 zpool sync "${dataset%%[[/]*}"
 """
-"""A shell script that writes out a directory.
+"""A shell script that flushes a directory's file system to disk.
 
-On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the pool's transaction groups
-are written. Other pools are left alone, because one of them may be suspended and would never answer.
+On ZFS, syncfs writes only to the intent log (zfs_sync), so the script also waits until the pool has written its
+transaction groups. It does not sync any other pool, because a suspended pool would make it hang.
 """
 
 
@@ -45,7 +45,7 @@ class Dir:
 class DirLayer(Layer[Dir]):
     """An existing directory.
 
-    The node has one input, a DeviceNode with the directory's path as its name. The planner provides the Volume for the
+    The node's only input is a DeviceNode named after the directory's path. The planner provides the volume for this
     path.
     """
 
@@ -86,7 +86,7 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
-        """Return the target, completed with facts about the file system, pool or array that contains the directory."""
+        """Return the target with facts added about the file system, pool or array that contains the directory."""
         found = storage_at(built.host, built.inputs[0].path)
         return describe_found(built.host, found, target) if found else target
 
@@ -97,7 +97,7 @@ class DirLayer(Layer[Dir]):
         return "; ".join(text for layer in known for text in layer.busy_on(disks, built.host)) or None
 
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
-        """Return None, because poolproof does not know what protects an existing directory."""
+        """Return None, because the redundancy of the storage under an existing directory is unknown."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a storage technology knows about storage that poolproof did not build: a mount or a block device."""
+"""Facts that a storage technology can report about storage not built by poolproof: a mount or a block device."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,10 @@ from poolproof.hosts.base import Host
 
 @dataclass(frozen=True)
 class FoundStorage:
-    """Storage that poolproof did not build: its mount, and the kernel names of the block devices below it.
+    """Storage that poolproof did not build.
 
-    `mount` is None for a block device. `devices` is empty if the file system is not on a block device (tmpfs, NFS).
+    `mount`: the storage's mount, or None for a block device.
+    `devices`: the kernel names of the block devices below it. Empty if a mount has no block device (tmpfs, NFS).
     """
 
     mount: Mount | None
@@ -19,33 +20,33 @@ class FoundStorage:
 
 
 class FoundReader:
-    """Questions about storage that poolproof did not build. By default, a technology has no answers."""
+    """Queries about storage that poolproof did not build. The default implementations report nothing."""
 
     guesses_work = False
-    """True if the work that `busy_on` returns may be on another disk."""
+    """True if the work reported by `busy_on` might be running on a different disk."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks under a mount of this technology.
+        """Return the kernel names of the disks below a mount, or None if the mount does not belong to this technology.
 
-        None for other mounts. Also None if, as with most file systems, the mount's device number identifies the disk.
+        Not needed, and also None, if the mount's device number identifies the disk, as it does for most file systems.
         """
         return None
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks under a block device of this technology.
+        """Return the kernel names of the disks below a block device, or None if it does not belong to this technology.
 
-        None for all other devices. Also None if the device's own counters show what the disks do.
+        Not needed, and also None, if the device's own counters reflect the I/O of its disks.
         """
         return None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
-        """Return the target, completed with facts about storage of this technology."""
+        """Return the target with facts added about storage that uses this technology."""
         return target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return this technology's write amplification, as counted at the disks, or None if unknown."""
+        """Return the expected write amplification, as measured at the disks, or None if unknown."""
         return None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the background work that this technology is doing on these disks (kernel names)."""
+        """Describe this technology's background work in progress on the given disks. `disks`: kernel names."""
         return ()

@@ -1,10 +1,10 @@
 """ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-mke2fs options are named as in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+Options of mke2fs have the names used in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
 `reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`, `stripe_width`,
 `lazy_itable_init` …). All other options are mount options from ext4(5).
 
-Lazy initialization would write to the disk during the benchmark, so it is off unless the layout turns it on.
+Lazy initialization is off unless the layout enables it, because it would write to the disk during the benchmark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,9 +72,9 @@ class Ext4Layer(FileSystemLayer):
     )
 
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
-        """Return the steps that make the file system.
+        """Return the steps that create the file system.
 
-        They wipe signatures first, because mke2fs would leave a btrfs superblock behind.
+        The first step wipes old signatures, because mke2fs does not remove a btrfs superblock.
         """
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
@@ -90,7 +90,8 @@ class Ext4Layer(FileSystemLayer):
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """Return the device's size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
 
-        mke2fs creates one inode per 4 KiB on devices below 512 MiB and one per 16 KiB on larger devices.
+        By default, mke2fs creates one inode per 4 KiB on devices smaller than 512 MiB, and one per 16 KiB on all
+        others.
         """
         (device,) = inputs
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
@@ -102,9 +103,10 @@ class Ext4Layer(FileSystemLayer):
         return "the initialization of ext4's inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return lazy initialization as background work if it may still be running on these disks.
+        """Return lazy initialization as background work if it may be in progress on these disks.
 
-        One kernel thread initializes all ext4 file systems, so the work is reported only for recently created ones.
+        A single kernel thread initializes all ext4 file systems and does not reveal which one it is working on. Its
+        work is therefore reported only if one of the disks contains a recently created file system.
         """
         points = [
             mount.point
@@ -121,9 +123,7 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if the root directory was created less than two days ago. False if `stat` prints no creation time (0 or
-    -).
-    """
+    """True if the file system's root directory is less than two days old. False if its creation time is unknown."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdecimal() and int(now) - int(born) < _LAZY_S

@@ -1,4 +1,4 @@
-"""Groups of layouts that are built in place, by turning a pool from one layout into the next."""
+"""Groups of layouts that are built in place, by converting a pool from one layout into the next."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,10 +8,10 @@ from poolproof.layers.tree import devices
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """Group consecutive layouts into families. Each layout of a family can be turned into the next one in place.
+    """Group consecutive layouts into families, in which each layout can be converted in place into the next one.
 
-    The layouts of a family differ only in a pool's log and cache devices, or in the leaf devices of its mirrors. A
-    detached device is never attached again within a family.
+    Within a family, layouts differ only in a pool's log and cache devices or in the leaf devices of its mirrors. A
+    device that was detached is not attached again in the same family.
     """
     found: list[list[str]] = []
     for name in names:

@@ -1,7 +1,7 @@
 """A sparse file that serves as a vdev: `zfs mirror (hdd1 | ext4 | file 2G) (ssd1 | ext4 | file 2G)`.
 
-ZFS accepts files as vdevs but cannot see whether the disk under a file is rotational. The file is stored on the file
-system to the left of the `|` and is removed with that file system.
+ZFS accepts files as vdevs, but cannot detect whether the disk below a file is rotational. The file is stored on the
+file system to the left of the `|` and disappears with it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from poolproof.steps import Step
 
 
 class FileLayer(Layer[int]):
-    """A sparse file that a pool uses like a disk. The `spec` is the file's size in bytes."""
+    """A sparse file that a pool uses as a disk. `spec`: the file's size in bytes."""
 
     word = "file"
     summary = "a sparse file as a vdev: `hdd1 | ext4 | file 2G`"

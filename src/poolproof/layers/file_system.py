@@ -1,6 +1,6 @@
 """Steps that mount file systems in the run's directory, and a base class for file systems on one block device.
 
-Mount options, including `relatime`, keep the defaults of the kernel and the mount program unless the layout sets them.
+Mount options that the layout does not set, including `relatime`, keep the defaults of the kernel and of mount(8).
 """
 
 from abc import abstractmethod
@@ -18,25 +18,25 @@ _FIND_LIMIT_S = 60.0
 
 
 def mount_point(site: Site, name: str) -> str:
-    """Return the directory where the layer with this name is mounted."""
+    """Return the mount point of the layer with this name."""
     return f"{site.mount_dir}/{name}"
 
 
 def make_mount_point(point: str) -> Step:
-    """Return the step that creates a mount point. The undo removes the directory unless something is mounted there."""
+    """Return the step that creates a mount point. Its undo removes the directory unless something is mounted there."""
     return Step(f"create the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
 
 
 def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
-    """Return the step that mounts a kernel file system of the type `kind`."""
+    """Return the step that mounts a file system. `kind`: its type, as for `mount -t`."""
     chosen = ("-o", ",".join(options)) if options else ()
     return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=UndoMount(point))
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
-    """Return the plan of a file system. The step `mounting` mounts it at the path of `volume`.
+    """Return the plan for a file system that is mounted at the path of `volume`. `mounting`: the step that mounts it.
 
-    Unmounting is retried for 5 s while the mount is busy.
+    If the file system is busy, unmounting is retried for 5 s.
     """
     point = volume.path
     close = Step(f"unmount {point}", ("umount", point), timeout_s=UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
@@ -44,9 +44,9 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return how many bytes the regular files under `path` take up on disk, excluding other file systems mounted there.
+    """Return the disk space used by regular files under `path`, in bytes, excluding other file systems mounted there.
 
-    The search may take at most 60 s.
+    The search has a time limit of 60 s.
     """
     # directories (lost+found) contain no benchmark data
     found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
@@ -54,26 +54,25 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Divide `total_bytes` among the directories in proportion to the sizes of their files.
-
-    If all directories are empty, each gets 0.
+    """Divide `total_bytes` among the directories in proportion to the size of their files, or return zeros if all are
+    empty.
     """
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device. The layer's word also serves as the file system type for mounting."""
+    """A kernel file system on one block device. The layer's word is also the file system type for mounting."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""
 
     @abstractmethod
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
-        """Return the steps that make the file system with these mkfs options.
+        """Return the steps that create the file system with these mkfs options.
 
-        The file system must get the label `label`. If the run crashes, `poolproof clean` erases only what has this
-        label.
+        The file system must be given the label `label`, because `poolproof clean` erases only devices with this label
+        after a crash.
         """
 
     def read(self, reading: StageReader) -> LayerNode:

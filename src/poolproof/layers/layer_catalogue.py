@@ -1,4 +1,4 @@
-"""All storage technologies (the modules here that define `LAYER`), and what they know about mounts and disks."""
+"""The catalogue of storage technologies (the modules that define `LAYER`), and queries that ask all of them."""
 
 import functools
 import importlib
@@ -20,7 +20,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers by word, in alphabetical order."""
+    """Return all layers, keyed by their word, in alphabetical order."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
@@ -29,15 +29,16 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return a name for each kernel setting that the layers record with each run, by the path of the setting's file."""
+    """Return the display names of the kernel settings that layers record with each run, keyed by the setting's path."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
+    """Return the block devices that store the file system containing `path`. Raises CommandFailed if `path` does not
+    exist.
 
-    A file system can be on several devices or on none (tmpfs, network file systems, FUSE, ZFS). If it is on a
-    partition, the partition is returned, because its counters exclude the disk's other partitions.
+    A file system may use several devices, or none (tmpfs, network file systems, FUSE). If it is on a partition, the
+    partition is returned in place of its disk, so that the I/O of other partitions is not counted.
     """
     found = storage_at(host, path)
     if found is None:
@@ -47,10 +48,10 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 
 
 def storage_at(host: Host, path: str) -> FoundStorage | None:
-    """Return the storage of an existing file or directory, or None if no mount contains it.
+    """Return the storage that contains an existing file or directory, or None if there is no mount for it.
 
-    For an overlay, this is the storage of its upper directory, where files are written. Raises CommandFailed if `path`
-    does not exist.
+    For an overlay, this is the storage of its upper directory, which receives all writes. Raises CommandFailed if
+    `path` does not exist.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -67,46 +68,46 @@ def storage_at(host: Host, path: str) -> FoundStorage | None:
 
 
 def disks_of(host: Host, device: str) -> tuple[str, ...]:
-    """Return the kernel names of the disks whose counters show a block device's I/O.
+    """Return the kernel names of the disks whose counters reflect a block device's I/O.
 
-    For a zvol, these are the disks of its pool, because the zvol's own counters include what the ARC serves. For any
-    other device, return the device itself.
+    For a zvol, these are its pool's disks, because the zvol's own counters include reads served from the ARC. For any
+    other device, it is the device itself.
     """
     found = (layer.disks_of(device, host) for layer in all_layers().values())
     return next((disks for disks in found if disks is not None), (device,))
 
 
 def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
-    """Return the target, completed with what each technology knows about storage that poolproof did not build."""
+    """Return the target with all facts added that the technologies report about storage not built by poolproof."""
     for layer in all_layers().values():
         target = layer.describe_found(found, host, target)
     return target
 
 
 def expected_found(host: Host, found: FoundStorage) -> Expected | None:
-    """Return the write amplification of storage that poolproof did not build, or None if no technology knows it."""
+    """Return the expected write amplification of storage not built by poolproof, or None if unknown."""
     known = (layer.expected_found(found, host) for layer in all_layers().values())
     return next((expected for expected in known if expected is not None), None)
 
 
 def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
-    """Return the background work that any technology is doing on these disks (kernel names)."""
+    """Describe any technology's background work in progress on the given disks. `disks`: kernel names."""
     wanted = frozenset(disks)
     return tuple(text for layer in all_layers().values() for text in layer.busy_on(wanted, host))
 
 
 def compression_of(mount: Mount) -> str | None:
-    """Return the compression algorithm that the mount's options turn on, or None if they turn on none."""
+    """Return the compression algorithm that the mount's options enable, or None if they enable none."""
     layer = layer_of(mount.file_system)
     return None if layer is None else layer.compression(mount.options)
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the size in bytes of the unit in which the file system compresses, or None if there is no known unit."""
+    """Return the file system's compression unit in bytes, or None if it has no known unit."""
     layer = layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
 def layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer with this file system type, as written in /proc/self/mountinfo, or None if there is none."""
+    """Return the layer for a file system type, as listed in /proc/self/mountinfo, or None if there is none."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

@@ -1,9 +1,11 @@
-"""The minimum length of a cell's trials, if trials run until their value is precise: three write-back periods.
+"""The minimum length of trials that run until their value is precise: three write-back periods.
 
-Workloads that write nothing have no minimum. The periods are estimated from the campaign alone; `measure/ending.py`
-reads the real ones when a trial begins. A period is certain only if the layout sets it, for example with the `commit`
-option of btrfs. Otherwise, the host's settings decide, and heavy writes can trigger write-back earlier. The page cache
-matters only for writes that are neither direct nor synchronous.
+Workloads that write nothing have no minimum. The periods are estimated from the campaign alone. When a trial starts,
+`measure/ending.py` replaces them with the host's actual periods.
+
+A period is certain only if the layout sets it, for example with the `commit` option of btrfs. Otherwise it depends on
+the host's settings, and heavy writes can start write-back earlier. The page cache matters only for writes that are
+neither direct nor synchronous.
 """
 
 import math
@@ -30,9 +32,9 @@ _SYNCS = ("sync", "fsync", "fdatasync")
 
 
 def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
-    """Return the minimum trial length in seconds for each cell.
+    """Return each cell's minimum trial length in seconds, or an empty mapping if trials have a fixed length.
 
-    Empty if trials have a fixed length. The length is 0 for workloads that write nothing.
+    The minimum is 0 for workloads that write nothing.
     """
     if campaign.measure.until is None:
         return {}
@@ -43,9 +45,9 @@ def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
 
 
 def check_budget(campaign: Campaign) -> None:
-    """Check that the budget allows the minimum number of trials for every cell, in all builds.
+    """Check that the budget is large enough for the minimum number of trials of every cell, in all builds.
 
-    Raises a CampaignError if fio alone would need more time than the budget.
+    Raises a CampaignError if fio's run time alone would exceed the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
@@ -73,7 +75,7 @@ def _nodes(campaign: Campaign) -> Iterator[tuple[str, Node]]:
 
 
 def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
-    """Yield each cell's minimum trial length in seconds, including the ramp."""
+    """Yield the minimum trial length of each cell in seconds, including the ramp time."""
     for _, node in _nodes(campaign):
         for workload in campaign.workloads:
             least_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
@@ -83,7 +85,9 @@ def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
 
 
 def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
-    """Return the longest time in seconds that written data may stay in RAM, or 0 if the workload writes nothing."""
+    """Return the maximum time in seconds for which written data may stay in RAM, or 0 if the workload writes
+    nothing.
+    """
     jobs = [dict(job.options) for job in workload.jobs]
     writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:
@@ -97,9 +101,9 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
 
 
 def _runtime_s(workload: Workload) -> float | None:
-    """Return the minimum run time in seconds that the workload's options guarantee, excluding the ramp.
+    """Return the run time in seconds that the workload's options guarantee, excluding the ramp time.
 
-    This is 0 if the options guarantee no run time, and None if poolproof decides when a trial ends.
+    The result is 0 if they guarantee none, and None if poolproof decides when a trial ends.
     """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]
@@ -112,9 +116,9 @@ def _runtime_s(workload: Workload) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    """Parse a time in fio's usual formats.
+    """Convert a time in one of fio's common formats to seconds, or return 0 for any other format.
 
-    Any other format counts as 0. An underestimated time never causes a valid budget to be rejected.
+    Returning 0 is safe, because underestimating a time never rejects a sufficient budget.
     """
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

@@ -1,18 +1,17 @@
 """A logical volume: `lvm striped a b stripesize=64k`, `lvm cache hdd1 cachevol nvme1 cachemode=writeback`.
 
 The first word is the segment type (see lvmraid(7), lvmthin(7) and lvmcache(7)). For `cache` and `writecache`, the fast
-device follows `cachevol`. Options are written under the long names that lvcreate and lvconvert use.
-
-The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the
-layout has `nosync`.
+device follows `cachevol`. Options have the long names used by lvcreate and lvconvert. The volume fills its devices
+unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the layout has `nosync`.
 
 A cache keeps its contents while the layout is closed. With cachemode=writeback, filling the test files also fills the
-cache, so reads find a warm cache. With writethrough, they find a cold one. Before a layout is closed, poolproof waits
-until a writeback cache has written everything to the slow device. Otherwise the next trial would compete with it.
+cache, so reads start with a warm cache. With writethrough, they start with a cold one. Before closing a layout,
+poolproof waits until a writeback cache has been flushed to the slow device, which would otherwise slow down the next
+trial.
 
-A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
-also replaces the one in the host's lvm.conf, which could hide the run's devices. The setting `types` lets LVM use a
-zvol. LVM writes no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
+A filter restricts LVM to the run's devices, so that it neither touches other devices nor waits for them. This filter
+also overrides the one in the host's lvm.conf, which could hide the run's devices. The setting `types` allows zvols as
+physical volumes. LVM writes no backup to /etc/lvm and does not start dmeventd, because both would outlive the run.
 """
 
 import re
@@ -90,7 +89,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type, the number of fast devices (the last inputs), the options and the bare words."""
+    """The segment type, the number of fast devices (the last inputs), the options that have values, and the bare
+    words.
+    """
 
     kind: str
     fast: int = 0
@@ -98,23 +99,23 @@ class Lvm:
     flags: tuple[str, ...] = ()
 
     def slow(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs, leaving out the fast devices of a cache."""
+        """Return the inputs without a cache's fast devices."""
         return inputs[: len(inputs) - self.fast]
 
     def value(self, key: str, default: str) -> str:
         return dict(self.options).get(key, default)
 
     def copies_of(self, count: int) -> int:
-        """Return the number of copies in a raid1 or raid10 on `count` devices: `mirrors=` plus one."""
+        """Return the number of copies in a raid1 or raid10 on `count` devices, which is `mirrors=` plus one."""
         return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
 
     def stripes_of(self, count: int) -> int:
-        """Return the number of stripes on `count` devices, excluding parity."""
+        """Return the number of data stripes on `count` devices, excluding parity."""
         return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
 
     @property
     def needs_sync(self) -> bool:
-        """True if the volume must be synced after its creation."""
+        """True if the volume must be synced once it is created."""
         return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
@@ -180,8 +181,8 @@ class LvmLayer(Layer[Lvm]):
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
         """Return the write amplification, assuming full stripes for raid5 and raid6 and a single write for a cache.
 
-        In fact, a write-back cache writes each block once or twice. A write-through cache always writes to the slow
-        device, and also to the fast device if the block is cached.
+        A cache may write more than that. In writeback mode, it writes each block once or twice. In writethrough mode,
+        it always writes to the slow device, and also to the fast device if the block is cached.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -197,19 +198,20 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification, given how many bytes each device got.
+        """Return the write amplification that follows from the bytes written to each device.
 
-        For a cache, these bytes are ignored. A cache writes each block to the fast device, to the slow one or to both,
-        so the bytes do not show how much data there was.
+        For a cache, these bytes are ignored. They do not reveal the amount of data, because a cache writes each block
+        to the fast device, to the slow device or to both.
         """
         if spec.fast:
             return self.write_factor(spec, inputs)
         return super().factor_where_written(spec, inputs, written)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return the capacity of the volume. 8 MiB of each device are set aside for labels and rounding to extents.
+        """Return the volume's capacity in bytes, excluding 8 MiB per device for labels and rounding to extents.
 
-        `size=` limits the result. The capacity of a thin volume is `virtualsize=`, by default 98 % of the space.
+        A thin volume has the capacity `virtualsize=` or, by default, 98 % of the space. Any other volume is limited by
+        `size=`.
         """
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
         space = sum(slow)
@@ -224,10 +226,10 @@ class LvmLayer(Layer[Lvm]):
         return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail.
+        """Return the number of disks that may fail without data loss.
 
-        A fast device matters only if it may have data that the slow device lacks. With writethrough, the default in
-        lvmcache(7), the slow device has all data.
+        A cache's fast device counts only if it may contain data that the slow device lacks. This is never the case with
+        writethrough, the default in lvmcache(7).
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -240,10 +242,10 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return how many bytes each device stores.
+        """Return the number of bytes that each device stores.
 
-        For RAID and stripes, all devices store the same amount. Otherwise, the amounts are in proportion to the device
-        sizes. Copies in a cache do not count, so fast devices have 0.
+        For RAID and stripes, all devices store the same amount. Otherwise, the amounts are proportional to the device
+        sizes. Cached copies do not count, so a cache's fast devices have 0.
         """
         spec, slow = built.spec, built.spec.slow(built.inputs)
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
@@ -255,10 +257,7 @@ class LvmLayer(Layer[Lvm]):
         return replace(target, cache_devices=(*target.cache_devices, *fast))
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Return a RAID volume's sync as background work, or None if the volume is in sync or lvs fails.
-
-        lvs prints how much is synced, from 0 to 100 percent.
-        """
+        """Return a RAID volume's sync as background work, or None if it has finished or its progress is unknown."""
         if not built.spec.needs_sync:
             return None
         volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
@@ -272,7 +271,7 @@ class LvmLayer(Layer[Lvm]):
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Check that `mirrors=` and `stripes=` are numbers, and that there are enough devices for them."""
+    """Check that `mirrors=` and `stripes=` are valid numbers and that there are enough devices for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not re.fullmatch("[0-9]+", option.value) or int(option.value) < 1:
@@ -290,10 +289,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the volume group.
-
-    The undo removes the labels and the group.
-    """
+    """Return the steps that label the devices and create the volume group. The undo removes both."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
@@ -319,7 +315,7 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
-    """Return lvcreate's options for the segment type, the number of stripes and the number of mirrors."""
+    """Return the options for lvcreate that set the segment type, the number of stripes and the number of mirrors."""
     copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
@@ -333,7 +329,7 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """Return the step that creates a volume on the devices `on`. Without `size=`, the volume fills them."""
+    """Return the step that creates a volume on the devices `on`. The volume fills them unless `size=` is set."""
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
@@ -347,9 +343,9 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """Return the steps that create a thin pool on all devices and a thin volume on the pool.
+    """Return the steps that create a thin pool on all devices, and a thin volume in it.
 
-    The size of the thin volume is `virtualsize=` or, by default, `size_bytes` rounded down to an extent.
+    The thin volume's size is `virtualsize=` or, by default, `size_bytes` rounded down to a whole extent.
     """
     rounded = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = spec.value("virtualsize", f"{rounded}b")
@@ -362,7 +358,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert's name for `writecache-settings` is `cachesettings`."""
+    """Return the step that attaches the fast device as a cache."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")
