@@ -73,9 +73,7 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 @dataclass
 class _Adaptation:
-    """Compares the built layout with the new one, node by node, and collects the steps that convert one into the
-    other.
-    """
+    """Compares the built layout with the new one and collects the steps that convert one into the other."""
 
     volumes: Mapping[str, Volume]
     site: Site

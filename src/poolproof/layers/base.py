@@ -205,9 +205,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The kernel settings to record with each run: display names, keyed by the path of the setting's file."""
 
     values: Mapping[str, Values] = MappingProxyType({})
-    """The allowed values of options, keyed by option. Any other option accepts a single word or number
-    (`option_values.WORD`).
-    """
+    """The allowed values, keyed by option. By default, a value is a single word or number (`option_values.WORD`)."""
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:
@@ -252,9 +250,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
-        """Return the volume that the layer provides at `path`, with leaf devices and capacity derived from its
-        inputs.
-        """
+        """Return the volume that the layer provides at `path`, with leaves and capacity derived from its inputs."""
         sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
         size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
         leaves = tuple(leaf for each in inputs for leaf in each.leaves)
@@ -371,8 +367,7 @@ class AdaptableLayer(Layer[Spec]):
 
 
 def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
-    """Return the combined write amplification of several parts of a layout, or the smallest factor if nothing was
-    written.
+    """Return the combined write amplification of several parts of a layout, or the smallest one if nothing was written.
 
     `factors`: the write amplification of each part.
     `written`: the bytes written to each part. Divided by the part's factor, they give the amount of data in the part.

@@ -173,8 +173,9 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks listed in sysfs. A btrfs mount has an anonymous device number, which does not identify any
-        disk.
+        """Return the disks listed in sysfs.
+
+        This is necessary because a btrfs mount has an anonymous device number, which does not identify any disk.
         """
         if mount.file_system != self.file_system:
             return None
@@ -200,9 +201,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, tree_block_bytes=size)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the lowest write amplification among the profiles of the data chunks, or None if no profile is
-        known.
-        """
+        """Return the lowest write amplification among the data chunks' profiles, or None if they are unknown."""
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -277,9 +276,7 @@ class _InSysfs:
 
 
 def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
-    """Return the file system's state from sysfs, or None if the mount is not btrfs or its device is not listed in
-    sysfs.
-    """
+    """Return the file system's state, or None if the mount is not btrfs or sysfs does not list its device."""
     if mount.file_system != BtrfsLayer.file_system:
         return None
     real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
@@ -335,8 +332,9 @@ def _check_metadata(reading: StageReader, count: int) -> None:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return the number of bytes of data that fit, given that btrfs allocates each chunk on the devices with the most
-    space.
+    """Return the number of bytes of data that fit.
+
+    btrfs allocates each chunk on the devices with the most free space.
     """
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)

@@ -1,8 +1,8 @@
 """An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
-The run creates a subdirectory there, removes it at the end, and touches nothing else. Caches cannot be dropped by
-unmounting, because the directory may be in use. Instead, dd flushes each file and then drops it from the page cache
-(`nocache`, posix_fadvise).
+The run creates a subdirectory there, removes it at the end, and touches nothing else. poolproof never unmounts the
+directory, so it drops caches file by file: dd flushes each file and then drops it from the page cache (`nocache`,
+posix_fadvise).
 """
 
 from collections.abc import Sequence

@@ -26,16 +26,16 @@ class FoundReader:
     """True if the work reported by `busy_on` might be running on a different disk."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks below a mount, or None if the mount does not belong to this technology.
+        """Return the kernel names of the disks below a mount of this technology.
 
-        Not needed, and also None, if the mount's device number identifies the disk, as it does for most file systems.
+        None for any other mount, and also if the mount's device number identifies the disk, as for most file systems.
         """
         return None
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks below a block device, or None if it does not belong to this technology.
+        """Return the kernel names of the disks below a block device of this technology.
 
-        Not needed, and also None, if the device's own counters reflect the I/O of its disks.
+        None for any other device, and also if the device's own counters reflect the I/O of its disks.
         """
         return None
 

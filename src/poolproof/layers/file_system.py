@@ -54,8 +54,9 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Divide `total_bytes` among the directories in proportion to the size of their files, or return zeros if all are
-    empty.
+    """Divide `total_bytes` among the directories in proportion to the size of their files.
+
+    If there are no files, every share is 0.
     """
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)

@@ -34,8 +34,7 @@ def recorded_settings() -> Mapping[str, str]:
 
 
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """Return the block devices that store the file system containing `path`. Raises CommandFailed if `path` does not
-    exist.
+    """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
 
     A file system may use several devices, or none (tmpfs, network file systems, FUSE). If it is on a partition, the
     partition is returned in place of its disk, so that the I/O of other partitions is not counted.

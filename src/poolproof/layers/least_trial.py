@@ -85,9 +85,7 @@ def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
 
 
 def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
-    """Return the maximum time in seconds for which written data may stay in RAM, or 0 if the workload writes
-    nothing.
-    """
+    """Return the maximum time in seconds that written data may stay in RAM, or 0 if the workload writes nothing."""
     jobs = [dict(job.options) for job in workload.jobs]
     writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:

@@ -89,9 +89,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type, the number of fast devices (the last inputs), the options that have values, and the bare
-    words.
-    """
+    """The segment type, the number of fast devices (the last inputs), the options, and the bare words."""
 
     kind: str
     fast: int = 0
@@ -359,6 +357,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
     """Return the step that attaches the fast device as a cache."""
+    # lvconvert's name for `writecache-settings` is `cachesettings`
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")

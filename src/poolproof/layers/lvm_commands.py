@@ -1,4 +1,4 @@
-"""LVM commands that see only the devices of a layout, and the undo that removes a volume group."""
+"""LVM commands that see only the devices of one layout, and the undo that removes a volume group."""
 
 import re
 from collections.abc import Sequence
@@ -13,29 +13,29 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 
 
 class UndoGroup(CommandUndo, frozen=True, tag="group"):
-    """Remove the LVM volume group `name` and the labels of its physical volumes.
+    """Remove the LVM volume group `name` and its physical volumes' labels.
 
-    `devices` must contain all of these volumes.
+    `devices`: must include all physical volumes of the group.
     """
 
     name: OwnName
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the volume group. It runs only if the group's directory exists in /dev."""
+        """Return the script that removes the volume group, on condition that the group's directory exists in /dev."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 
 
 def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
-    """Return an LVM command line that can access only these devices."""
+    """Return an LVM command that can access only these devices."""
     return ("lvm", command, "--config", only(devices), *arguments)
 
 
 def only(devices: Sequence[str]) -> str:
     """Return an LVM configuration that accepts only these devices.
 
-    If a path contains regex metacharacters, they become `.`.
+    Regex metacharacters in the paths are replaced by `.`, which matches any character.
     """
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'

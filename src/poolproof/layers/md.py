@@ -1,10 +1,10 @@
 """Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the level, as for mdadm. Options are written under the long names that `mdadm --create` uses; flags of
-`mdadm --create` are bare words. As on mdadm's command line, the devices after `write-mostly` are write-mostly.
+The first word is the RAID level, as for mdadm. Options have the long names used by `mdadm --create`, and its flags are
+bare words. As on mdadm's command line, `write-mostly` applies to the devices that follow it. poolproof waits until a
+new array is in sync, unless the layout has `assume-clean`.
 
-poolproof waits until a new array is in sync, unless the layout has `assume-clean`. To drop caches, the array is stopped
-and assembled again, because raid4, raid5 and raid6 cache stripes in RAM.
+Dropping caches includes stopping the array and reassembling it, because raid4, raid5 and raid6 cache stripes in RAM.
 """
 
 import re
@@ -106,21 +106,19 @@ def _not_own_node(node: str, owned: Owned) -> Iterator[str]:
 
 
 class UndoArray(CommandUndo, frozen=True, tag="array"):
-    """Stop the md array `node` and erase the superblocks of those `members` that belong to it."""
+    """Stop the md array `node`, and erase the superblocks of those `members` that belong to it."""
 
     node: Annotated[str, Check(_not_own_node)]
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks. It runs only if the array's node
-        exists.
-        """
+        """Return the script that stops the array and erases its superblocks, on condition that its node exists."""
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 
 @dataclass(frozen=True)
 class Md:
-    """The level, the indices of the write-mostly inputs, the options that have values, and the bare words."""
+    """The RAID level, the indices of the write-mostly inputs, the options that have values, and the bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -132,16 +130,16 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """The number of copies in a raid10: the digits of the array's layout (default: n2)."""
+        """The number of copies in a raid10, taken from the digits in its layout (default: n2)."""
         return int(self.value("layout", "n2")[1:])
 
     @property
     def needs_sync(self) -> bool:
-        """True if the array must be synced. This applies to all levels except linear and raid0."""
+        """True if the array must be synced, as for every level except linear and raid0."""
         return self.level not in ("linear", "raid0")
 
     def active(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs, leaving out the spares, which come last."""
+        """Return the inputs without the spares, which come last."""
         return inputs[: max(0, len(inputs) - int(self.value("spare-devices", "0")))]
 
 
@@ -191,7 +189,9 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """Return the write amplification. For raid4 to raid6, this assumes full stripes: smaller writes cost more."""
+        """Return the write amplification. For raid4 to raid6, this assumes full stripes, because smaller writes cost
+        more.
+        """
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -200,10 +200,10 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return the capacity in bytes. If `size=` is given, at most that much of each device is used.
+        """Return the capacity in bytes. `size=` limits the space used on each device.
 
-        Each device loses 128 MiB, or 1 % plus 1 MiB if that is less, to the superblock, the bitmap and space for a
-        reshape.
+        Each device also loses space to the superblock, the bitmap and room for a reshape: 128 MiB, or 1 % plus 1 MiB if
+        that is less.
         """
         used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
@@ -218,16 +218,16 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail. A spare does not add to this, because it only helps after a rebuild."""
+        """Return the number of disks that may fail. Spares do not count, because they help only after a rebuild."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return how many bytes each device stores.
+        """Return the number of bytes that each device stores.
 
-        For linear, the amounts are in proportion to the device sizes. For all other levels, they are equal, md(4).
-        Spares have 0 bytes.
+        For linear, the amounts are proportional to the device sizes. For all other levels, they are equal (see md(4)).
+        Spares store 0 bytes.
         """
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
@@ -242,7 +242,7 @@ class MdLayer(Layer[Md]):
         return None if action in (None, "idle", "frozen") else f"a {word} of the md array {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the background work of those md arrays whose names are in `disks`."""
+        """Describe the background work in progress on md arrays. `disks`: the kernel names of the arrays to report."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"a {action} of {array} ({done} done)" for array, action, done in working if array in disks)
 
@@ -263,7 +263,7 @@ class MdLayer(Layer[Md]):
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """Return the step that creates the array. With `--run`, mdadm does not ask for confirmation."""
+    """Return the step that creates the array. `--run` makes mdadm skip its confirmation prompt."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
@@ -281,9 +281,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check that numeric options are valid, that there are enough devices, and that write-mostly is used with raid1
-    only.
-    """
+    """Check the numeric options, the number of devices, and that write-mostly is used only with raid1."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
@@ -300,7 +298,9 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …), or None if unreadable."""
+    """Return a sysfs attribute of an array, such as `sync_action` (idle, resync, check …), or None if it cannot be
+    read.
+    """
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:
@@ -309,7 +309,7 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (array, action, progress) for all background work on md arrays, such as `("md0", "resync", "12.6%")`."""
+    """Yield the (array, action, progress) of all background work on md arrays, such as `("md0", "resync", "12.6%")`."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         for action, done in _MDSTAT_ACTION.findall(rest):

@@ -1,10 +1,10 @@
 """mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
 
-Options are passed to mergerfs under the same names. The branches keep the order of the expression.
+Options are passed to mergerfs unchanged. The branches are in the order of the expression.
 
-mergerfs creates no files on a branch that has less free space than `minfreespace` (default: 4G), so small test disks
-would stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof sets
-`minfreespace` to 1/64 of the size of that branch.
+mergerfs creates no files on a branch with less free space than `minfreespace` (default: 4G), so small test disks would
+stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof therefore sets
+it to 1/64 of that branch's size.
 """
 
 from collections.abc import Sequence
@@ -56,10 +56,9 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE file system that joins several directories (branches) into one.
+    """A FUSE file system that merges several directories (branches) into one. Each file is stored on a single branch.
 
-    Each file is stored on a single branch. The `spec` contains the options for `-o`. If an option appears more than
-    once, its last value is used.
+    `spec`: the options for `-o`. If an option is repeated, the last value is used.
     """
 
     word = "mergerfs"
@@ -126,9 +125,9 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 
 
 def _checked(path: str) -> str:
-    """Return the path.
+    """Return the path unchanged.
 
-    Raises a HostError if the path contains `:`, `=` or a wildcard, because mergerfs would interpret it.
+    Raises a HostError if the path contains `:`, `=` or a wildcard, which mergerfs would interpret.
     """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(

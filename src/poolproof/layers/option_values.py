@@ -1,9 +1,9 @@
-r"""The grammar of option values, checked for every layer when it has read its stage.
+r"""The syntax of option values, which is checked for every layer once its stage is parsed.
 
-Values become parts of commands that run as root: `mkfs.xfs -l size=64m`, `mount -o commit=5`, a line of autotier's
-configuration. A comma, a blank or a line break in a value would therefore add an option, and a path could name a file
-or device outside the layout. By default, a value is a word without these characters. A layer lists its exceptions in
-`Layer.values`.
+Values become parts of commands that run as root: `mkfs.xfs -l size=64m`, `mount -o commit=5`, or a line of autotier's
+configuration. A comma, a space or a line break in a value could therefore add another option, and a path could refer to
+a file or device outside the layout. By default, a value is a word without these characters. A layer lists its
+exceptions in `Layer.values`.
 """
 
 import re
@@ -20,14 +20,14 @@ _NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`
 
 @dataclass(frozen=True)
 class Values:
-    """The values that an option accepts: a pattern that the whole value must match, and a description."""
+    """The values that an option accepts: a regular expression for the whole value, and a description."""
 
     pattern: re.Pattern[str]
     expected: str
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the `Values` of an option. A value must match the whole pattern, in upper or lower case."""
+    """Return the `Values` for a regular expression, which must match the whole value and ignores case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 
@@ -43,9 +43,9 @@ def check_values(
     known: Mapping[str, Values],
     mistake: Callable[[Argument, str], CampaignError],
 ) -> None:
-    """Raise a CampaignError, made by `mistake`, if a word or a value contains something forbidden.
+    """Raise a CampaignError, created by `mistake`, if a word or a value contains forbidden characters.
 
-    `known` has the layer's exceptions by option. The layer itself checks which words and options exist.
+    `known`: the layer's exceptions, keyed by option. Whether the option exists is left to the layer to check.
     """
     for argument in arguments:
         if isinstance(argument, Word) and _UNPRINTABLE.search(argument.text):
@@ -57,14 +57,14 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists the option. `feature@` and `:` (ZFS user properties) name whole
-    groups.
+    """Return the key under which a layer lists the option: `feature@` for pool features, `:` for user properties of
+    ZFS.
     """
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 
 
 def refusal(option: Option, permitted: Values) -> str | None:
-    """Return the reason why the option cannot have its value, or None if it can."""
+    """Return an error message if the option's value is not permitted, or None if it is."""
     value = option.value
     if permitted.pattern.fullmatch(value) and len(value) <= _LONGEST:
         return None
@@ -76,5 +76,5 @@ def refusal(option: Option, permitted: Values) -> str | None:
 
 
 def _fits(mark: str, permitted: Values) -> bool:
-    """True if the character may appear somewhere in a value."""
+    """True if a permitted value may contain this character."""
     return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))

@@ -1,4 +1,4 @@
-"""Turns a layout expression into a tree of layers over devices."""
+"""Resolves a layout expression into a tree of layers and devices."""
 
 from collections.abc import Collection
 
@@ -13,12 +13,12 @@ _ADD = "define the device under `devices:` in the campaign or with --device NAME
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return a layout's tree. Raises a CampaignError that points at the mistake."""
+    """Return the layout's tree, or raise a CampaignError that points at the mistake."""
     return _Resolver(expression, frozenset(device_names)).tree(expression)
 
 
 class _Resolver:
-    """Resolves one expression, and keeps track of the devices that have been used."""
+    """Resolves one expression and keeps track of the devices already used."""
 
     def __init__(self, source: Expression, devices: frozenset[str]) -> None:
         self._source = source
@@ -52,9 +52,8 @@ class _Resolver:
         return node
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Return the node of a stage that has no layer.
-
-        Only the first stage may consist of just a device or a group.
+        """Return the node of a stage that has no layer, which is allowed only for a device or group in the first
+        stage.
         """
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""

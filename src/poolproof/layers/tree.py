@@ -1,4 +1,4 @@
-"""Layouts as trees of layers: how to plan a layout's steps, and how to compute its properties."""
+"""Layouts as trees of layers: planning a layout's steps, and computing its properties."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A planned node: its volume and its inputs. For a layer, also the layer's plan and its name in the run."""
+    """A planned node, with its volume and inputs. A layer also has a plan, and a name within the run."""
 
     node: Node
     volume: Volume
@@ -32,7 +32,7 @@ class BuiltNode:
 
     @property
     def own_leaves(self) -> tuple[Leaf, ...]:
-        """The leaf devices that the node itself adds to those of its inputs."""
+        """The leaf devices that the node adds to those of its inputs."""
         below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
         return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 
@@ -41,9 +41,11 @@ class BuiltNode:
 class TreePlan:
     """The commands that build a layout on its devices.
 
-    `make` builds and opens all layers. `close` followed by `open` drops all data of the layout from RAM. `flush` writes
-    out dirty data and leaves everything open. `make` and `open` run from the bottom up, `close` and `flush` from the
-    top down.
+    `make`: builds and opens all layers, from the bottom up.
+    `close`: closes all layers, from the top down. Closing and reopening drops all of the layout's data from RAM.
+    `open`: reopens all layers, from the bottom up.
+    `flush`: writes out dirty data from the top down, leaving all layers open.
+    `top`: the planned node at the top of the layout.
     """
 
     make: tuple[Step, ...]
@@ -54,7 +56,7 @@ class TreePlan:
 
     @property
     def volume(self) -> Volume:
-        """The mounted directory or the block device that the layout offers to its user."""
+        """The mounted directory or block device that the layout provides."""
         return self.top.volume
 
     @property
@@ -64,13 +66,13 @@ class TreePlan:
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The paths of the block devices that the layout's layers offer, as `path_on` returns them."""
+        """The paths, as returned by `path_on`, of the block devices that the layout's layers provide."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
 
 def layer_nodes(node: Node) -> Iterator[LayerNode]:
-    """Yield a tree's layers from the bottom up."""
+    """Yield the layers of a tree from the bottom up."""
     if isinstance(node, LayerNode):
         for below in node.inputs:
             yield from layer_nodes(below)
@@ -78,7 +80,7 @@ def layer_nodes(node: Node) -> Iterator[LayerNode]:
 
 
 def devices(node: Node) -> tuple[str, ...]:
-    """Return the names of the campaign's devices that the layout uses, from left to right."""
+    """Return the names of the campaign's devices used in the layout, from left to right."""
     if isinstance(node, DeviceNode):
         return (node.name,)
     if isinstance(node.spec, Dir):
@@ -87,21 +89,21 @@ def devices(node: Node) -> tuple[str, ...]:
 
 
 def directories(node: Node) -> tuple[str, ...]:
-    """Return the existing directories that the layout uses (`dir /srv/data`). `plan_tree` needs a Volume for each."""
+    """Return the existing directories used in the layout (`dir /srv/data`). `plan_tree` needs a volume for each."""
     return tuple(dict.fromkeys(entry.spec.path for entry in layer_nodes(node) if isinstance(entry.spec, Dir)))
 
 
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return the steps that build a layout, without running any. Raises a HostError if the layout cannot be built.
+    """Return the steps that build a layout, without running them. Raises a HostError if it cannot be built.
 
-    `volumes` maps device names, and the paths of `dir` layers, to volumes. `name` is the layout's name, which is unique
-    in the run and becomes part of the mount points.
+    `volumes`: the available volumes, keyed by device name or by the path of a `dir` layer.
+    `name`: the layout's name, which is unique within the run and becomes part of the mount points.
     """
     return plan_of(build_node(node, volumes, site, names_of(node, name)))
 
 
 def plan_of(top: BuiltNode) -> TreePlan:
-    """Return the steps of a layout whose nodes are already planned."""
+    """Return the steps for a layout whose nodes have already been planned."""
     if top.plan is None:
         path, host = top.volume.path, top.volume.host
         # a bare device has no layer to close, so its pages are dropped
@@ -120,7 +122,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
     """Return the steps that flush a layer.
 
-    A block device under another layer is not synced, because it has no dirty pages.
+    A block device is synced only at the top of the layout. Below another layer, it has no dirty pages.
     """
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
@@ -133,7 +135,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan a layout's nodes from the bottom up. Each layer takes the next of the `names`."""
+    """Plan the nodes of a layout from the bottom up. Each layer takes the next name from `names`."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -149,7 +151,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan a layer whose inputs are already planned."""
+    """Plan a layer whose inputs have already been planned."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -159,12 +161,14 @@ def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name
 
 
 def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
-    """Return the steps with `host` filled in, except in those that already name a host."""
+    """Return copies of the steps with their host set to `host`, unless a step already names one."""
     return tuple(replace(step, host=step.host or host) for step in steps)
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
-    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` for two ext4 layers."""
+    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1` and `mix-ext4-2` for two ext4
+    layers.
+    """
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     words = [entry.layer.word for entry in layer_nodes(node)]
     for at, word in enumerate(words):
@@ -180,16 +184,16 @@ def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
 
 
 def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
-    """Return the leaf devices that layers add, such as another host's disk. The campaign's own devices are left out."""
+    """Return the leaf devices that layers add, such as a disk of another host, excluding the campaign's own devices."""
     layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
     return tuple(dict.fromkeys(leaf for built in layers for leaf in built.own_leaves))
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of its union or, without a union, the layout's directory.
+    """Return the lowest directories of a layout: the branches of its union or, without a union, its only directory.
 
-    By default, mergerfs preserves paths (category.create=epmfs): a directory created through mergerfs exists on one
-    branch only, and all its files are stored there. A directory created in each branch exists on all branches.
+    Test directories must exist on every branch. By default, mergerfs preserves paths (category.create=epmfs): a
+    directory created through mergerfs exists on one branch only, and that branch would receive all of its files.
     """
     return () if plan.volume.is_block else tuple(_branches(plan.top))
 
@@ -205,7 +209,7 @@ def _branches(built: BuiltNode) -> Iterator[str]:
 def needs(node: Node, site: Site) -> None:
     """Check that the host can build the layout.
 
-    Raises a HostError that lists everything that is missing and how to install it.
+    Raises a HostError that lists everything missing and explains how to install it.
     """
     needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
     layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
@@ -237,19 +241,20 @@ def needs(node: Node, site: Site) -> None:
 
 
 def modules(node: Node) -> frozenset[str]:
-    """Return the kernel modules that the layout needs."""
+    """Return the names of the kernel modules that the layout needs."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec))
 
 
 def hosts_of(node: Node) -> frozenset[str]:
-    """Return the names of the hosts that the layout uses besides the run's main host."""
+    """Return the names of the hosts that the layout uses in addition to the run's main host."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
     """Compute a value for the layout from the bottom up.
 
-    `of_device` is called with a device's name. `of_layer` is called with a layer and the values of its inputs.
+    `of_device`: returns the value for a device, given its name.
+    `of_layer`: returns the value for a layer, given its node and the values of its inputs.
     """
     if isinstance(node, DeviceNode):
         return of_device(node.name)
@@ -257,12 +262,12 @@ def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNod
 
 
 def copies_on_write(node: Node) -> bool:
-    """True if any layer is copy-on-write. Read speed then depends on earlier writes to the file."""
+    """True if any layer is copy-on-write, so that the read speed depends on earlier writes to the file."""
     return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
 
 
 def uses_page_cache(node: Node) -> bool:
-    """True if buffered writes to the layout first wait in the page cache."""
+    """True if the page cache holds buffered writes to the layout."""
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
@@ -271,10 +276,12 @@ def write_factor(
 ) -> float:
     """Return the expected write amplification: bytes written to the leaf devices per byte of data.
 
-    If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
-    the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
-    because a factor that is too large would refute correct results. `found` has the known factors of the storage below
-    existing directories, by the directories' paths in the layout.
+    `written`: the bytes written to each device, keyed by its name.
+    `found`: the known write amplification of the storage below existing directories, keyed by the directory's path.
+
+    If the inputs of a layer differ, as for mergerfs over a mirror and a single disk, the result depends on which of
+    them received the data. Without `written`, this is unknown, and the smallest factor is used, because a factor that
+    is too large would disprove correct results.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
@@ -289,17 +296,18 @@ def write_factor(
 
 
 def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expected] = _NOTHING) -> Expected:
-    """Return the layout's expected write amplification.
+    """Return the layout's expected write amplification, both in total and for committed writes.
 
-    `written` has the bytes written to each device, by name. `found` is as in `write_factor`.
+    `written`: the bytes written to each device, keyed by its name.
+    `found`: as for `write_factor`.
     """
     return Expected(write_factor(node, written, found), commit_factor=commit_factor(node, found))
 
 
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
-    """Return how many bytes are written to log vdevs per byte of a committed write. None if no pool has log vdevs.
+    """Return the bytes written to log vdevs per byte of a committed write, or None if no pool has log vdevs.
 
-    If there are several pools, this is the lowest value. `found` is as in `write_factor`.
+    With several pools, this is the lowest value. `found`: as for `write_factor`.
     """
 
     def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:
@@ -315,25 +323,23 @@ def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return a conservative estimate of how many bytes of data fit on the layout.
+    """Return a conservative estimate of the layout's capacity for data, in bytes.
 
-    `sizes` has the size of each device by name and the free bytes of each `dir` layer by path.
+    `sizes`: the size of each device, keyed by name, and the free space of each `dir` layer, keyed by path. Both in
+    bytes.
     """
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.capacity_bytes(entry.spec, inputs))
 
 
 def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return the size in bytes of the largest file that fits on the layout.
-
-    With mergerfs, a file must fit on one branch.
-    """
+    """Return the maximum file size on the layout, in bytes. With mergerfs, a file must fit on one branch."""
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.largest_file_bytes(entry.spec, inputs))
 
 
 def redundancy(node: Node) -> int | None:
-    """Return how many of the layout's devices may fail without data loss, no matter which ones.
+    """Return the number of devices, whichever they are, that may fail without data loss, or None if unknown.
 
-    None if the layout uses an existing directory, because poolproof does not know what protects that directory.
+    It is unknown if the layout uses an existing directory, because the redundancy of the storage below is unknown.
     """
 
     def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:

@@ -1,4 +1,4 @@
-"""Trims need a block device. fio refuses to trim a regular file, but only once the layout is built and filled."""
+"""Check for trims of regular files, which fio would refuse only once the layout has been built and filled."""
 
 from poolproof.campaign.error_location import located_in
 from poolproof.campaign.model import Campaign, JobSpec
@@ -10,7 +10,7 @@ _PUNCHES = ("falloc",)  # this engine trims by punching holes in files
 
 
 def check_trims(campaign: Campaign) -> None:
-    """Raise a CampaignError if a workload trims and a layout has a file system at its top."""
+    """Raise a CampaignError if a workload trims and a layout has a file system at the top."""
     trimming = [workload for workload in campaign.workloads if any(map(_trims, workload.jobs))]
     if not trimming:
         return
@@ -26,10 +26,9 @@ def check_trims(campaign: Campaign) -> None:
 
 
 def _trims(job: JobSpec) -> bool:
-    """True if the job's trims need a block device.
+    """True if the job trims and its trims require a block device, as with every engine except falloc.
 
-    With every engine except falloc, they do. Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h
-    (BLKDISCARD).
+    Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD).
     """
     options = dict(job.options)
     return "trim" in options.get("rw", options.get("readwrite", "")) and options.get("ioengine") not in _PUNCHES

@@ -1,8 +1,8 @@
 """XFS on one block device: `ssd1 | xfs`, `ssd1 | xfs metadata.reflink=0 data.agcount=8 logbsize=256k`.
 
-A key with a dot is an mkfs.xfs option: `block.size`, `metadata.reflink`, `data.su`, `log.size` and so on. The part
-before the dot is a section of mkfs.xfs's configuration file, mkfs.xfs(8). Words and keys without a dot are mount
-options from xfs(5).
+A key with a dot is an option of mkfs.xfs: `block.size`, `metadata.reflink`, `data.su`, `log.size` and so on. The part
+before the dot is the section of its configuration file, mkfs.xfs(8). Words, and keys without a dot, are mount options
+from xfs(5).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,14 +1,14 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
-After `zfs` comes the vdev tree, written as for `zpool create` (zfs_vdevs.py). Options are properties of the pool or of
-the dataset, under the names that ZFS uses (zfs_properties.py). No name is both a pool property and a dataset property.
-`-f` has the same effect as for zpool. `arc_max=1G` sets the module parameter zfs_arc_max for as long as the layout
-exists.
+The vdev tree follows `zfs`, in the syntax of `zpool create` (zfs_vdevs.py). Options are properties of the pool or the
+dataset, named as in ZFS (zfs_properties.py). No name belongs to both. `-f` has the same effect as for zpool.
+`arc_max=1G` sets the module parameter zfs_arc_max while the layout exists.
 
-Once the pool exists, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
+A built pool can be changed: log and cache vdevs can be added and removed, and leaf vdevs of mirrors can be attached and
+detached.
 
-The pool has the same name as its mount point. Exporting and importing the pool drops its data from the ARC. A cache
-vdev keeps its contents unless l2arc_rebuild_enabled is 0.
+The pool is named after its mount point. Exporting and importing the pool drops its data from the ARC. A cache vdev
+keeps its contents unless l2arc_rebuild_enabled is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""How to get the kernel module's version. `zfs version` prints it last."""
+"""The command for the kernel module's version, which is the last line printed by `zfs version`."""
 
 _MIB = 1024**2
 _GIB = 1024**3
@@ -81,7 +81,7 @@ class Zfs:
 
 
 class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
-    """A pool with a mounted dataset. To get a block device on the pool, append `| zvol`."""
+    """A pool with a mounted dataset. Append `| zvol` for a block device in place of the dataset."""
 
     word = "zfs"
     summary = "a ZFS pool, in zpool's own syntax: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
@@ -178,15 +178,17 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Return the lowest write amplification among the vdevs that store data, times `copies`.
+        """Return the lowest write amplification among the vdevs that store data, multiplied by `copies`.
 
-        With special_small_blocks, the special vdevs also store small blocks of data. Writes to log vdevs are not
-        included.
+        This includes special vdevs, which store small blocks of data with special_small_blocks. Writes to log vdevs are
+        excluded.
         """
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
 
     def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the mean write amplification of the data and special vdevs, weighted by how many bytes each got."""
+        """Return the average write amplification of the data and special vdevs, weighted by the bytes written to
+        each.
+        """
         vdevs = spec.vdevs.of("data", "special")
         counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
         if not sum(counts):
@@ -194,15 +196,15 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the lowest write amplification of the log vdevs, or None if there are none."""
+        """Return the lowest write amplification among the log vdevs, or None if there are none."""
         return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return how many bytes of data fit, each stored `copies` times.
+        """Return the number of bytes of data that fit, given that each byte is stored `copies` times.
 
-        The following space is not available for data: labels and metaslab rounding (32 MiB per device), slop space and
-        5 % for metadata. Slop space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128
-        GiB: spa_get_slop_space() in OpenZFS.
+        Not available for data are 32 MiB per device for labels and metaslab rounding, the slop space, and 5 % for
+        metadata. The slop space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128
+        GiB. Source: spa_get_slop_space() in OpenZFS.
         """
         usable = [max(0, size - 32 * _MIB) for size in inputs]
         raw = sum(vdev.capacity_bytes(usable) for vdev in spec.vdevs.data)
@@ -210,17 +212,18 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail in the weakest data, special or dedup vdev.
+        """Return the number of disks that may fail in the weakest data, special or dedup vdev.
 
-        Extra `copies` do not protect against disk failures.
+        Additional `copies` are ignored, because they do not protect against disk failures.
         """
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return each input's bytes, in proportion to what `zpool list -v` shows as allocated in each data vdev.
+        """Return the number of bytes on each input, in proportion to the data vdevs' allocated space in `zpool list
+        -v`.
 
-        The result is 0 for the inputs of log, cache, special, dedup and spare vdevs.
+        It is 0 for the inputs of log, cache, special, dedup and spare vdevs.
         """
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
         rows = zfs_status.space_of(pool_of(built.volume), built.host)
@@ -280,11 +283,11 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return False
 
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
-        """Return how many bytes of file data are in the ARC.
+        """Return the number of bytes of file data in the ARC, or None if other pools may also have data there.
 
-        The layout's pools share the ARC, so the result is 0 for all but the first. None if this pool is not imported,
-        or if a pool that does not belong to the run is imported. All pools of the run (`poolproof-LABEL-…`) belong to
-        this layout, because only one layout is built at a time.
+        All of the layout's pools share the ARC, so only the first pool reports its size and the others report 0. The
+        result is None if this pool is not imported, or if any imported pool does not belong to the run. Only one layout
+        is built at a time, so all pools of the run (`poolproof-LABEL-…`) belong to this layout.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
@@ -295,13 +298,14 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
 
 
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return how the built pool becomes the target: pairs (anchor, new device) to attach, and devices to detach.
+    """Return the exchange of leaf vdevs that converts the built pool into the target, or None if that is impossible.
 
-    The anchor stays in the pool and keeps the data. Devices are given as input numbers: new devices as inputs of the
-    target, anchors and detached devices as inputs of the built pool.
+    The first list contains a pair (anchor, new device) for each device to attach. The anchor stays in the pool and
+    keeps the data. The second list contains the devices to detach. New devices are indices into the target's inputs.
+    Anchors and detached devices are indices into the built pool's inputs.
 
-    None if the pools differ in more than the leaf vdevs of their mirrors. zpool-attach(8) turns a single disk into a
-    mirror or widens a mirror, and zpool-detach(8) does the reverse.
+    The pools may differ only in the leaf vdevs of their mirrors. zpool-attach(8) converts a single disk into a mirror
+    or widens a mirror, and zpool-detach(8) does the opposite.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -323,7 +327,7 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
-    """Return everything in the tree except the data vdevs, in a form that allows comparison."""
+    """Return the tree's vdevs other than the data vdevs, in a form that can be compared."""
     named = [
         (section, vdev.kind, [nodes[member] for member in vdev.members])
         for section, vdev in vdevs.sections
@@ -337,7 +341,7 @@ def _leaves_of(vdevs: Sequence[Vdev], inputs: Sequence[Volume]) -> tuple[str, ..
 
 
 def pool_of(volume: Volume) -> str:
-    """Return the pool's name: the last part of its mount point."""
+    """Return the pool's name, which is the last part of its mount point."""
     return volume.path.rpartition("/")[2]
 
 
@@ -361,9 +365,9 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Check that the devices within each data, special or dedup vdev have about the same size.
+    """Raise a HostError if the sizes of the devices in a data, special or dedup vdev differ too much for zpool.
 
-    Raises a HostError if not, because zpool would refuse the vdev. With `-f`, nothing is checked.
+    With `-f`, nothing is checked.
     """
     for vdev in () if vdevs.force else vdevs.of(*NEEDED):
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]

@@ -44,9 +44,9 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that destroys the pool. It runs only if the pool is imported.
+        """Return the command that destroys the pool, on condition that it is imported.
 
-        If the pool cannot be destroyed, it is exported.
+        If destroying it fails, the pool is exported instead.
         """
         export = ("zpool", "export", "-f", self.name)
         destroy = ("zpool", "destroy", "-f", self.name)
@@ -61,8 +61,8 @@ def _empty_vdev(vdevs: Sequence[Sequence[str]], _owned: Owned) -> Iterator[str]:
 class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     """Remove log and cache vdevs from the pool `pool`, if the file `note` exists.
 
-    `vdevs` has the devices of each vdev. In each mirror, all devices but the first are detached, so that the first can
-    be removed by name.
+    `vdevs`: the devices of each vdev. In a mirror, all devices but the first are detached, so that the first one can be
+    removed by name.
     """
 
     pool: OwnName
@@ -70,7 +70,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that removes the vdevs. The note is removed last, so that a failed undo can be repeated."""
+        """Return the script that removes the vdevs. It deletes the note last, so that a failed undo can be retried."""
         pool = shlex.quote(self.pool)
         commands = [["zpool", "detach", self.pool, device] for vdev in self.vdevs for device in vdev[1:]]
         commands += [["zpool", "remove", self.pool, vdev[0]] for vdev in self.vdevs]
@@ -86,26 +86,23 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
 
 
 class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
-    """Restore the ARC limit from the file `note`, where it was saved."""
+    """Restore the ARC limit that was saved in the file `note`."""
 
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that writes the saved limits back and removes the note."""
+        """Return the script that restores the saved limits and then deletes the note."""
         argv = ("sh", "-c", _RESTORE_ARC, self.note, ARC_PARAMETER)
         return Removal(argv, Holds(self.note, " "), COMMAND_LIMIT_S)
 
 
 def load_module() -> Step:
-    """Return the step that loads the kernel module. There is no undo, because a loaded module does no harm."""
+    """Return the step that loads the kernel module. It has no undo, because a loaded module is harmless."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Return the step that limits the ARC.
-
-    The old limit is saved in the file `note`, from which the undo restores it.
-    """
+    """Return the step that limits the ARC. The previous limit is saved in the file `note` and restored by the undo."""
     return Step(
         f"limit the ARC to {size_bytes} bytes",
         ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER),
@@ -123,10 +120,10 @@ def create(
 ) -> Step:
     """Return the step that creates the pool.
 
-    `-R` mounts the pool under `root` and keeps it out of the cache file, so that the pool is not imported at boot. `-f`
-    is safe, because the guard has checked the devices and the parser has checked the vdev tree. Without `-f`, zpool
-    would refuse a disk with remains of an earlier pool, even if zpool is about to recreate the partition that contains
-    them.
+    `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. Without
+    `-f`, zpool would refuse a disk that contains traces of an earlier pool, even in a partition that it is about to
+    recreate. `-f` is safe here, because the guard has already checked the devices and the parser has checked the vdev
+    tree.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -141,10 +138,10 @@ def create(
 
 
 def attach(pool: str, anchor: str, device: str) -> Step:
-    """Return the step that attaches the device to the anchor's mirror.
+    """Return the step that attaches a device to the anchor's mirror.
 
-    The undo destroys the entire pool, because the anchor may have been detached in the meantime, and because the layers
-    under the new device can be removed only after the pool.
+    The undo destroys the entire pool. Detaching the device might fail, because the anchor may have been detached in the
+    meantime. The layers below the device can be removed only once the pool is gone.
     """
     return Step(
         f"attach {device} to {pool}",
@@ -157,19 +154,17 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 
 
 def detach(pool: str, device: str) -> Step:
-    """Return the step that detaches a device from its mirror.
-
-    No undo is needed, because the entire pool will be destroyed.
+    """Return the step that detaches a device from its mirror. It has no undo, because the pool will be destroyed
+    anyway.
     """
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each of these vdevs.
+    """Return the step that adds log and cache vdevs to the pool. `removable`: the devices of each of these vdevs.
 
-    The undo removes the vdevs. In each mirror, it first detaches all devices but one, so that the remaining device can
-    be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can be
-    repeated.
+    The undo removes the vdevs. It first reduces each mirror to a single device, which can then be removed by name. The
+    file `note` exists as long as the pool may contain the vdevs, so that the undo can be retried if it fails halfway.
     """
     devices = [device for vdev in removable for device in vdev]
     return Step(
@@ -183,7 +178,7 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 
 def wait_until_quiet(pool: str) -> Step:
-    """Return the step that waits until any resilver, removal, initialization and trim has finished."""
+    """Return the step that waits for any resilver, removal, initialization or trim to finish."""
     return Step(
         f"wait until the pool {pool} has no background work",
         ("zpool", "wait", "-t", _ACTIVITIES, pool),
@@ -202,15 +197,17 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
 
 
 def close_pool(pool: str) -> Step:
-    """Return the step that exports the pool. This writes out the pool's data and drops it from the ARC.
+    """Return the step that exports the pool, which flushes its data and drops it from the ARC.
 
-    If the pool stays busy, the step fails.
+    The step fails if the pool stays busy.
     """
     return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
 
 
 def flush_pool(pool: str) -> Step:
-    """Return the step that writes out the open transaction group. syncfs would also write the data to the log."""
+    """Return the step that writes out the open transaction group. Unlike syncfs, it does not write the data to the
+    log.
+    """
     return Step(f"write the data of the pool {pool} to its disks", ("zpool", "sync", pool), timeout_s=600)
 
 
@@ -222,7 +219,7 @@ def kstats(pool: str) -> str:
 def first_partition(device: str) -> str:
     """Return the path of the disk's first partition, which may not exist.
 
-    If zpool is given an entire disk, it creates this partition for the data.
+    When given an entire disk, zpool creates this partition to hold the data.
     """
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"

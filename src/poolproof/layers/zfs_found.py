@@ -1,7 +1,8 @@
 """Pools that poolproof did not build: the pool below an existing directory or zvol, with its state and its vdevs.
 
-`zpool status -P -L` prints the vdevs as a tree, indented by a tab and two spaces for each level. Leaf vdevs are printed
-as paths. Log, cache, special, dedup and spare vdevs follow a line with the name of their section. See zpool-status(8).
+`zpool status -P -L` prints the vdevs as a tree, in which each line is indented by a tab and two spaces per level. Leaf
+vdevs are printed as paths. Log, cache, special, dedup and spare vdevs follow a heading with the name of their section.
+See zpool-status(8).
 """
 
 import re
@@ -18,7 +19,7 @@ from poolproof.layers.zfs_status import busy_with, module_facts, on_dataset, rea
 
 _LIMIT_S = 60.0
 STATUS = ("zpool", "status", "-P", "-L", "-i", "-t")
-"""The command that prints the state of every pool. If a pool's name is appended, only that pool is printed."""
+"""The command that prints the state of all pools, or of a single pool if its name is appended."""
 
 _POOL = re.compile(r"^\s*pool: (\S+)\n\s*state: (\S+)", re.MULTILINE)
 _SCAN = re.compile(r"^\s*scan: (scrub|resilver) in progress", re.MULTILINE)
@@ -36,7 +37,8 @@ _Item = TypeVar("_Item")
 class FoundVdev:
     """A top-level vdev of a pool.
 
-    `section` is empty for data vdevs. `disks` maps the path of each leaf vdev to its state.
+    `section`: the heading above the vdev, or "" for data vdevs.
+    `disks`: the state of each leaf vdev, keyed by its path.
     """
 
     name: str
@@ -45,15 +47,15 @@ class FoundVdev:
 
     @property
     def parity(self) -> int | None:
-        """The number of parity disks in a raidz. None for other vdevs."""
+        """The number of parity disks in a raidz, or None for any other vdev."""
         found = _KIND.fullmatch(self.name)
         return int(found["parity"] or 1) if found and found["kind"] == "raidz" else None
 
     @property
     def write_factor(self) -> float:
-        """The smallest number of bytes written to the disks per byte of data.
+        """The lowest possible write amplification: bytes written to the disks per byte of data.
 
-        For raidz and draid, this assumes full stripes. Missing disks are not written to.
+        For raidz and draid, this assumes full stripes. Missing disks are excluded, because nothing is written to them.
         """
         found, online = _KIND.fullmatch(self.name), sum(state == "ONLINE" for state in self.disks.values())
         if found is None:
@@ -69,7 +71,7 @@ class FoundVdev:
 
 @dataclass(frozen=True)
 class FoundPool:
-    """A pool that poolproof did not build. `busy_with` is its background work, or None if it has none."""
+    """A pool that poolproof did not build. `busy_with`: its background work in progress, or None."""
 
     name: str
     state: str
@@ -78,14 +80,16 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause about the pool's state and its missing disks; empty if the state is ONLINE."""
+        """A clause that describes the pool's state and names its missing disks, or an empty tuple if the state is
+        ONLINE.
+        """
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """The kernel names of the leaf vdevs, without spares and missing ones. Empty if one of them is a file."""
+        """The kernel names of the leaf vdevs, excluding spares and missing disks. Empty if any leaf vdev is a file."""
         used = [vdev for vdev in self.vdevs if vdev.section != "spares"]
         there = [path for vdev in used for path, state in vdev.disks.items() if state not in _LACKING]
         is_counted = all(path.startswith("/dev/") for path in there)
@@ -102,14 +106,14 @@ class FoundPool:
 
 @dataclass(frozen=True)
 class FoundDataset:
-    """A dataset or volume that poolproof did not build, with its exact property values, and its pool."""
+    """A dataset or volume that poolproof did not build, with its properties as exact values, and its pool."""
 
     properties: Mapping[str, str]
     zfs: ZfsFacts
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the write amplification of the dataset and, as `commit_factor`, of the pool's log vdevs."""
+        """Return the write amplification of the dataset and, as `commit_factor`, that of the pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
@@ -117,7 +121,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return the dataset or volume with this name, or None if there is none or the host has no `zpool`."""
+    """Return the dataset or volume with this name, or None if it does not exist or the host has no `zpool`."""
     pool_name = name.partition("/")[0]
     pool = find_pool(host, pool_name)
     properties = read_properties(name, host) if pool else None
@@ -143,12 +147,12 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def find_pool(host: Host, name: str) -> FoundPool | None:
-    """Return the pool, or None if `zpool status` does not show it or the host has no `zpool`."""
+    """Return the pool with this name, or None if `zpool status` does not list it or the host has no `zpool`."""
     return next((pool for pool in _pools(host, name) if pool.name == name), None)
 
 
 def all_pools(host: Host) -> tuple[FoundPool, ...]:
-    """Return the imported pools, or an empty tuple if the module is not loaded or the host has no `zpool`."""
+    """Return all imported pools. Empty if the kernel module is not loaded or the host has no `zpool`."""
     return _pools(host) if text_of(host, "/sys/module/zfs/version") else ()
 
 
@@ -170,7 +174,7 @@ def _pool(found: re.Match[str], text: str) -> FoundPool:
 
 
 def _vdevs(config: str) -> Iterator[FoundVdev]:
-    """Yield the top-level vdevs. The first line is the header, and a line without indentation is a pool or section."""
+    """Yield the top-level vdevs from the table in `zpool status`. Lines without indentation are pools or sections."""
     section, vdev = "", None
     for line in config.splitlines():
         row = _ROW.match(line)
@@ -191,7 +195,7 @@ def _vdevs(config: str) -> Iterator[FoundVdev]:
 
 
 def _is_missing(row: re.Match[str]) -> bool:
-    """True if the leaf vdev's device is gone. zpool then prints the vdev's number instead of its path."""
+    """True if the leaf vdev's device is missing, in which case zpool prints a number in place of its path."""
     return row["name"].isdecimal()
 
 
@@ -204,10 +208,7 @@ def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
 
 
 def _is_rotational(host: Host, name: str) -> bool | None:
-    """Return the kernel's rotational flag of a disk, or of the disk that a partition is on.
-
-    None if there is no flag.
-    """
+    """Return the kernel's rotational flag for a disk or a partition's disk, or None if there is none."""
     folder = f"/sys/class/block/{name}"
     text = text_of(host, f"{folder}/queue/rotational") or text_of(host, f"{folder}/../queue/rotational")
     return text.strip() == "1" if text.strip() else None
@@ -218,17 +219,17 @@ def _kernel_name(path: str) -> str:
 
 
 class PoolReader(FoundReader):
-    """What ZFS knows about pools that poolproof did not build."""
+    """Facts that ZFS can report about pools not built by poolproof."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs of the dataset's pool; empty if the pool is unknown or some of its vdevs are files."""
+        """Return the leaf vdevs of the dataset's pool. Empty if the pool is unknown or any of its vdevs is a file."""
         if mount.file_system != _TYPE:
             return None
         pool = find_pool(host, mount.source.partition("/")[0])
         return pool.disks if pool else ()
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs below a zvol, because the zvol's own counters include what the ARC serves."""
+        """Return the leaf vdevs below a zvol, because the zvol's own counters include reads served from the ARC."""
         volume = volume_of(host, f"/dev/{device}")
         pool = find_pool(host, volume.partition("/")[0]) if volume else None
         return pool.disks if pool else None
@@ -251,7 +252,7 @@ class PoolReader(FoundReader):
 
 
 def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
-    """Return the mounted dataset, or the volume below another file system, or None if there is neither."""
+    """Return the mounted dataset or, for another file system on a zvol, this volume. None if there is neither."""
     if found.mount is not None and found.mount.file_system == _TYPE:
         return find_dataset(host, found.mount.source, is_zvol=False)
     volume = next(filter(None, (volume_of(host, f"/dev/{device}") for device in found.devices)), None)
@@ -259,7 +260,7 @@ def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
 
 
 def _joined(others: ZfsFacts | None, zfs: ZfsFacts) -> ZfsFacts:
-    """Return the facts about a pool, combined with the facts about other pools below the same layout."""
+    """Combine the facts about a pool with those about other pools below the same layout."""
     if others is None:
         return zfs
     return replace(
@@ -279,7 +280,7 @@ def _union(first: tuple[_Item, ...], second: tuple[_Item, ...]) -> tuple[_Item, 
 
 
 def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
-    """Return how full and how fragmented a pool is, in percent. Anything that `zpool list` does not print is None."""
+    """Return a pool's used capacity and fragmentation in percent, with None for any value that `zpool list` omits."""
     argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
     cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
     numbers = [int(cell) if cell.isdecimal() else None for cell in cells]
@@ -287,9 +288,8 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`.
-
-    None if the device is not a zvol.
+    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`, or None if it is no
+    zvol.
     """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)

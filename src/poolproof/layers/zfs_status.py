@@ -1,8 +1,8 @@
-"""What ZFS reports: properties, space, background work, module parameters and mirror members.
+"""Parse the status that ZFS reports: properties, space, background work, module parameters and mirror members.
 
-`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. Each
-line of arcstats has a name, a type and a value. See zfs-get(8) and zpool-status(8). zfs_found.py reads pools that
-poolproof did not build.
+`zfs get -H -p -o property,value all` prints each property with its exact value, separated by a tab. Each line of
+arcstats contains a name, a type and a value. See zfs-get(8) and zpool-status(8). Pools that poolproof did not build are
+read by zfs_found.py.
 """
 
 import re
@@ -33,7 +33,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target, completed with the properties of its dataset or volume and the facts about its pool."""
+    """Return the target with the properties of its dataset or volume, and the facts about its pool, added."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -54,7 +54,7 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
 
 
 def module_facts(host: Host) -> ZfsFacts:
-    """Return the kernel module's version, the ARC's maximum size, and how fast cache devices are filled."""
+    """Return the kernel module's version, the ARC's maximum size, and the fill rate of cache devices."""
     version = text_of(host, "/sys/module/zfs/version").strip()
     return ZfsFacts(
         version=version or None,
@@ -66,7 +66,7 @@ def module_facts(host: Host) -> ZfsFacts:
 
 
 def _shortest_feed_s(host: Host) -> float | None:
-    """Return the shortest time between two feeds of a cache device, in seconds (arc.c, l2arc_write_interval)."""
+    """Return the minimum interval in seconds between two writes to a cache device (arc.c, l2arc_write_interval)."""
     if _parameter(host, "l2arc_feed_again") == 0:
         seconds = _parameter(host, "l2arc_feed_secs")
         return None if seconds is None else float(seconds)
@@ -75,16 +75,16 @@ def _shortest_feed_s(host: Host) -> float | None:
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
-    """Return the ARC's counters by name, or an empty mapping if the module is not loaded."""
+    """Return the ARC's counters, keyed by name. Empty if the kernel module is not loaded."""
     return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, going by the module parameters in zfs(4).
+    """Return how often a transaction group is written to the pool's disks, based on the module parameters in zfs(4).
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
-    dirty. The intent log makes synchronous writes durable earlier, but the data is still written to the pool with its
-    transaction group.
+    dirty. This also applies to synchronous writes: the intent log makes them durable earlier, but their data still
+    reaches the pool with its transaction group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
     timeout_s = _parameter(host, "zfs_txg_timeout")
@@ -100,17 +100,17 @@ def _parameter(host: Host, name: str) -> int | None:
 
 
 def busy_with(status: str) -> str | None:
-    """Parse a pool's background work from the output of `zpool status -i -t`. Return None if there is none."""
+    """Return a pool's background work from the output of `zpool status -i -t`, or None if there is none."""
     found = _BUSY.search(status) or _VDEV_BUSY.search(status)
     return found[1].strip() if found else None
 
 
 @dataclass(frozen=True)
 class VdevSpace:
-    """A row of `zpool list -v`. The pool's own row has the depth 0.
+    """A row of `zpool list -v`.
 
-    `section` is the heading above the row: empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or
-    `spare`.
+    `depth`: the level of indentation, which is 0 for the pool itself.
+    `section`: the heading above the row (`logs`, `cache`, `special`, `dedup` or `spare`), or "" for data vdevs.
     """
 
     depth: int
@@ -121,10 +121,10 @@ class VdevSpace:
 
 
 def fault_of(pool: str, host: Host) -> LayerFault | None:
-    """Return what is wrong with the pool, or None if it is online or its state cannot be read.
+    """Return the pool's fault, or None if the pool is online or its state cannot be read.
 
-    The state is a name from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c). The file that contains the state
-    can be read even while the pool is suspended.
+    The state is read from a file that stays readable even while the pool is suspended. It is one of the names in
+    spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c).
     """
     state = text_of(host, f"{KSTATS}/{pool}/state").strip()
     if state in ("", "ONLINE"):
@@ -141,12 +141,12 @@ def fault_of(pool: str, host: Host) -> LayerFault | None:
 
 
 def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
-    """Return how large a pool and its vdevs are, and how much of each is allocated."""
+    """Return the size and the allocated space of a pool and of each of its vdevs."""
     return parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
-    """Parse the output of `zpool list -v -p` (OpenZFS 2.1 to 2.3) into rows, leaving out the headings.
+    """Parse the output of `zpool list -v -p` (OpenZFS 2.1 to 2.3) into rows, omitting the headings.
 
     Raises a ValueError if the column SIZE or ALLOC is missing.
     """
@@ -172,15 +172,13 @@ def _number(cells: Sequence[str], column: int) -> int | None:
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
-    """Return the sides of each mirror in the pool. `inputs` are the pool's inputs."""
+    """Return the sides of each mirror in the pool. `inputs`: the volumes of the pool's inputs."""
     mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
     return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return one side of a mirror. `turns` is None unless the kernel reports for every disk whether it is
-    rotational.
-    """
+    """Return one side of a mirror, with `turns` set to None if the rotational flag of any disk is unknown."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

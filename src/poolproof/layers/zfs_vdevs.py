@@ -1,8 +1,11 @@
 """The vdev tree of a pool, in the syntax of zpool (see zpoolconcepts(7)).
 
-The parser refuses whatever zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare`
-given twice; a log, special or dedup vdev that is neither a disk nor a mirror; and vdevs with different redundancy,
-unless the layout has `-f`.
+The parser rejects everything that zpool would reject (cmd/zpool/zpool_vdev.c):
+
+- too few devices
+- `log`, `cache` or `spare` given twice
+- a log, special or dedup vdev that is neither a disk nor a mirror
+- vdevs with different redundancy, unless the layout has `-f`
 """
 
 import itertools
@@ -26,7 +29,7 @@ _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
-"""The sections that a pool cannot lose without losing its data."""
+"""The sections whose loss would destroy the pool's data."""
 
 _REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
@@ -35,10 +38,12 @@ _MOST_RAIDZ = 255
 
 @dataclass(frozen=True)
 class Vdev:
-    """A top-level vdev. `members` are indices into the layer's inputs.
+    """A top-level vdev.
 
-    `parity` is the number of parity devices (raidz, draid). For draid, `data` is the number of data devices in a
-    redundancy group and `spares` the number of distributed spares.
+    `members`: its devices, as indices into the layer's inputs.
+    `parity`: the number of parity devices (raidz, draid).
+    `data`: the number of data devices in a redundancy group (draid).
+    `spares`: the number of distributed spares (draid).
     """
 
     kind: Kind
@@ -49,7 +54,9 @@ class Vdev:
 
     @property
     def _data_fraction(self) -> tuple[int, int]:
-        """The part of the vdev's bytes that is data, not parity, as numerator and denominator (1, 1 for a mirror)."""
+        """The fraction of the vdev's space that holds data, not parity, as (numerator, denominator): (1, 1) for a
+        mirror.
+        """
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -58,7 +65,7 @@ class Vdev:
         return 1, 1
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Return the bytes written to leaf devices per byte of data. For raidz and draid, this assumes full stripes."""
+        """Return the bytes written to leaf devices per byte of data, assuming full stripes for raidz and draid."""
         factors = [inputs[member] for member in self.members]
         data, total = self._data_fraction
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data
@@ -69,20 +76,20 @@ class Vdev:
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Return how many bytes each member has if the vdev stores `data_bytes` of data."""
+        """Return the number of bytes on each member if the vdev stores `data_bytes` of data."""
         data, total = self._data_fraction
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return how many bytes of a vdev's allocation are data.
+        """Return the number of bytes of data in a vdev's allocated space.
 
-        The allocation includes parity but counts a mirror's copies once.
+        The allocated space includes parity, but counts the copies in a mirror only once.
         """
         data, total = self._data_fraction
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as arguments for zpool. `paths` has the paths of all inputs of the layer."""
+        """Return the vdev as arguments for zpool. `paths`: the paths of all the layer's inputs."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -95,7 +102,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """The number of devices that may fail without data loss, no matter which ones."""
+        """The number of devices, whichever they are, that may fail without data loss."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:
@@ -108,7 +115,7 @@ class Vdev:
 
 @dataclass(frozen=True)
 class VdevTree:
-    """The vdevs of a pool, each with its section, ordered by section."""
+    """The vdevs of a pool, each paired with its section and sorted by section."""
 
     sections: tuple[tuple[Section, Vdev], ...]
     force: bool = False
@@ -122,7 +129,9 @@ class VdevTree:
         return self.of("data")
 
     def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
-        """Return these sections (all if none is named) as arguments for zpool. `paths` has the paths of all inputs."""
+        """Return these sections, or all sections by default, as arguments for zpool. `paths`: the paths of all
+        inputs.
+        """
         words: list[str] = []
         for section in names or get_args(Section):
             # single disks come first: after `mirror` they would be read as its members
@@ -133,11 +142,11 @@ class VdevTree:
 
     @property
     def removable(self) -> tuple[Vdev, ...]:
-        """The log and cache vdevs, which can be added to and removed from an imported pool."""
+        """The log and cache vdevs, which can be added to an imported pool and removed from it."""
         return self.of(*_REMOVABLE)
 
     def without_removable(self) -> "VdevTree":
-        """Return the tree without its log and cache vdevs, and with the remaining inputs renumbered."""
+        """Return a copy of the tree without its log and cache vdevs, with the remaining inputs renumbered."""
         others = [(section, vdev) for section, vdev in self.sections if section not in _REMOVABLE]
         left = sorted(member for _, vdev in others for member in vdev.members)
 
@@ -149,7 +158,7 @@ class VdevTree:
 
 @dataclass
 class _KeywordGroup:
-    """A keyword (a section or a vdev kind) and the devices after it. At the start of the stage, `keyword` is None."""
+    """A keyword (a section or a vdev kind), or None at the start of the stage, and the devices that follow it."""
 
     section: Section
     keyword: Word | None
@@ -161,7 +170,7 @@ class _KeywordGroup:
 
 
 def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
-    """Parse a stage's words and groups into a vdev tree and its inputs. Options are skipped.
+    """Parse a stage's words and groups into a vdev tree and its inputs, skipping options.
 
     Raises a CampaignError if zpool would refuse the tree.
     """
@@ -218,9 +227,8 @@ def _vdevs_of(reading: StageReader, run: _KeywordGroup) -> list[Vdev]:
 
 
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
-    """Check that these data, special and dedup vdevs all have the same redundancy.
-
-    Raises a CampaignError if not, because zpool would refuse the pool.
+    """Raise a CampaignError unless these data, special and dedup vdevs all have the same redundancy, as zpool
+    requires.
     """
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a single disk can only be combined with single disks

@@ -1,7 +1,7 @@
-"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`. With `sparse`, no space is reserved.
+"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`.
 
-The size comes first. Options are properties of the volume, named as in zfsprops(7). The volume is exported, imported
-and destroyed with its pool.
+The size comes first. `sparse` creates the volume without reserving space. Options are properties of the volume, named
+as in zfsprops(7). The volume is exported, imported and destroyed together with its pool.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _DEVICES = "/dev/zvol/"
 
 @dataclass(frozen=True)
 class Zvol:
-    """The size in bytes, whether the volume is sparse, its properties, and the pool's `copies`."""
+    """The size in bytes, whether the volume is sparse, its properties, and the property `copies` of its pool."""
 
     size_bytes: int
     sparse: bool
@@ -34,7 +34,9 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The ratio of the volume's `copies` to the pool's. If the volume inherits the property, this is 1."""
+        """The ratio between the `copies` of the volume and those of its pool. It is 1 if the volume inherits the
+        property.
+        """
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 
@@ -109,7 +111,9 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes that the volume stores in the pool, before they are multiplied by the pool's `copies`."""
+        """Return the number of bytes that the volume stores in the pool, before multiplication by the pool's
+        `copies`.
+        """
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
