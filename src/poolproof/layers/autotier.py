@@ -175,9 +175,7 @@ class AutotierLayer(Layer[Autotier]):
 
 
 def _files(point: str) -> tuple[str, ...]:
-    """Return the paths of the configuration file, the state directory (database and socket), the log and the pid
-    file.
-    """
+    """Return the paths of the configuration file, the folder for database and socket, the log and the pid file."""
     return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 

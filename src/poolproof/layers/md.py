@@ -189,9 +189,7 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """Return the write amplification. For raid4 to raid6, this assumes full stripes, because smaller writes cost
-        more.
-        """
+        """Return the write amplification, assuming full stripes for raid4 to raid6. Smaller writes cost more."""
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -298,9 +296,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return a sysfs attribute of an array, such as `sync_action` (idle, resync, check …), or None if it cannot be
-    read.
-    """
+    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …), or None if unreadable."""
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:

@@ -57,8 +57,9 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists the option: `feature@` for pool features, `:` for user properties of
-    ZFS.
+    """Return the key under which a layer lists the option.
+
+    This is `feature@` for any pool feature, and `:` for any user property of ZFS.
     """
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 

@@ -52,9 +52,7 @@ class _Resolver:
         return node
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Return the node of a stage that has no layer, which is allowed only for a device or group in the first
-        stage.
-        """
+        """Return the node of a stage that has no layer. Only the first stage may be just a device or a group."""
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
             raise self._mistake(first, f"expected a layer after the `|`{guess}")

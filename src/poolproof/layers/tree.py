@@ -166,9 +166,7 @@ def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
-    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1` and `mix-ext4-2` for two ext4
-    layers.
-    """
+    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` for two ext4 layers."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     words = [entry.layer.word for entry in layer_nodes(node)]
     for at, word in enumerate(words):
@@ -192,8 +190,9 @@ def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
 def branches(plan: TreePlan) -> tuple[str, ...]:
     """Return the lowest directories of a layout: the branches of its union or, without a union, its only directory.
 
-    Test directories must exist on every branch. By default, mergerfs preserves paths (category.create=epmfs): a
-    directory created through mergerfs exists on one branch only, and that branch would receive all of its files.
+    A directory created in each branch exists on all of them. By default, mergerfs preserves paths
+    (category.create=epmfs): a directory created through mergerfs exists on one branch only, and that branch stores all
+    of its files.
     """
     return () if plan.volume.is_block else tuple(_branches(plan.top))
 

@@ -187,7 +187,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
 
     def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
         """Return the average write amplification of the data and special vdevs, weighted by the bytes written to
-        each.
+        them.
         """
         vdevs = spec.vdevs.of("data", "special")
         counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
@@ -220,10 +220,10 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the number of bytes on each input, in proportion to the data vdevs' allocated space in `zpool list
-        -v`.
+        """Return the number of bytes on each input, in proportion to the data vdevs' allocated space.
 
-        It is 0 for the inputs of log, cache, special, dedup and spare vdevs.
+        The allocated space is taken from `zpool list -v`. Inputs of log, cache, special, dedup and spare vdevs have 0
+        bytes.
         """
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
         rows = zfs_status.space_of(pool_of(built.volume), built.host)

@@ -154,8 +154,9 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 
 
 def detach(pool: str, device: str) -> Step:
-    """Return the step that detaches a device from its mirror. It has no undo, because the pool will be destroyed
-    anyway.
+    """Return the step that detaches a device from its mirror.
+
+    It has no undo, because the entire pool will be destroyed anyway.
     """
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
@@ -205,8 +206,9 @@ def close_pool(pool: str) -> Step:
 
 
 def flush_pool(pool: str) -> Step:
-    """Return the step that writes out the open transaction group. Unlike syncfs, it does not write the data to the
-    log.
+    """Return the step that writes out the open transaction group.
+
+    syncfs is not used, because it would also write the data to the log.
     """
     return Step(f"write the data of the pool {pool} to its disks", ("zpool", "sync", pool), timeout_s=600)
 

@@ -80,9 +80,7 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause that describes the pool's state and names its missing disks, or an empty tuple if the state is
-        ONLINE.
-        """
+        """A clause that describes the pool's state and missing disks, or an empty tuple if the state is ONLINE."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
@@ -288,8 +286,9 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`, or None if it is no
-    zvol.
+    """Return the name of the volume behind a device, or None if the device is not a zvol.
+
+    Such devices have paths like `/dev/zd0` or `/dev/zvol/tank/vol`.
     """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)

@@ -54,9 +54,7 @@ class Vdev:
 
     @property
     def _data_fraction(self) -> tuple[int, int]:
-        """The fraction of the vdev's space that holds data, not parity, as (numerator, denominator): (1, 1) for a
-        mirror.
-        """
+        """The fraction of the vdev's space that holds data, not parity, as (numerator, denominator)."""
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -129,9 +127,7 @@ class VdevTree:
         return self.of("data")
 
     def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
-        """Return these sections, or all sections by default, as arguments for zpool. `paths`: the paths of all
-        inputs.
-        """
+        """Return these sections (default: all) as arguments for zpool. `paths`: the paths of all inputs."""
         words: list[str] = []
         for section in names or get_args(Section):
             # single disks come first: after `mirror` they would be read as its members
@@ -227,9 +223,7 @@ def _vdevs_of(reading: StageReader, run: _KeywordGroup) -> list[Vdev]:
 
 
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
-    """Raise a CampaignError unless these data, special and dedup vdevs all have the same redundancy, as zpool
-    requires.
-    """
+    """Raise a CampaignError unless all data, special and dedup vdevs have the same redundancy, as zpool requires."""
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a single disk can only be combined with single disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:

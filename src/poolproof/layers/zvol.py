@@ -34,9 +34,7 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The ratio between the `copies` of the volume and those of its pool. It is 1 if the volume inherits the
-        property.
-        """
+        """The ratio of the volume's `copies` to those of its pool, which is 1 if the volume inherits the property."""
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 
@@ -111,9 +109,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the number of bytes that the volume stores in the pool, before multiplication by the pool's
-        `copies`.
-        """
+        """Return the number of bytes that the volume stores in the pool, not counting the pool's own `copies`."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
