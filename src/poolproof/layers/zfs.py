@@ -186,9 +186,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
 
     def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the average write amplification of the data and special vdevs, weighted by the bytes written to
-        them.
-        """
+        """Return the mean write amplification of the data and special vdevs, weighted by the bytes written to each."""
         vdevs = spec.vdevs.of("data", "special")
         counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
         if not sum(counts):

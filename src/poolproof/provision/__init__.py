@@ -1,1 +1,1 @@
-"""Plan the steps that build a layout, check them, run them, and undo them from the journal."""
+"""Plan the steps that build a layout, check and run them, and undo them from the journal."""

@@ -1,4 +1,4 @@
-"""Run planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
+"""Run planned steps one by one on their hosts. Steps that have an undo are recorded in the journal before they run."""
 
 import contextlib
 import math
@@ -36,12 +36,13 @@ def apply(
 ) -> None:
     """Run the steps in order.
 
-    `may_overwrite` names the devices that steps may write to, as `path_on` returns them. The identity of a real disk is
-    checked before each step that writes to the disk or that has the disk's path in its arguments, such as a mount.
+    `may_overwrite`: the devices that the steps may write to, as paths returned by `path_on`.
+    `identity_checks`: commands that verify the identity of real disks. Each runs before any step that writes to its
+    disk or has the disk's path in its arguments, such as a mount.
 
     Raises:
-        GuardError: a step would write to another device, or a disk was replaced; the step was not run.
-        BuildError: a step failed or hung; the steps before it are done and in the journal.
+        GuardError: a step would write to another device, or a disk was replaced. The step was not run.
+        BuildError: a step failed or hung. The steps before it have been run and are in the journal.
         HostError: a step names a host that the run does not have.
     """
     for step in steps:
@@ -54,11 +55,15 @@ def apply(
 
 
 def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[IdentityCheck] = ()) -> None:
-    """Run the steps that unmount and mount a layout between trials.
+    """Run the steps that unmount and remount a layout between trials.
 
-    Nothing is written to the journal, which already contains the undos of these steps. `identity_checks` are used as in
-    `apply`. Raises a BuildError if a step failed or hung, a HostError if a step names a host that the run does not
-    have, and a GuardError if a disk was replaced.
+    Nothing is added to the journal, which already contains the undos for these steps. `identity_checks`: as for
+    `apply`.
+
+    Raises:
+        BuildError: a step failed or hung.
+        HostError: a step names a host that the run does not have.
+        GuardError: a disk was replaced.
     """
     for step in steps:
         host = host_named(run_host, step.host)
@@ -67,7 +72,7 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
 
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
-    """Return the checks for the disks that the step writes to or names in its arguments, such as `device=/dev/sdb`."""
+    """Return the checks for disks that the step writes to or names in its arguments, such as `device=/dev/sdb`."""
     parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
     own = [check for check in checks if host_named(run_host, check.host) is host]
     return [check for check in own if any(_names(part, check.path) for part in parts)]
@@ -80,8 +85,9 @@ def _names(part: str, path: str) -> bool:
 def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) -> None:
     """Check that each disk is still the one that the campaign names.
 
-    `title` is the title of the step that would write to the disks. Raises a GuardError if a check failed. The step must
-    not run in that case.
+    `title`: the title of the step that is about to use the disks.
+
+    Raises a GuardError if a check fails, in which case the step must not run.
     """
     for check in checks:
         try:

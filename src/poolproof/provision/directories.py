@@ -1,8 +1,8 @@
-"""Create a run's directories on its host, and find the directories that crashed runs left there.
+"""Create a run's directories on its host, and find directories left behind by crashed runs.
 
-Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
-search is read-only. It also returns state directories that must not be cleaned up: directories of runs that are still
-in progress, of other users, or without a journal.
+Each state directory contains a file `owner.json` with the path of the run directory, where the journal is stored. The
+search is read-only. It also returns state directories that must not be cleaned up, because their run is still in
+progress, belongs to another user, or has no journal.
 """
 
 import os
@@ -51,10 +51,11 @@ _ANOTHER = ", or choose another directory with --work"
 
 
 class StateOwner(msgspec.Struct, frozen=True):
-    """The run that a state directory belongs to.
+    """The run to which a state directory belongs.
 
-    `run` is the run directory on the machine where poolproof ran. `host` is the name of that machine. `machine` is that
-    machine's unique mark (`facts.machine.mark_of`), or empty if it has none.
+    `run`: the run directory on the machine where poolproof ran.
+    `host`: that machine's name.
+    `machine`: that machine's unique identifier (`facts.machine.mark_of`), or "" if it has none.
     """
 
     run: str
@@ -64,14 +65,14 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the content of `owner.json` for a run. The run directory need not exist yet."""
+    """Return the contents of `owner.json` for a run, whose directory need not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
-    """Return the step that writes `owner.json` atomically.
+    """Return the step that atomically writes `owner.json`.
 
-    The file needs no separate undo, because it is removed with the state directory.
+    It has no undo of its own, because the file is removed together with the state directory.
     """
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
@@ -82,7 +83,7 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 
 
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
-    """Return a state directory's owner, or None if `owner.json` is missing, damaged or has another schema."""
+    """Read a state directory's `owner.json`. Return None if it is missing, damaged or has a different schema."""
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
     except NOT_THE_JSON:
@@ -91,17 +92,14 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
-    """Return the steps that create the run's directories and write `owner.json`.
-
-    Only the owner can list the directories.
-    """
+    """Return the steps that create the run's directories, which only their owner can list, and write `owner.json`."""
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
     first, *more = (Step(f"create {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
-    """Return the run's directories and what the host can do. With `is_here`, the host is this machine."""
+    """Return the run's directories and the host's capabilities. `is_here`: the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -118,10 +116,10 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
 
 
 def real_directory(host: Host, path: str) -> str:
-    """Return the path of the work directory with symbolic links resolved, as in the kernel's mount table.
+    """Return the work directory's path without symbolic links, as it appears in the kernel's mount table.
 
-    Raises a HostError if the directory does not exist, or if its path contains whitespace or a backslash, which the
-    mount table escapes.
+    Raises a HostError if the directory does not exist, or if its path contains whitespace or a backslash, which would
+    be escaped in the mount table.
     """
     real = existing_directory(host, path, instead=_ANOTHER)
     if any(character.isspace() or character == "\\" for character in real):
@@ -130,10 +128,10 @@ def real_directory(host: Host, path: str) -> str:
 
 
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
-    """Return the path of a directory with symbolic links resolved.
+    """Return a directory's path without symbolic links.
 
-    If an error is raised, `instead` is appended to its hint. Raises a HostError if nothing exists at the path or if the
-    path is not a directory.
+    Raises a HostError if nothing exists at the path, or if it is not a directory. `instead`: text to append to the
+    error's hint.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
@@ -144,13 +142,13 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
 
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
-    """Raise a HostError unless the directory is writable. `instead` is appended to the error's hint."""
+    """Raise a HostError unless the directory is writable. `instead`: text to append to the error's hint."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
         raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Check the work directory. The run creates its state directory there.
+    """Check the work directory, in which the run creates its state directory.
 
     Raises a HostError if the work directory is not writable, or if another user could replace it with a link during the
     run.
@@ -163,22 +161,21 @@ def check_work(host: Host, state_dir: str) -> None:
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]
 """The condition of a state directory.
 
-dead: the run crashed and has a journal.
-going: a poolproof process is using the directory.
-foreign: the directory or the run's files belong to another user or could have been written by one, or the run was
-    started from another machine.
-lost: no journal was found for the directory.
-failed: the directory could not be cleaned up.
+dead: the run crashed and has a journal. going: a poolproof process is using the directory. foreign: the directory or
+the run's files belong to another user, another user could have written them, or the run was
+    started from another machine. lost: no journal was found for the directory. failed: the directory could not be
+    cleaned up.
 """
 
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """The state directory of a run on a host.
+    """A run's state directory on a host.
 
-    `user` is the directory's owner, and `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is
-    true if the directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is
-    unreadable.
+    `user`: the directory's owner.
+    `is_mine`: true if poolproof's commands run as this user.
+    `is_elsewhere`: true if the directory is outside the work directory and was found through its mounts.
+    `owner`: the run it belongs to, or None if `owner.json` cannot be read.
     """
 
     path: str
@@ -190,10 +187,10 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory that still exists, with its condition and the reason for the condition.
+    """A state directory that still exists, with its condition and the reason for it.
 
-    `run` is the run directory, or an empty string if it is unknown. `next` contains the commands that the user can type
-    next.
+    `run`: the run directory, or "" if unknown.
+    `next`: the commands that the user should run next.
     """
 
     state: StateDirectory
@@ -204,17 +201,15 @@ class Leftover:
 
 
 def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
-    """Return all state directories in `work`, and any others on the host that have mounts.
+    """Return all state directories in `work`, and any others on the host that contain mounts.
 
-    If `work` is None, only state directories with mounts are returned.
-
-    Raises a CommandError if the host does not respond.
+    If `work` is None, only directories with mounts are returned. Raises a CommandError if the host does not respond.
     """
     return tuple(_classify(state, host) for state in state_directories(host, work))
 
 
 def crash_warning(host: Host) -> str | None:
-    """Return a warning if crashed runs left mounts on the host, otherwise None.
+    """Return a warning if crashed runs left mounts on the host, or None if there are no such mounts.
 
     Raises a CommandError if the host does not respond.
     """
@@ -232,9 +227,9 @@ def crash_warning(host: Host) -> str | None:
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
-    """Return the state directories in `work`, and any others on the host that have mounts.
+    """Return the state directories in `work`, and any others on the host that contain mounts.
 
-    `work` is a path without symbolic links. If it is None, only state directories with mounts are returned.
+    `work`: a path without symbolic links, or None to return only directories with mounts.
 
     Raises a CommandError if the host does not respond.
     """
@@ -253,10 +248,10 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 
 
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
-    """Return a leftover without a journal, with the commands to remove it by hand.
+    """Return a leftover without a journal, with the commands for removing it manually.
 
-    The first command lists the processes whose command lines contain the directory's name. If the directory is outside
-    the work directory, the only command is `poolproof clean`, which prints the others.
+    The first command lists the processes that have the directory's name on their command line. For a directory outside
+    the work directory, the only command is `poolproof clean`, which then prints the others.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
@@ -267,7 +262,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 def _clean_command(found: Leftover, host: Host) -> str:
     """Return the command that cleans up a leftover.
 
-    `poolproof clean` without an argument covers the default work directory and explains lost runs.
+    Without an argument, `poolproof clean` covers the default work directory and explains lost runs.
     """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
@@ -331,7 +326,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
     """Return the loop devices, or an empty tuple if the host can't list them.
 
-    The other removal commands are useful without them.
+    In that case, the other removal commands are still useful.
     """
     try:
         return loop_facts(host)

@@ -1,8 +1,9 @@
-"""The journal of a run: every change to a host and how to undo it. Each change is recorded on disk before it is made.
+"""A run's journal: every change to a host, and how to undo it. Each change is recorded on disk before it is made.
 
-The file is JSON Lines, and each line is synced. A line is either a change (`number`, `title`, `argv`, `undo`, `host`)
-or says that the change with this `number` has been undone. A crash can cut off only the last line. If that line is a
-change, the change was never made, because a change is made only once its line is complete.
+The file is in JSON Lines format and is synced after each line. A line either describes a change (`number`, `title`,
+`argv`, `undo`, `host`) or states that the change with this `number` has been undone. A crash can truncate only the last
+line. If that line describes a change, the change was never made, because poolproof makes a change only once its line is
+complete.
 """
 
 import functools
@@ -28,7 +29,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Change:
-    """A change and its undo, recorded just before the change is made. If `host` is empty, it is the run's main host."""
+    """A change and its undo, recorded just before the change is made. `host`: its host, or "" for the main host."""
 
     number: int
     title: str
@@ -38,7 +39,7 @@ class Change:
 
 
 class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change as a line of the journal. The undo is decoded later."""
+    """A change, as written to the journal. Its undo is decoded separately."""
 
     number: int
     title: str
@@ -49,7 +50,7 @@ class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
 
 
 class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
-    """A line saying that the change with this number has been undone."""
+    """A line stating that the change with this number has been undone."""
 
     number: int
     schema: int = SCHEMA
@@ -59,9 +60,9 @@ _DECODER = msgspec.json.Decoder(ChangeLine | Undone)
 
 
 def undo_kinds() -> tuple[type[Undo], ...]:
-    """Return all kinds of undo: those in `undos.py`, the devices' and each layer's.
+    """Return all types of undo: those in `undos.py`, those for devices, and those of each layer.
 
-    A journal that contains any other kind is refused. Raises a TypeError if a kind has a field without a check.
+    Journals that contain any other type are rejected. Raises a TypeError if a type has a field without a check.
     """
     of_layers = (kind for layer in all_layers().values() for kind in layer.undos)
     kinds: tuple[type[Undo], ...] = tuple(dict.fromkeys((*SHARED_KINDS, UndoLoop, UndoClaim, *of_layers)))
@@ -71,7 +72,7 @@ def undo_kinds() -> tuple[type[Undo], ...]:
 
 
 class Journal:
-    """An append-only file of changes. If the file exists, new lines are added to it.
+    """An append-only file of changes. New changes are appended to an existing file.
 
     Raises a RunError if a complete line is damaged or the file cannot be read. Symbolic links are not followed.
     """
@@ -89,10 +90,10 @@ class Journal:
                 self._outstanding.pop(line.number, None)
 
     def record(self, step: Step) -> None:
-        """Write a step to the journal and sync the file.
+        """Append a step to the journal and sync the file. A step without an undo leaves nothing behind and is not
+        recorded.
 
-        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if the undo's kind
-        is not in `undo_kinds`, because the journal could then not be read again.
+        Raises a TypeError if the undo's type is not in `undo_kinds`, because the journal would then be unreadable.
         """
         if step.undo is None:
             return
@@ -110,7 +111,7 @@ class Journal:
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that have not been undone, newest first. They must be undone in this order."""
+        """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: ChangeLine | Undone) -> None:

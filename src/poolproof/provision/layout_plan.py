@@ -1,4 +1,4 @@
-"""Plan a layout: the steps for its devices and layers, and the block devices to which these steps may write."""
+"""Plan a layout: the steps for its devices and layers, and the block devices that these steps may overwrite."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -27,10 +27,10 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The host's current devices and directories, for planning.
+    """The host's current devices and directories, as input for planning.
 
-    `below_state` is the disk that stores the state directory, or None if several disks store it or none is known.
-    `directories` maps each path in a `dir` layout to its volume.
+    `below_state`: the disk that stores the state directory, or None if it is stored on several disks or on none.
+    `directories`: the volume of each directory in a `dir` layout, keyed by its path.
     """
 
     loops: tuple[LoopFacts, ...]
@@ -42,7 +42,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input of every plan. `permitted` contains the identities of the disks that may be overwritten."""
+    """The input shared by all plans. `permitted`: the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -54,7 +54,7 @@ class PlanningContext:
 class LayoutPlan:
     """A layout's plan: its devices and its tree of layers.
 
-    `loops` are the numbers of the loop devices that the layout may use.
+    `loops`: the numbers of the loop devices that the layout may use.
     """
 
     layout: Layout
@@ -65,15 +65,15 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps in order: first for the devices, then for the layers from the bottom up."""
+        """All steps in order: those for the devices, then those for the layers from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """The block devices that the plan may write to.
+        """The block devices that the plan may overwrite.
 
-        These are the layout's own devices, and devices that layers create or add. `leaf_guard.py` checks the added
-        ones.
+        These are the layout's own devices, the devices that its layers create, and existing disks that its layers add.
+        The latter are checked by `leaf_guard.py`.
         """
         volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
         leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))
@@ -87,10 +87,10 @@ class LayoutPlan:
 
 
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
-    """Return the facts about the host that are needed to plan these layouts.
+    """Gather the facts about the host that are needed to plan these layouts.
 
-    Raises a HostError if a directory of a `dir` layout does not exist, is not writable, or could be replaced by another
-    user.
+    Raises a HostError if the directory of a `dir` layout does not exist, is not writable, or could be replaced by
+    another user.
     """
     loops = loop_facts(host)
     return HostFacts(
@@ -103,10 +103,12 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 
 
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
-    """Plan one layout. The plan depends only on the campaign and the host's facts.
+    """Plan a layout, based only on the campaign and the host's facts.
 
-    Raises a CampaignError if a disk or a disk model does not exist, a GuardError if a disk may not be overwritten, and
-    a HostError if the host can't build the layout.
+    Raises:
+        CampaignError: a disk or disk model does not exist.
+        GuardError: a disk may not be overwritten.
+        HostError: the host can't build the layout.
     """
     added, numbers = _plan_added(node, {}, context)
     volumes = {name: plan.volume for name, plan in added.items()}
@@ -116,9 +118,9 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Plan the rest of a layout whose core has already been built.
+    """Plan the remaining steps for a layout whose core has already been built.
 
-    The plan's `tree` unmounts and mounts the complete layout. Raises the same errors as `plan_layout`.
+    The plan's `tree` can unmount and remount the complete layout. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
@@ -129,10 +131,10 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 
 
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Plan how to change the core, which has already been built, into `node`.
+    """Plan how to convert the core, which has already been built, into `node`.
 
-    The caller must have checked that the change is possible. The plan contains all devices of `node`, but steps only
-    for new devices. Raises the same errors as `plan_layout`.
+    The caller must have checked that this conversion is possible. The plan lists all devices of `node`, but has steps
+    only for the new ones. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
@@ -152,7 +154,7 @@ def _plan_added(
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
     """Plan the layout's devices that have not been built yet.
 
-    Also returns the numbers of the loop devices that these devices may use.
+    Also returns the numbers of the loop devices that they may use.
     """
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
@@ -166,7 +168,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Make HostErrors easier to read. They name the layout and its place in the campaign, and call devices by name."""
+    """Make HostErrors easier to understand by adding the layout and its location, and by using the devices' names."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -180,7 +182,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
     """Return all block devices of the host, or an empty tuple if no layout uses a real disk.
 
-    Signatures are read only from disks that the layouts use, because reading would wake up a sleeping disk.
+    Signatures are read only from the disks used in the layouts, because reading wakes up a sleeping disk.
     """
     used = {name for node in nodes for name in devices(node)}
     sources = [device.source for device in campaign.devices if device.name in used]
@@ -189,10 +191,7 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """Return an existing directory as a volume.
-
-    Its leaf devices are the block devices of the directory's file system.
-    """
+    """Return an existing directory as a volume, whose leaf devices are its file system's block devices."""
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
         try:
@@ -212,15 +211,14 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that stores a loop device's backing file. None for other devices or if it is unknown."""
+    """Return the disk that stores a loop device's backing file, or None if unknown or not a loop device."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the disk if there is exactly one.
-
-    Otherwise return None, because none of several disks counts all bytes.
+    """Return the only disk, or None if there is not exactly one. No single one of several disks would count all
+    bytes.
     """
     return found[0] if len(found) == 1 else None
 

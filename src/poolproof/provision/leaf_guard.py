@@ -1,6 +1,6 @@
 """The guard for disks that layers add to a layout, such as disks of another host.
 
-Each disk is checked on the host that owns it. The campaign's own disks are checked when they are planned
+Each disk is checked on its own host. The campaign's own disks have already been checked during planning
 (`devices/guard.py`).
 """
 
@@ -14,13 +14,18 @@ from poolproof.layers.tree import TreePlan, leaves_of_layers
 
 
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:
-    """Check that the leaf devices that layers add may be overwritten. Call this before any step of the layout runs.
+    """Check that the leaf devices added by layers may be overwritten. Must be called before any step of the layout
+    runs.
 
-    If a leaf device does not exist yet, the layout's own steps make it. If it exists, it must be a free and empty disk,
-    and `permitted` must contain one of its identities, prefixed with the name of its host: `nas2:V1G0DDDD`. Leaf
-    devices in `built` are not checked, because they belong to what was already built.
+    A leaf device that does not exist yet will be created by the layout's own steps. An existing one must be a free and
+    empty disk.
 
-    Raises a GuardError if a leaf device may not be overwritten, and a HostError if the run does not have the host.
+    `permitted`: the identities of disks that may be overwritten, each prefixed with its host's name: `nas2:V1G0DDDD`.
+    `built`: leaf devices to skip, because they belong to an already built part of the layout.
+
+    Raises:
+        GuardError: a leaf device may not be overwritten.
+        HostError: the run does not have the leaf device's host.
     """
     added = [leaf for leaf in leaves_of_layers(tree) if leaf not in built]
     for name in dict.fromkeys(leaf.host for leaf in added):
