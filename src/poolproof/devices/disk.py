@@ -1,4 +1,6 @@
-"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name and used only if the guard allows it."""
+"""`disk: IDENTITY`: a real disk, identified by serial number, WWN or by-id name and used only if the guard permits
+it.
+"""
 
 import difflib
 import re
@@ -108,11 +110,12 @@ def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
 
 
 class UndoClaim(CommandUndo, frozen=True, tag="claim"):
-    """Erase the signatures on a real disk that the run has claimed. The file `note` must still name the disk.
+    """Erase the signatures on a real disk that the run has claimed, provided that it is still the same disk.
 
-    The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
-    disk at `path`. File systems, pools and arrays without the run's `label` are not erased. Journals of older versions
-    have no label, so nothing is compared.
+    The file `note` must still name the disk. The disk at `path` must still have the recorded size, `number`
+    (major:minor, empty for disks with a by-id name), serial number and WWN. Nothing is erased if the disk contains file
+    systems, pools or arrays without the run's `label`. Journals of older versions have no label, so for them this check
+    is skipped.
     """
 
     identity: Compared
@@ -125,9 +128,9 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     label: Annotated[str, Check(_not_own_label)] = ""
 
     def removal(self) -> Removal:
-        """Return the script that erases the disk's signatures after checking that it is still the right disk.
+        """Return the script that erases the disk's signatures, on condition that the note still names the disk.
 
-        The script runs only if the note still names the disk.
+        The script first checks that the disk is still the right one.
         """
         disk = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn)
         return Removal(
@@ -136,15 +139,17 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
 
 
 def bare_identity(identity: str) -> str:
-    """Return an identity in a form that can be compared: in lower case and without `/dev/disk/by-id/`."""
+    """Normalize an identity for comparison: in lower case and without `/dev/disk/by-id/`."""
     return identity.removeprefix(_BY_ID).lower()
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """Return the disk with this `identity` (by-id name, serial number or WWN).
+    """Return the disk with the given identity.
 
-    `name` is the disk's name in the campaign. Raises a CampaignError if the identity is a kernel name, matches no disk
-    or matches several disks.
+    `name`: the disk's name in the campaign.
+    `identity`: a by-id name, serial number or WWN.
+
+    Raises a CampaignError if the identity is a kernel name, or if it matches no disk or several disks.
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
@@ -161,10 +166,11 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Plan a real disk, without writing anything yet. The plan's undo erases the layers' signatures.
+    """Plan the use of a real disk, without writing to it yet. The plan's undo erases the signatures that layers write.
 
-    `disks` is a recent result of `facts.block.block_devices`. Raises the same errors as `find_disk`, `require` and
-    `check_disk`.
+    `disks`: a recent result of `facts.block.block_devices`.
+
+    Raises the same errors as `find_disk`, `require` and `check_disk`.
     """
     disk = find_disk(device.name, source.identity, disks)
     require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
@@ -175,14 +181,14 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
+    """Return the step that claims a disk: it checks that the disk is the right one and empty, then writes a note file.
 
-    While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot, the
-    undo refuses to erase them, because the disk may contain someone else's data by then.
+    As long as the note exists, any signatures on the disk belong to the run and are erased by the undo. After a reboot,
+    the undo refuses to erase them, because the disk may contain someone else's data by then.
 
-    The path is the by-id name if there is one, because kernel names can change. Before each command that writes to the
-    disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Only
-    the undo, which may run after a reboot, accepts a different device number, if the disk has a by-id name.
+    The path is the by-id name, if there is one, because kernel names can change. Before each command that writes to the
+    disk or mounts it, its size, serial number, WWN, device number and `diskseq` must be unchanged. Only the undo
+    accepts a different device number, provided that the disk has a by-id name, because it may run after a reboot.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
@@ -193,13 +199,13 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
-    """Return the command line that runs the script on the disk."""
+    """Return the command that runs a shell script on the disk."""
     size = str(disk.size_bytes)
     return ("sh", "-c", text, disk.identity, disk.stable_path, size, *_marks(disk), disk.number, disk.sequence)
 
 
 def _marks(disk: BlockFacts) -> tuple[str, str, str]:
-    """Return the device number, the serial number and the WWN. The number is empty if there is a by-id name."""
+    """Return the disk's device number (empty if the disk has a by-id name), serial number and WWN."""
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
     return ("" if disk.by_id else disk.number, serial, wwn)
 

@@ -18,8 +18,8 @@ PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 PIPELINE_S = 200e-6
 """The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
 
-The plugin subtracts this time from each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120
-to 280 µs, more if the CPUs slept longer between requests.
+The plugin subtracts it from each service time. Measured values at queue depth 1, on a virtual machine with two CPUs,
+range from 120 to 280 µs, or more if the CPUs slept longer between requests.
 """
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
@@ -31,10 +31,7 @@ _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """Return the model with this name.
-
-    Raises a CampaignError that suggests the nearest name if no model has this name.
-    """
+    """Return the model with this name. If there is none, raise a CampaignError that suggests a similar name."""
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
@@ -45,8 +42,9 @@ def model_named(name: str) -> ModelKind:
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
     """Plan an emulated disk on loop device `loop`.
 
-    The disk's data is stored in `ram_dir` if `in_ram` is true, otherwise in `state_dir`. Raises a CampaignError for an
-    unknown model, and a HostError if root or a program is missing.
+    `in_ram`: whether to store the disk's data in `ram_dir` or in `state_dir`.
+
+    Raises a CampaignError if the model is unknown, and a HostError if root or a program is missing.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)
@@ -70,10 +68,10 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
-    """Return the plugin's path on another machine, and the steps that copy it there together with its imports.
+    """Return the plugin's path on another machine, and the steps that copy it and its imports to that machine.
 
-    The copies keep their package path, because the plugin looks for its imports relative to its own file. They work
-    without `__init__.py`.
+    The copies are stored under their package path, because the plugin resolves its imports relative to its own file. No
+    `__init__.py` is needed.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'

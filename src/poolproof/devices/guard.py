@@ -1,4 +1,4 @@
-"""The guard: a real disk may be overwritten only if it is free and empty and `--wipe` names its identity."""
+"""The guard, which lets a real disk be overwritten only if it is free and empty and `--wipe` names its identity."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
@@ -16,13 +16,13 @@ _USES = {
 
 
 def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
-    """Check that the disk may be overwritten. `permitted` contains the identities given with `--wipe`.
+    """Check that the disk may be overwritten. A disk that is in use or not empty is always refused.
 
-    `host` is the name of the host that has the disk, or an empty string for the main host. The identities of another
-    host's disk are prefixed with the host's name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always
-    refused.
+    `permitted`: the identities given with `--wipe`. For a disk on another host, they are prefixed with that host's
+    name: `nas2:V1G0DDDD`.
+    `host`: the name of the disk's host, or "" for the main host.
 
-    Raises a GuardError with the reason and the command to type next.
+    Raises a GuardError with the reason for the refusal and the command to run next.
     """
     where = f"on {host}: " if host else ""
     refused = refusal(disk)
@@ -41,23 +41,23 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that is refused even if `--wipe` names it. None if the disk is free and empty."""
+    """Return the error for a disk that is refused even if `--wipe` names it, or None if the disk is free and empty."""
     message, hint = _obstacle(disk)
     return GuardError(f"{_label(disk)} {message}", hint) if message else None
 
 
 def state(disk: BlockFacts) -> str:
-    """Describe the disk's state in a few words: `free and empty` or, for example, `mounted at /srv/media`."""
+    """Describe the disk's state in a few words, such as `free and empty` or `mounted at /srv/media`."""
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 
 def found_on(device: BlockFacts) -> str:
-    """Return the content or the use of a block device, worded like `is mounted at /`. Empty if nothing was found."""
+    """Describe a block device's contents or use, in a phrase such as `is mounted at /`. Empty if it has neither."""
     return _content(device)[0]
 
 
 def _obstacle(disk: BlockFacts) -> tuple[str, str]:
-    """Return the reason to refuse the disk and what to type next. Both are empty if the disk is free and empty."""
+    """Return the reason for refusing the disk and the command to run next, both empty if it is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
@@ -68,10 +68,7 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return the content or the use of the disk, and the command that empties or frees the disk.
-
-    Both are empty if the disk is free.
-    """
+    """Return the disk's contents or use, and the command that erases or releases it. Both are empty if it is free."""
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use
@@ -88,9 +85,9 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return what uses `device` and the command that frees it. None if nothing uses it.
+    """Return the use of a device and the command that releases it, or None if it is not in use.
 
-    `device` is the disk or a device on the disk.
+    `device`: the disk itself, or a device on top of it.
     """
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)

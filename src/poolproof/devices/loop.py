@@ -1,4 +1,4 @@
-"""Steps that turn a file into a block device (losetup with direct I/O), or an NBD export into a file (nbdfuse)."""
+"""Steps that attach a file as a block device (losetup with direct I/O), or expose an NBD export as a file (nbdfuse)."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -24,7 +24,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
     file: OwnPath
 
     def removal(self) -> Removal:
-        """Return the losetup command, and the condition that the loop device is attached to the file."""
+        """Return the losetup command, on condition that the loop device is still attached to the file."""
         attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 
@@ -32,8 +32,8 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
-    Without direct I/O, the page cache would contain every block twice, and would serve reads without touching the disk.
-    losetup creates the device node if it is missing, and fails if the number is in use.
+    It uses direct I/O. Otherwise, the page cache would hold every block twice and serve reads without accessing the
+    disk. losetup creates the device node if it is missing, and fails if the number is already in use.
     """
     path = f"/dev/loop{number}"
     return Step(
@@ -44,7 +44,7 @@ def attach(number: int, file: str, name: str) -> Step:
 
 
 def set_rotational(number: int, rotational: bool, name: str) -> Step:
-    """Return the step that makes the kernel report the loop device as rotational or non-rotational."""
+    """Return the step that sets the rotational flag reported by the kernel for the loop device."""
     return Step(
         title=f"mark {name} as {'rotational' if rotational else 'not rotational'}",
         argv=("tee", f"/sys/block/loop{number}/queue/rotational"),
@@ -53,15 +53,15 @@ def set_rotational(number: int, rotational: bool, name: str) -> Step:
 
 
 def fuse_files(site: Site, name: str) -> tuple[str, str, str]:
-    """Return nbdfuse's three paths: the file that exposes the NBD export, the pid file and the log."""
+    """Return three paths for nbdfuse: the file that exposes the NBD export, the pid file and the log."""
     base = f"{site.state_dir}/{name}"
     return f"{base}.disk", f"{base}.fuse.pid", f"{base}.fuse.log"
 
 
 def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step, ...]:
-    """Return the steps that expose the NBD export on `socket` as a file and attach loop device `number` to the file.
+    """Return the steps that expose the NBD export on `socket` as a file and attach it to loop device `number`.
 
-    Unmounting the file ends nbdfuse.
+    nbdfuse exits when the file is unmounted.
     """
     file, pidfile, log = fuse_files(site, name)
     argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", pidfile, file, "--unix", socket)
@@ -79,9 +79,11 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None, model: str = "") -> Volume:
-    """Return the volume for the block device /dev/`node`. `name` is the device's name in the campaign.
+    """Return the volume for the block device /dev/`node`.
 
-    `model` is the disk model of an emulated disk.
+    `name`: the device's name in the campaign.
+    `below`: the disk that stores the device's data, if known.
+    `model`: the disk model of an emulated disk.
     """
     leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below, model=model)
     return Volume(leaf.path, True, (leaf,), size_bytes)

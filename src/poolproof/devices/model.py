@@ -1,4 +1,4 @@
-"""Volumes (block devices and directories), the leaf devices under them, and the site where a run builds its layouts."""
+"""Volumes (block devices and directories), their leaf devices, and the site on which a run builds its layouts."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,9 +11,12 @@ from poolproof.steps import Step
 class Leaf:
     """A disk at the bottom of a layout, where bytes are counted.
 
-    `name` is the disk's name in the campaign. `path` is its device node (/dev/loop40). `counter` is its sysfs `stat`
-    file (/sys/class/block/loop40/stat). `host` is the name of the host that has the disk, or an empty string for the
-    run's main host. `model` is the disk model of an emulated disk (`hdd-7200`) and empty for any other disk.
+    `name`: the disk's name in the campaign.
+    `path`: its device node (/dev/loop40).
+    `counter`: the path of its I/O counters in sysfs (/sys/class/block/loop40/stat).
+    `below`: the disk that stores the data of a virtual disk, if known.
+    `host`: the name of the disk's host, or "" for the run's main host.
+    `model`: the disk model of an emulated disk (`hdd-7200`), or "" for any other disk.
     """
 
     name: str
@@ -25,16 +28,16 @@ class Leaf:
 
     @property
     def kernel_name(self) -> str:
-        """Return the kernel name of the device that owns the counters: `loop40`, or `sda1` for a partition."""
+        """The kernel name of the device that owns the counters, such as `loop40`, or `sda1` for a partition."""
         return counted_device(self.counter)
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A block device or a directory that a device or a layer offers to the layer above.
+    """A block device or directory that a device or layer provides to the layer above it.
 
-    `size_bytes` is None if only the host knows the size. `host` is the name of the volume's host, or an empty string
-    for the run's main host.
+    `size_bytes`: None if only the host knows the size.
+    `host`: the name of the volume's host, or "" for the run's main host.
     """
 
     path: str
@@ -45,7 +48,7 @@ class Volume:
 
 
 class IdentityCheck(NamedTuple):
-    """A command that fails if the disk at `path` on `host` is not the one that the campaign names."""
+    """A command that fails unless the disk at `path` on `host` is the one named in the campaign."""
 
     path: str
     argv: tuple[str, ...]
@@ -56,8 +59,8 @@ class IdentityCheck(NamedTuple):
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check` is a command that succeeds if the volume is still the right disk. It is empty if no other disk can
-    take the device's place.
+    `identity_check`: a command that fails if the volume is no longer the right disk. Empty for devices that no other
+    disk can replace.
     """
 
     steps: tuple[Step, ...]
@@ -67,13 +70,17 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """The directories in which a run builds its layouts, and what the host can do.
+    """The directories in which a run builds its layouts, and the host's capabilities.
 
-    Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
-    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are available on the
-    host. Only programs and modules that layers and devices may need are listed. `is_root`: commands run as root.
-    `is_here`: the host is the machine that poolproof runs on. `label` has at most 12 letters and digits and is unique
-    to the run. The label is part of names that are global in the kernel (pools, arrays).
+    `label`: up to 12 letters and digits, unique to the run. It is part of names that are global in the kernel (pools,
+    arrays).
+    `state_dir`: the run's directory on a real file system (images, sockets, pid files).
+    `ram_dir`: the run's directory on tmpfs (images of emulated disks).
+    `mount_dir`: the run's directory for mount points.
+    `is_root`: true if commands run as root.
+    `is_here`: true if the host is the machine on which poolproof runs.
+    `programs`, `modules`: the available programs and kernel modules, limited to those that layers and devices may need.
+    `file_systems`: the available file systems.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""Plan the steps that set up a campaign's devices, without running anything."""
+"""Plan the steps that set up a campaign's devices, without running them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,18 @@ from poolproof.facts.block import Below, BlockFacts
 from poolproof.facts.machine import ProgramVersion
 
 DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
-"""The programs that devices start and an `UndoDaemon` stops."""
+"""The programs that devices start and that an `UndoDaemon` stops."""
 
 
 @dataclass(frozen=True)
 class DeviceFacts:
     """The facts about the host that are needed to plan devices.
 
-    `loops` has a free loop device number for each device, and `nbds` has the free numbers of the kernel's nbd devices.
-    `below` is the disk that stores the state directory. `disks` is a recent result of `facts.block.block_devices`.
-    `permitted` has the identities of the disks that the user allows poolproof to overwrite.
+    `loops`: a free loop device number for each device.
+    `nbds`: the free numbers of the kernel's nbd devices.
+    `below`: the disk that stores the state directory.
+    `disks`: a recent result of `facts.block.block_devices`.
+    `permitted`: the identities of the disks that poolproof may overwrite.
     """
 
     loops: tuple[int, ...]
@@ -32,9 +34,10 @@ class DeviceFacts:
 
 
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
-    """Return a plan for each device, in the order of the devices.
+    """Plan each device, and return the plans in the order of the devices.
 
-    Emulated disks may use half of the free RAM. Each of them keeps its data in RAM if enough of that half is left.
+    Emulated disks may use half of the free RAM. The data of each is kept in RAM if enough of that half is still
+    available.
 
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.
@@ -68,5 +71,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return the commands that print the versions of the programs that a device of this kind may need."""
+    """Return the version commands of the programs that a device of this kind may need."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

@@ -19,7 +19,7 @@ PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
 def plan(
     device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
 ) -> DevicePlan:
-    """Plan a qcow2 image on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
+    """Plan a qcow2 image on /dev/nbd`nbd` or, if `nbd` is None, on loop device `loop`.
 
     Raises a HostError if root or a program is missing.
     """

@@ -1,4 +1,4 @@
-"""What all kinds of devices share: programs with their packages and versions, and file names."""
+"""Features shared by all kinds of devices: programs, with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -27,13 +27,13 @@ VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
     "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
 }
-"""The command that prints each program's version. The versions are recorded with a run."""
+"""The commands that print the programs' versions, which are recorded with each run."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:
-    """Check that commands run as root and that the host has the programs.
+    """Raise a HostError unless commands run as root and the host has these programs.
 
-    If not, raises a HostError that begins with `what`.
+    `what`: the thing that needs them, as the start of the error message.
     """
     if not site.is_root:
         raise HostError(
@@ -51,8 +51,8 @@ def require(site: Site, what: str, *programs: str) -> None:
 def clear(name: str, *files: str) -> Step:
     """Return the step that removes the files of an earlier device with the same name.
 
-    Every layout builds its devices under the same names. Without this step, an old pid file could be mistaken for the
-    new daemon's, and an old image for a new disk.
+    All layouts build their devices under the same names. Without this step, an old pid file could be mistaken for that
+    of the new daemon, and an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 
@@ -60,7 +60,7 @@ def clear(name: str, *files: str) -> Step:
 def socket_path(site: Site, name: str) -> str:
     """Return the path of the device's socket in the state directory.
 
-    Raises a HostError if the path is longer than 107 bytes: unix(7) allows 108, including the final NUL.
+    Raises a HostError if the path exceeds 107 bytes. The limit in unix(7) is 108, including the final NUL.
     """
     path = f"{site.state_dir}/{name}.sock"
     if len(path.encode()) > _MAX_SOCKET_PATH_BYTES:

@@ -90,10 +90,10 @@ class Journal:
                 self._outstanding.pop(line.number, None)
 
     def record(self, step: Step) -> None:
-        """Append a step to the journal and sync the file. A step without an undo leaves nothing behind and is not
-        recorded.
+        """Append a step to the journal and sync the file. Steps without an undo are skipped.
 
-        Raises a TypeError if the undo's type is not in `undo_kinds`, because the journal would then be unreadable.
+        Such steps leave nothing behind. Raises a TypeError if the undo's type is not in `undo_kinds`, because the
+        journal would then be unreadable.
         """
         if step.undo is None:
             return

@@ -217,8 +217,9 @@ def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Belo
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the only disk, or None if there is not exactly one. No single one of several disks would count all
-    bytes.
+    """Return the only disk, or None if there is not exactly one.
+
+    With several disks, none of them counts all bytes.
     """
     return found[0] if len(found) == 1 else None
 

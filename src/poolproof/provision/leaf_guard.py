@@ -14,8 +14,7 @@ from poolproof.layers.tree import TreePlan, leaves_of_layers
 
 
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:
-    """Check that the leaf devices added by layers may be overwritten. Must be called before any step of the layout
-    runs.
+    """Check that the leaf devices added by layers may be overwritten. Call this before running any step.
 
     A leaf device that does not exist yet will be created by the layout's own steps. An existing one must be a free and
     empty disk.

@@ -1,7 +1,7 @@
-"""In the journals of older versions, undos are commands.
+"""Convert the undos in journals of older versions, which are stored as commands, into typed undos.
 
-Each command that poolproof wrote is converted into a typed undo. The stored command itself is never run. Commands in
-any other form cannot be converted, and are reported.
+The stored commands themselves are never run. A command can be converted only if poolproof could have written it. Any
+other command is reported.
 """
 
 import re
@@ -20,7 +20,7 @@ _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 
 
 class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """An undo from an older version: the command `argv` and its condition."""
+    """An undo written by an older version: the command `argv`, and the condition under which to run it."""
 
     argv: tuple[str, ...]
     only_if: Holds
@@ -29,7 +29,7 @@ class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
 
 
 def typed(old: OldCommand) -> Undo | None:
-    """Return the typed undo that does what the command did, or None if poolproof never wrote such a command."""
+    """Return the typed undo that is equivalent to the command, or None if poolproof never wrote such a command."""
     match old.argv, old.only_if:
         case ("umount", point), Holds("/proc/self/mounts"):
             return UndoMount(point, lazy=bool(old.last_resort))
@@ -46,10 +46,7 @@ def typed(old: OldCommand) -> Undo | None:
 
 
 def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
-    """Return the typed undo that does what a script did.
-
-    The script's arguments and its condition show what it removes.
-    """
+    """Return the typed undo that is equivalent to a script, based on the script's arguments and its condition."""
     match arguments, condition:
         case [note, parameter], Holds(path) if parameter == ARC_PARAMETER and path == note:
             return UndoArcLimit(note)

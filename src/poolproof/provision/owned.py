@@ -1,9 +1,7 @@
-"""What a run may remove: the names and paths that it created itself.
+"""Define what a run may remove, namely the names and paths that it created itself, and check each undo against this.
 
-The fields of each undo are checked before it runs.
-
-A journal can come from a stranger, and a field can be damaged. So an undo is performed only if each of its fields has
-the form that poolproof writes, and if each name in it contains the label of the run.
+A journal may come from a stranger or be damaged. An undo is therefore performed only if each of its fields has the
+format that poolproof writes, and each name in it contains the run's label.
 """
 
 import re
@@ -32,9 +30,11 @@ parent=${1%/*}
 
 
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
-    """Return what the run with this label and these directories may remove. `where` names their source in errors.
+    """Return what the run with this label and these directories may remove.
 
-    Raises a RunError unless the label and both directories have the form that poolproof writes.
+    `where`: the source of these values, for error messages.
+
+    Raises a RunError unless the label and both directories have the format that poolproof writes.
     """
     name = f"poolproof-{label}"
     ok = _LABEL.fullmatch(label) and all(is_plain(path) and path.endswith(f"/{name}") for path in (state_dir, ram_dir))
@@ -48,15 +48,15 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
 
 
 def owned_by_site(site: Site) -> Owned:
-    """Return what the run that builds on this site may remove."""
+    """Return what a run that builds its layouts on this site may remove."""
     return Owned(site.label, (site.state_dir, site.ram_dir))
 
 
 def check_places(owned: Owned, host: Host) -> None:
-    """Check that the run's directories on the host, if any, belong to the user who runs the commands there.
+    """Check that any existing directories of the run belong to the user who runs the commands on the host.
 
-    Raises a RunError if a directory belongs to another user or is reached through a symbolic link. Also raised if
-    another user could replace a directory above it.
+    Raises a RunError if one of them belongs to another user or is reached through a symbolic link, or if another user
+    could replace a directory above it.
     """
     found = host.run(("sh", "-c", _PLACES, "sh", *owned.places), timeout_s=_LIMIT_S, check=False)
     if found.returncode != 0:
@@ -70,14 +70,14 @@ def check_places(owned: Owned, host: Host) -> None:
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:
-    """Return the reason not to perform the undo. None if everything that the undo would remove belongs to the run."""
+    """Return the reason for refusing the undo, or None if everything that it would remove belongs to the run."""
     return next((fault for check, value in checked_values(undo) for fault in check.faults(value, owned)), None)
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """Return a message if a path in the undo leads to another directory through a symbolic link, otherwise None.
+    """Return an error message if a path in the undo leads elsewhere through a symbolic link, or None if none does.
 
-    Links above the run's own directories are allowed. Raises a CommandError if the host does not answer.
+    Links above the run's own directories are allowed. Raises a CommandError if the host does not respond.
     """
     for path in (value for check, value in checked_values(undo) if check.is_file):
         place = next((place for place in owned.places if path.startswith(f"{place}/")), "/")

@@ -1,10 +1,9 @@
-"""Disks that no longer answer because the program that serves them hangs.
+"""Detect disks that have stalled because the program that serves them hangs, and kill that program.
 
-Every command that uses such a disk hangs too.
-
-A thread watches the loop devices in the journal. If one has requests in flight and completes none for a minute, the
-programs that serve its file (nbdkit or qemu-nbd, and nbdfuse) are ended. Its requests then fail with an I/O error, and
-the commands that wait for them end.
+Every command that uses such a disk hangs as well. A thread therefore monitors the loop devices listed in the journal.
+If one of them has requests in flight but completes none for a minute, the thread ends the programs that serve its file
+(nbdkit or qemu-nbd, and nbdfuse). The pending requests then fail with an I/O error, so the commands waiting for them
+can finish.
 """
 
 import contextlib
@@ -23,7 +22,7 @@ from poolproof.units import format_duration
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""A busy disk completes at least one request within this many seconds."""
+"""The time limit in seconds. A disk that is merely busy completes at least one request within this time."""
 
 _JOIN_S = 30.0
 _IN_FLIGHT = 8
@@ -32,9 +31,10 @@ _HANGING = ("nbdfuse",)
 
 
 class StalledDisks:
-    """Watches the disks of a run from a thread while the context lasts.
+    """A context manager that monitors a run's disks in a background thread.
 
-    `owned` limits which programs may be ended. `found` describes each disk that stalled.
+    `owned`: limits which programs may be ended.
+    `found`: a message for each disk that has stalled.
     """
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:
@@ -54,11 +54,11 @@ class StalledDisks:
         self._thread.join(_JOIN_S)
 
     def forget(self) -> None:
-        """Make `check` ignore the disks that have stalled so far, because the next layout begins."""
+        """Make `check` ignore all disks that have stalled so far. Called when the next layout starts."""
         self._known = len(self.found)
 
     def check(self) -> None:
-        """Raise a BuildError if one of the current layout's disks has stalled and its programs were ended."""
+        """Raise a BuildError if one of the current layout's disks has stalled, so that its programs were ended."""
         if len(self.found) > self._known:
             raise BuildError(self.found[-1], "look at dmesg; poolproof continues with the next layout")
 
@@ -87,7 +87,9 @@ class StalledDisks:
             self._end_servers(loop, servers, host)
 
     def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return how to end the programs that serve the loop device's file; empty if there are no such programs."""
+        """Return the undos that end the programs serving the loop device's file. Empty if there are no such
+        programs.
+        """
         base = loop.file.removesuffix(".disk")
         daemons = [
             each.undo

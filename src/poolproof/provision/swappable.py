@@ -19,7 +19,7 @@ while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; pa
 
 @dataclass(frozen=True)
 class DirectoryStat:
-    """A directory's path, its mode, and its owner and group, by number and by name."""
+    """A directory's path, mode, owner and group. The owner and group are given by number and by name."""
 
     owner: int
     group: int
@@ -30,11 +30,13 @@ class DirectoryStat:
 
 
 def check_not_swappable(host: Host, path: str) -> None:
-    """Raise a HostError if another user could replace the directory, or one that contains it, during a run.
+    """Raise a HostError if another user could replace the directory, or one of its parents, during a run.
 
-    `path` has no symbolic links. An owner other than root, the run's user and the caller of sudo could do so. So could
-    everyone who may write to a directory that does not have the sticky bit. A group with the same number as the owner
-    is assumed to be private.
+    The owner of a directory could do so, unless the owner is root, the run's user or the caller of sudo. Everyone with
+    write permission could do so, unless the directory has the sticky bit. A group whose number equals the owner's is
+    assumed to be private.
+
+    `path`: the directory's path, without symbolic links.
     """
     found = swappable(host, path)
     if found is not None:
@@ -43,9 +45,9 @@ def check_not_swappable(host: Host, path: str) -> None:
 
 
 def swappable(host: Host, path: str) -> tuple[str, str] | None:
-    """Return who could replace the directory, or one that contains it, with a link, and a hint. None if nobody could.
+    """Return who could replace the directory or one of its parents with a link, and a hint, or None if nobody could.
 
-    `path` need not exist. The docstring of `check_not_swappable` explains who could do so.
+    The conditions are listed in `check_not_swappable`. `path` need not exist.
     """
     printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():
@@ -60,7 +62,7 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 
 
 def replacer(folder: DirectoryStat, user: int) -> str | None:
-    """Return who else could replace what is in the folder, or None if only root and the user (a uid) could."""
+    """Return who else could replace the folder's contents, or None if only root and `user` (a uid) could."""
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"
     if folder.mode & _STICKY:

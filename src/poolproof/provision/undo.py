@@ -1,7 +1,7 @@
 """Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
 
-Commands of a killed poolproof process may still be running. The undo waits for them first, because a command may make
-its change only shortly before it ends.
+If the poolproof process was killed, its commands may still be running. They are given time to finish first, because a
+command may make its change only shortly before it exits.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, and the reason. `can_repeat` is true if another attempt may succeed."""
+    """A change that could not be undone, and the reason. `can_repeat`: true if a retry may succeed."""
 
     change: Change
     reason: str
@@ -59,10 +59,12 @@ def undo_all(
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
-    """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
+    """Undo all outstanding changes, continuing after failures, and return the failed undos.
 
-    An undo that would affect anything outside `owned` is not performed and counts as failed. Commands of a killed
-    poolproof process may still make changes, so this function first waits for them to end.
+    `keep`: returns true for changes that should not be undone.
+    `owned`: what the run may remove. An undo that would affect anything else is not performed and counts as failed.
+
+    Commands of a killed poolproof process may still be making changes, so the function first waits for them to finish.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -93,9 +95,9 @@ def undo_all(
 
 
 def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | None:
-    """Undo one change without the journal.
+    """Undo a single change without using the journal. Return None on success, or the reason for the failure.
 
-    Return None on success, otherwise the reason for the failure. `daemons` has the same meaning as in `Owned`.
+    `daemons`: as in `Owned`.
     """
     try:
         match undo:
@@ -113,7 +115,7 @@ def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | Non
 
 
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
-    """Raise a BuildError that lists the failed undos. If there are none, do nothing."""
+    """Raise a BuildError that lists the failed undos, if there are any."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         if any(each.can_repeat for each in failed):
@@ -131,13 +133,11 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until every change is finished or the time limit is reached.
+    """Wait until all changes are finished, or until the time limit. Return the reasons for those still unfinished.
 
-    A change is unfinished while its command is running and `is_made` is false. Checking the command alone is not
-    enough: a daemon keeps running with the same command line after its change is made. If a command ended without
-    making its change, nothing waits for it.
-
-    The result maps the number of each unfinished change to the reason. It is empty if all changes are finished.
+    The reasons are keyed by the change's number. A change is unfinished as long as its command is running and `is_made`
+    returns False for it. Both conditions are needed: a daemon keeps running with the same command line once its change
+    is made, and a command that exited without making its change will never make it.
     """
     deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
     reported: set[str] = set()
@@ -159,9 +159,9 @@ def await_unfinished(
 
 
 def _command_lines(host: Host) -> dict[str, list[str]]:
-    """Return the command lines of all processes by pid.
+    """Return the command lines of all processes, keyed by pid.
 
-    The result is empty if the processes can't be listed. Undos still run in that case.
+    Empty if the processes can't be listed, because this should not prevent the undos.
     """
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
@@ -171,13 +171,13 @@ def _command_lines(host: Host) -> dict[str, list[str]]:
 
 
 def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if the command line belongs to the change, or to a daemon that the change starts."""
+    """True if the command line belongs to the change's command, or to a daemon that this command starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """True if the command line runs the command, either directly or through the interpreter of a script."""
+    """True if the command line runs the command, either directly or through a script's interpreter."""
     if not command:  # poolproof never wrote such a change
         return False
     program, *rest = command
@@ -201,15 +201,12 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the change's undo. An undo from an older version is converted.
-
-    Return None if the conversion is not possible.
-    """
+    """Return the change's undo, converted if it is from an older version, or None if it cannot be converted."""
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | None:
-    """Return a failure if a directory must be kept because a failed undo needs a file in it, otherwise None."""
+    """Return a failure if a directory must be kept for a failed undo that needs a file in it, or None otherwise."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -264,7 +261,7 @@ def _remove(removal: Removal, host: Host) -> str | None:
 
 
 def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:
-    """Run the command. Return an error message, or an empty string if the command succeeded."""
+    """Run the command. Return an error message, or "" if the command succeeded."""
     try:
         completed = host.run(argv, timeout_s=limit_s, check=False)
     except CommandError as error:
@@ -290,9 +287,9 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
-    """Return the pids of the programs.
+    """Return the pids of the programs that have the marker on their command line.
 
-    The marker is sent on standard input, so that the search does not find itself.
+    The marker is passed on standard input, so that the search does not match its own command line.
     """
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
@@ -310,14 +307,14 @@ def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str |
 
 
 def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
-    """Return how to end a daemon that has no pid file. The programs' names never come from the journal."""
+    """Return the undo for a daemon that has no pid file. Program names are never taken from the journal."""
     of_layers = (name for layer in all_layers().values() for name in layer.daemons)
     names = (name[:_COMM_CHARACTERS] for name in (*DAEMONS, *of_layers, *daemons))
     return UndoPrograms(tuple(dict.fromkeys(names)), undo.marker)
 
 
 def _await(is_over: Callable[[], bool]) -> bool:
-    """Wait until `is_over` returns True. Return False if it has not done so after 5 s."""
+    """Wait until `is_over` returns True. Return False if it does not do so within 5 s."""
     deadline = time.monotonic() + _GRACE_S
     while not is_over():
         if time.monotonic() > deadline:
@@ -336,10 +333,7 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Send the signal to the process group that the process leads.
-
-    If the process does not lead a group, only the process gets the signal.
-    """
+    """Send the signal to the process group led by this process or, if it leads none, to the process alone."""
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 

@@ -1,7 +1,8 @@
-"""The service times of a hard disk: one actuator, a rotating platter, look-ahead for one stream, a write-back cache.
+"""A model of a hard disk's service times: one actuator, a rotating platter, look-ahead for one stream, a write-back
+cache.
 
-All random numbers come from one seeded generator, so the same requests at the same times always take the same time.
-nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
+All random numbers come from a single seeded generator, so the same sequence of requests always takes the same time.
+This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ class HddParameters:
     Seeks and rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7 (7200 rpm, single-track seek
     0.23 ms, average read seek 7.4 ms, average write seek 8.2 ms). Seek time grows with the square root of the distance
     for short seeks and linearly for long ones: Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE
-    Computer 27(3), 1994. With the knee at a fifth of the stroke, a `full_stroke_s` of 16.8 ms gives the average of 7.4
-    ms. (IBM DDRS-39130, also 7200 rpm, states 15 to 16 ms.)
+    Computer 27(3), 1994. With the linear part starting at a fifth of the stroke (`knee`), a `full_stroke_s` of 16.8 ms
+    results in the average of 7.4 ms. For comparison, the IBM DDRS-39130, also at 7200 rpm, is specified at 15 to 16 ms.
 
     Media rate: 200 MB/s at the outer edge, as in large 7200 rpm disks, and half of that in the inner zone (Hitachi
     Deskstar 7K500 specification, table 10: 64.8 and 31.0 MB/s).
@@ -30,44 +31,44 @@ class HddParameters:
     track_to_track_s: float = 0.23e-3
     full_stroke_s: float = 16.8e-3
     knee: float = 0.2
-    """Seek time grows linearly beyond this fraction of the full stroke."""
+    """The fraction of the full stroke beyond which the seek time grows linearly."""
 
     stroke: float = 0.2
-    """The emulated disk spans this fraction of a real disk's stroke, starting at the outer edge."""
+    """The fraction of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """How much longer a seek takes before a write than before a read, in seconds."""
+    """The additional seek time before a write compared with a read, in seconds."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """How many bytes the disk reads ahead into its buffer, and how many bytes the buffer keeps behind the head."""
+    """The number of bytes that the disk reads ahead into its buffer, and that the buffer retains behind the head."""
 
     skip_bytes: int = 2 << 20
-    """The head crosses gaps up to this size without a seek. Requests of one stream may arrive out of order."""
+    """The largest gap that the head crosses without a seek, because requests of one stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The minimum time for a request that the buffer or the cache serves."""
+    """The minimum service time, for requests served from the buffer or the cache."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """How much the write cache can hold, in bytes and in writes. Further writes wait for space."""
+    """The capacity of the write cache, in bytes and in writes. Once it is full, further writes wait for space."""
 
     retry_share: float = 0.0
     """The fraction of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """The minimum and maximum time that retries add to an access.
+    """The minimum and maximum time added to an access by retries.
 
-    Disk Survey, "Disk error recovery" (2012): Seagate states up to 20 recovery steps on a read and at most 1.5 s per
-    block for the Savvio 15K.3.
+    Source: Disk Survey, "Disk error recovery" (2012), which quotes Seagate's figures for the Savvio 15K.3: up to 20
+    recovery steps per read, and at most 1.5 s per block.
     """
 
 
 @dataclass
 class _Write:
-    """A write in the cache: its remaining service time, its length and the head's position after the write."""
+    """A cached write: its remaining service time, its length, and the position of the head after it."""
 
     work_s: float
     length: int
@@ -76,7 +77,7 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """The look-ahead position: the offset of the next byte to read, and the time when the head gets there."""
+    """The look-ahead position: the offset of the next byte to read, and the time at which the head reaches it."""
 
     offset: int
     at_s: float
@@ -85,8 +86,8 @@ class _Front:
 class Hdd:
     """A hard disk of `size_bytes`.
 
-    `read`, `write` and `flush` take a request's arrival time and return its completion time. Times are in seconds on
-    any monotonic clock. Arrival times must not decrease.
+    `read`, `write` and `flush` take a request's arrival time and return its completion time, both in seconds on any
+    monotonic clock. Requests must be passed in order of their arrival.
     """
 
     rotational = True
@@ -122,8 +123,7 @@ class Hdd:
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
         """Return the completion time of a write that arrives at `now_s`.
 
-        A `durable` write (FUA) completes once the cache is empty. Any other write completes once it fits into the
-        cache.
+        A `durable` write (FUA) completes once the cache is empty, and any other write once it fits into the cache.
         """
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
@@ -137,12 +137,12 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return the time at which all writes acknowledged before `now_s` are on the media."""
+        """Return the time at which all writes acknowledged before `now_s` have reached the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
     def seek_s(self, distance: float) -> float:
-        """Return the seek time in seconds. `distance` is a fraction of the real disk's full stroke."""
+        """Return the seek time in seconds. `distance`: a fraction of the real disk's full stroke."""
         if distance <= 0:
             return 0.0
         knee = self._p.knee
@@ -162,7 +162,7 @@ class Hdd:
     def _position(self, start: int, target: int, waiting: int) -> float:
         """Return the seek time plus the rotational delay, in seconds.
 
-        If n requests are waiting, the disk sorts them. That reduces seek distances to 1/(n+1).
+        The disk sorts the n requests in its queue (`waiting`), which shortens seeks to 1/(n+1) of their distance.
         """
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
@@ -173,9 +173,10 @@ class Hdd:
         return 0.0
 
     def _continues(self, offset: int) -> bool:
-        """True if a read continues the stream of the previous reads.
+        """True if a read continues the stream of previous reads.
 
-        The data is then in the buffer, or so close ahead of the head that the disk waits instead of seeking.
+        In that case, its data is either in the buffer or so close ahead of the head that waiting is faster than
+        seeking.
         """
         if self._front is None:
             return False
@@ -183,7 +184,9 @@ class Hdd:
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Return the completion time of a read that continues the stream up to `end`, at the media rate."""
+        """Return the completion time of a read that continues the stream at the media rate. `end`: the offset of its
+        end.
+        """
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -198,9 +201,9 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return how many seconds the head needs to get into position for a write.
+        """Return the time in seconds to position the head for a write.
 
-        The head starts where the cache's last write ends. If the cache is empty, it starts from its current position.
+        The head moves from the end of the last cached write or, if the cache is empty, from its current position.
         """
         if self._cache:
             tail = self._cache[-1].end
@@ -213,7 +216,7 @@ class Hdd:
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Write cached data to the media during the idle time that ends at `now_s`."""
+        """Write cached data to the media during the idle time before `now_s`."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]

@@ -1,7 +1,4 @@
-"""The disk models by name.
-
-docs/emulated-disks.md says where their parameters come from, and compares their results with fio's.
-"""
+"""The available disk models. See docs/emulated-disks.md for the sources of their parameters and for measurements."""
 
 from __future__ import annotations
 
@@ -14,9 +11,9 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """The service times of a disk.
+    """A model of a disk's service times.
 
-    Each method takes a request's arrival time and returns its completion time, in seconds.
+    Each method takes a request's arrival time and returns its completion time, both in seconds.
     """
 
     rotational: bool
@@ -33,7 +30,7 @@ Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by P
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A disk model that campaigns can use, with its parameters."""
+    """A disk model that campaigns can refer to by name, with its parameters."""
 
     name: str
     summary: str
@@ -44,10 +41,11 @@ class ModelKind:
         return isinstance(self.parameters, HddParameters)
 
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
-        """Return a new disk of this model.
+        """Create a disk of this model.
 
-        `changes` maps names of parameters to their new values, as text. Raises a ValueError if a name or value is
-        invalid.
+        `changes`: new values for parameters, as strings, keyed by the parameter's name.
+
+        Raises a ValueError if a name or value is invalid.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

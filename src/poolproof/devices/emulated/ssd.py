@@ -1,6 +1,6 @@
-"""The service times of a solid-state disk: parallel channels that share one link.
+"""A model of a solid-state disk's service times: parallel channels that share a single link.
 
-nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
+This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class SsdParameters:
     """The parameters of a solid-state disk: times in seconds, the link rate in bytes per second.
 
     A request occupies one channel for `read_s` or `write_s`, regardless of its length, and then crosses the link. The
-    first flush after a write takes `flush_s`; further flushes take no time.
+    first flush after a write takes `flush_s`, and further flushes take no time.
     """
 
     channels: int
@@ -25,9 +25,9 @@ class SsdParameters:
 
 
 class Ssd:
-    """A solid-state disk. Each method takes a request's arrival time and returns its completion time.
+    """A solid-state disk.
 
-    Times are in seconds on any monotonic clock.
+    Each method takes a request's arrival time and returns its completion time, both in seconds on any monotonic clock.
     """
 
     rotational = False
@@ -54,9 +54,8 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return the time at which all earlier writes are durable.
-
-        It is `now_s` if nothing was written since the last flush.
+        """Return the time at which all earlier writes are durable, or `now_s` if there are none since the last
+        flush.
         """
         if not self._dirty:
             return now_s
@@ -64,7 +63,7 @@ class Ssd:
         return max(now_s, self._written_at) + self._p.flush_s
 
     def _serve(self, now_s: float, work_s: float, length: int) -> float:
-        """Return the completion time of a request. It uses the first free channel and then the shared link."""
+        """Return the completion time of a request, which uses the first free channel and then the shared link."""
         transfer_s = length / self._p.link_rate
         self._link_free_at = max(now_s, self._link_free_at) + transfer_s
         worked = max(now_s, self._channels[0]) + work_s
