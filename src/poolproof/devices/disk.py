@@ -1,6 +1,4 @@
-"""`disk: IDENTITY`: a real disk, identified by serial number, WWN or by-id name and used only if the guard permits
-it.
-"""
+"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name and used only if the guard permits it."""
 
 import difflib
 import re

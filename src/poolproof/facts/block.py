@@ -1,4 +1,6 @@
-"""The block devices of a host: identity, contents, use, mounts and link bandwidth. Everything here is read-only."""
+"""A host's block devices: identity, contents, use, mounts and link bandwidth. Everything in this module is
+read-only.
+"""
 
 import json
 import re
@@ -22,12 +24,15 @@ _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "l
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """A block device as lsblk shows it, with its names in /dev/disk/by-id and the devices on top of it.
+    """A block device as listed by lsblk, with its names in /dev/disk/by-id.
 
-    `kind` is the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`.
-    `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds, or None if they were not
-    read. `uses` lists the uses that lsblk does not show. `sequence` is the kernel's `diskseq`, or empty if unknown or
-    not read.
+    `kind`: the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …).
+    `number`: the device number, `major:minor`.
+    `mount_points`: includes `[SWAP]` for swap.
+    `children`: the devices on top of this one.
+    `signatures`: the signature types found by wipefs, or None if they were not read.
+    `uses`: uses of the device that lsblk does not show.
+    `sequence`: the kernel's `diskseq`, or "" if unknown or not read.
     """
 
     name: str
@@ -52,21 +57,20 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The name to use in a campaign: a by-id name, otherwise the serial number or WWN.
-
-        Empty if the device has none of these.
+        """The name to use in a campaign: a by-id name or, failing that, the serial number or WWN. Empty if it has
+        none.
         """
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk in any slot, most readable first."""
+        """All names that identify this disk regardless of its slot, the most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path that stays valid after a reboot. If the disk has no by-id name, this is its current path."""
+        """A path that remains valid after a reboot, or the current path if the disk has no by-id name."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
@@ -75,7 +79,7 @@ class BlockFacts:
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
-        """Yield this device and all devices on top of it."""
+        """Yield this device and all devices on top of it, recursively."""
         yield self
         for child in self.children:
             yield from child.tree()
@@ -83,7 +87,7 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Below:
-    """The disk that stores a file or directory: its kernel name and the sysfs path of its I/O counters."""
+    """The disk on which a file or directory is stored: its kernel name and the sysfs path of its I/O counters."""
 
     device: str
     counter: str
@@ -91,19 +95,21 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use. `backing_file` is empty if losetup does not print a backing file."""
+    """A loop device in use. `backing_file`: "" if losetup does not print a backing file."""
 
     number: int
     backing_file: str
 
 
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
-    """Return the bottom-level block devices, each with the devices on top of it. Drives without a medium are left out.
+    """Return the block devices at the bottom, each with the devices on top of it, excluding drives without a medium.
 
-    Signatures are read only from disks that seem free, because reading needs root and wakes a sleeping disk. If
-    `examined` is not None, they are read only from disks with one of these identities, which must be in lower case.
+    Signatures are read only from disks that appear to be free, because reading them requires root and wakes up a
+    sleeping disk.
 
-    Raises a HostError if lsblk cannot print JSON (util-linux before 2.27).
+    `examined`: if not None, signatures are read only from disks with one of these identities, in lower case.
+
+    Raises a HostError if lsblk does not support JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
     devices = parse_lsblk(listing.stdout, _by_id_names(host))
@@ -117,20 +123,20 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 
 
 def examine(host: Host, devices: Sequence[BlockFacts]) -> tuple[BlockFacts, ...]:
-    """Return the devices with their signatures, uses and sequence numbers.
+    """Return copies of the devices with their signatures, uses and sequence numbers added.
 
-    If wipefs can't read the signatures, for example without root, they are left unset.
+    Signatures remain None if wipefs can't read them, for example without root.
     """
     uses = disk_uses(host, [device.number for device in devices]) if devices else {}
     return tuple(_examined(host, device, uses) for device in devices)
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
-    """Parse the output of `lsblk --json --bytes --output-all`. Drives without a medium are left out.
+    """Parse the output of `lsblk --json --bytes --output-all`, skipping drives without a medium.
 
-    `by_id` maps kernel names to by-id names.
+    `by_id`: the by-id names of each device, keyed by its kernel name.
 
-    Raises a HostError if the text is not a list of block devices.
+    Raises a HostError if the output is not a list of block devices.
     """
     try:
         rows = json.loads(text)["blockdevices"]
@@ -142,7 +148,7 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the signature types that `wipefs --no-act --json --output TYPE` printed. The output can be empty."""
+    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`, which may be empty."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -162,43 +168,46 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
-    """Return the numbers of the unused nbd devices. There are none if the nbd module is not loaded."""
+    """Return the numbers of the unused nbd devices. Empty if the nbd module is not loaded."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdecimal())
     return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
-    """Return the kernel name of the block device with this device number, such as `8:1`, in a tuple.
+    """Return the kernel name of the block device with this device number, such as `8:1`, as a tuple.
 
-    The tuple is empty if no block device has the number.
+    The tuple is empty if there is no such device.
     """
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
 
 def block_below(name: str) -> Below:
-    """Return the block device with this kernel name and the path of its I/O counters."""
+    """Return the block device with this kernel name, with the path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
 def whole_disk(name: str) -> str:
-    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. A disk's name is returned unchanged."""
+    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. The name of a disk is returned
+    unchanged.
+    """
     partition = _PARTITION.fullmatch(name)
     return partition[1] if partition else name
 
 
 def counted_device(counter: str) -> str:
-    """Return the kernel name of the block device with this sysfs file of I/O counters: `sda` for `…/sda/stat`."""
+    """Return the kernel name of the block device whose I/O counters have this sysfs path: `sda` for `…/sda/stat`."""
     return counter.split("/")[-2]
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Return the maximum bandwidth of a disk's link in one direction, in bytes per second. None if it is unknown.
+    """Return the maximum bandwidth of a disk's link, in bytes per second per direction, or None if unknown.
 
-    The link of an NVMe disk is PCIe, whose speed and width come from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
-    PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA link
-    is treated as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s.
+    For an NVMe disk, this is the PCIe link, whose speed and width are in sysfs
+    (Documentation/ABI/testing/sysfs-bus-pci). PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI
+    Express Base Specification). Every SATA link is assumed to be SATA 3, the fastest version: 6 Gbit/s with 8b/10b
+    encoding, or 600 MB/s.
     """
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
     path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -218,7 +227,8 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
 class Mount:
     """A line of /proc/self/mountinfo (see proc(5)).
 
-    `number` is the device number, and `options` are the options of the file system.
+    `number`: the device number.
+    `options`: the file system's own options.
     """
 
     number: str
@@ -229,16 +239,16 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount that contains `path`, or None. The path must be absolute and without symbolic links.
+    """Return the mount that contains `path`, an absolute path without symbolic links, or None.
 
-    If several file systems are mounted at the same point, the last of them is returned.
+    If several file systems are mounted at the same point, the most recent one is returned.
     """
     matching = [each for each in mounts if path == each.point or path.startswith(each.point.rstrip("/") + "/")]
     return max(reversed(matching), key=lambda mount: len(mount.point), default=None)
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Parse the content of /proc/self/mountinfo, keeping the order of the mounts in the file."""
+    """Parse the contents of /proc/self/mountinfo, preserving the order of the mounts."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -250,7 +260,7 @@ def _mount(line: str) -> Mount:
 
 
 def _decoded(text: str) -> str:
-    """Decode the octal escapes that mountinfo uses for spaces and backslashes."""
+    """Decode the octal escape sequences used in mountinfo for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
@@ -270,7 +280,7 @@ def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, 
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Map each disk's kernel name to its names in /dev/disk/by-id. Empty if udev is not running."""
+    """Return each disk's names in /dev/disk/by-id, keyed by its kernel name. Empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

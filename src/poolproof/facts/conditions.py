@@ -1,7 +1,7 @@
 """Conditions that slow down a host's storage or processors: limits, governors, links, heat.
 
-One shell command reads the conditions and changes nothing. Values that the host does not have are left out. Limits of
-control groups are an exception: they are `none` if the process is not limited.
+A single read-only shell command collects them. Values that the host does not have are omitted, except that a limit of a
+control group is `none` if the process is not limited.
 
 The files are described in the kernel's Documentation: admin-guide/cgroup-v2.rst (io.max, cpu.max),
 admin-guide/cgroup-v1/blkio-controller.rst (blkio.throttle.*), scheduler/sched-bwc.rst (cpu.cfs_quota_us),
@@ -95,9 +95,11 @@ SCRIPT = _GROUPS + _REST
 
 @dataclass(frozen=True)
 class IoLimit:
-    """A limit that a control group sets on a block device. `number` is `major:minor`.
+    """A limit set by a control group on a block device.
 
-    `kind` is `rbps` or `wbps` (bytes per second of reads or writes), `riops` or `wiops` (requests per second).
+    `number`: the device number, `major:minor`.
+    `kind`: `rbps` or `wbps` (bytes per second of reads or writes), `riops` or `wiops` (requests per second).
+    `most`: the limit's value.
     """
 
     number: str
@@ -107,9 +109,10 @@ class IoLimit:
 
 @dataclass(frozen=True)
 class CpuLimits:
-    """The tightest processor limit of a control group, and how often and how long the process was throttled.
+    """A control group's tightest CPU limit, and how often and for how long the process was throttled.
 
-    `processors` is None without a limit. `periods` and `seconds` are totals since the group was created.
+    `processors`: the limit as a number of processors, or None without a limit.
+    `periods`, `seconds`: the totals since the group was created.
     """
 
     processors: float | None = None
@@ -119,10 +122,11 @@ class CpuLimits:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions on a host at one moment.
+    """The conditions on a host at one point in time.
 
-    `facts` maps the name of a condition to its value as text. `numbers` maps devices to `major:minor`. `heat_events`
-    counts how often processors have slowed down because of heat since the machine started.
+    `facts`: the values of conditions as strings, keyed by their name.
+    `numbers`: the device numbers (`major:minor`), keyed by the device's name.
+    `heat_events`: the number of times that processors have been throttled because of heat since the machine booted.
     """
 
     io_limits: tuple[IoLimit, ...] = ()
@@ -133,7 +137,7 @@ class Conditions:
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return all conditions as strings, by name."""
+        """Return all conditions as strings, keyed by name."""
         names = {number: device for device, number in self.numbers.items()}
         io = ", ".join(f"{names.get(each.number, each.number)} {each.kind}={each.most}" for each in self.io_limits)
         processors = self.cpu.processors
@@ -142,7 +146,7 @@ class Conditions:
 
 
 def read_conditions(host: Host, stats: Sequence[str] = ()) -> Conditions:
-    """Return the conditions on the host. `stats` are the sysfs `stat` files of the block devices to describe.
+    """Read the current conditions on the host. `stats`: the sysfs `stat` files of the block devices to describe.
 
     Raises a CommandError if the host does not respond.
     """
@@ -170,7 +174,7 @@ def _io_limits(file: str, line: str) -> Iterator[IoLimit]:
 
 
 def _cpu(rows: Sequence[tuple[str, str]]) -> CpuLimits:
-    """Return the tightest limit. Each group counts its own throttling, so the largest counts are used."""
+    """Return the tightest limit, with the highest throttling counts of any group. Each group has its own counts."""
     shares: list[float] = []
     quotas: dict[str, dict[str, int]] = {}
     periods, seconds = 0, 0.0

@@ -14,7 +14,7 @@ _CLOUD = (
     "MSFT NVMe Accelerator",
     "BlockVolume",
 )
-"""The model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
+"""Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
 
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
@@ -33,13 +33,13 @@ walk() {
 for device; do walk "$device"; done
 exit 0
 """
-"""A shell script that prints the kernel names of its arguments and of all block devices below them."""
+"""A shell script that prints the kernel names passed to it and those of all block devices below them."""
 
 _MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
 def narrow_link(host: Host, device: str) -> str | None:
-    """Return a clause about an NVMe disk if its PCIe link is slower or narrower than the disk allows, otherwise None.
+    """Describe an NVMe disk's PCIe link if it is slower or narrower than the disk allows, or return None.
 
     Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
     """
@@ -64,17 +64,16 @@ def narrow_link(host: Host, device: str) -> str | None:
 
 
 def cloud_volume(host: Host, device: str) -> str | None:
-    """Return the model name of a disk if it is a network volume of a cloud provider, otherwise None."""
+    """Return the disk's model name if it is a cloud provider's network volume, or None otherwise."""
     folder = f"/sys/class/block/{device}"
     model = text_of(host, f"{folder}/device/model").strip() or text_of(host, f"{folder}/../device/model").strip()
     return model if any(name in model for name in _CLOUD) else None
 
 
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return the devices and all block devices below them.
+    """Return the devices and every block device below them.
 
-    The devices below a device are its members, the disk of a partition, and the disk that stores a loop device's
-    backing file.
+    These are an array's members, a partition's disk, and the disk that stores a loop device's backing file.
     """
     if not devices:
         return ()
@@ -83,10 +82,10 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a clause for each array that has missing members and to which one of the devices belongs.
+    """Describe each degraded array that one of the devices belongs to.
 
-    md arrays can be among the devices, below them or on top of them. LVM volumes can be among the devices or below
-    them.
+    An md array is found whether it is one of the devices, below them or on top of them. An LVM volume is found only if
+    it is one of the devices or below them.
     """
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))
@@ -97,10 +96,10 @@ def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
-    """Yield a clause for each LVM RAID volume with a missing member.
+    """Yield a clause about each LVM RAID volume with a missing member.
 
-    The status of the device-mapper target `raid` has one character for each member: A and a are alive, D is dead, and -
-    is missing (Documentation/admin-guide/device-mapper/dm-raid.rst).
+    The status line of the device-mapper target `raid` contains one character per member: A and a mean alive, D means
+    dead, and - means missing (Documentation/admin-guide/device-mapper/dm-raid.rst).
     """
     names = {text_of(host, f"/sys/class/block/{each}/dm/name").strip() for each in devices if each.startswith("dm-")}
     if not names:
@@ -113,7 +112,9 @@ def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
-    """Yield a clause for each md array whose `[due/there]` shows missing members (drivers/md/md.c, md_seq_show)."""
+    """Yield a clause about each md array with missing members, based on its `[due/there]` (drivers/md/md.c,
+    md_seq_show).
+    """
     for found in _ARRAY.finditer(mdstat):
         missing = int(found["due"]) - int(found["there"])
         members = _MEMBER.findall(found["members"])
@@ -126,5 +127,5 @@ def _disk_of(partition: str) -> str:
 
 
 def governor(host: Host) -> str | None:
-    """Return the frequency governor of the first processor. None if there is none, as in most virtual machines."""
+    """Return the first processor's frequency governor, or None if it has none, as in most virtual machines."""
     return text_of(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None

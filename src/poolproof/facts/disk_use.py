@@ -1,8 +1,8 @@
-"""Uses of a disk that lsblk does not show: loop devices over it, programs that hold it open, and exclusive opens.
+"""Uses of a disk that lsblk does not show: loop devices on it, programs that hold it open, and exclusive opens.
 
 A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use a
-part of it, or a container may have mounted it. This module also finds partition tables whose only copy is at the end of
-the disk, which wipefs does not find.
+part of it, or a container may have mounted it. This module also detects a partition table whose only remaining copy is
+at the end of the disk, which wipefs overlooks.
 """
 
 import re
@@ -43,12 +43,12 @@ _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
-"""Programs that open every disk briefly or only monitor disks. They lose nothing if a disk is overwritten."""
+"""Programs that only monitor disks, or open every disk briefly. Overwriting a disk does not harm them."""
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk, and the command to type next. `what` completes a sentence that begins with the disk's name."""
+    """A use of a disk, with the command to run next. `what`: a phrase that follows the disk's name in a sentence."""
 
     what: str
     hint: str
@@ -65,10 +65,12 @@ _UNTRIED = DiskUse(
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
-    """Return the loop devices over each block device, and the programs that have the block device open.
+    """Return the uses of each block device, keyed by its device number: loop devices on it and programs that have it
+    open.
 
-    `numbers` are device numbers such as `8:16`, and the result maps each of them to its uses. Without root, only the
-    user's own programs are seen. Raises a CommandError if the host does not answer.
+    `numbers`: device numbers such as `8:16`.
+
+    Without root, only the user's own programs are found. Raises a CommandError if the host does not respond.
     """
     listed = host.run(["sh", "-c", _FILES], timeout_s=_LIMIT_S, check=False).stdout
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
@@ -86,35 +88,35 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return a use if the kernel refuses to open the block device exclusively. None if the device can be opened.
+    """Return a use if the kernel refuses to open the block device exclusively, or None if the device can be opened.
 
-    A use is also returned if the host has no program that could try this. File systems (in any mount namespace), swap,
-    md and device mapper open their devices exclusively. Raises a CommandError if the host does not answer.
+    The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. A use is
+    also returned if the host has no program for this test. Raises a CommandError if the host does not respond.
     """
     code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
     return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED
 
 
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
-    """True if there is a GUID partition table at the start or the end of the disk.
+    """True if the disk has a GUID partition table at its start or end.
 
-    wipefs finds a partition table only if the protective MBR exists. If the start of the disk was overwritten, only the
-    copy at the end is left.
+    This finds tables that wipefs overlooks, because wipefs requires the protective MBR. If the start of the disk was
+    overwritten, only the copy at the end is left.
     """
     argv = ["sh", "-c", _GPT, "sh", path, str(size_bytes)]
     return bool(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.strip())
 
 
 def diskseq(host: Host, name: str) -> str:
-    """Return the kernel's sequence number for this disk or medium. Empty before Linux 5.15.
+    """Return the kernel's sequence number for this disk or medium, or "" before Linux 5.15.
 
-    No other disk gets the same number until the next boot, even if it gets the same name.
+    Until the next boot, no other disk gets this number, even if it gets the same name.
     """
     return text_of(host, f"/sys/class/block/{name}/diskseq").strip()
 
 
 def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that has the disk open. Processes that only monitor disks are left out."""
+    """Yield the use of a disk by a process that has it open, unless the process only monitors disks."""
     name = text_of(host, f"/proc/{process}/comm").strip()
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
@@ -124,7 +126,7 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
 
 
 def _decimal(number: str) -> str:
-    """Turn `8:10` into `8:16`, because stat prints device numbers in hexadecimal."""
+    """Convert a device number from hexadecimal, as printed by stat, to decimal: `8:10` to `8:16`."""
     major, _, minor = number.partition(":")
     try:
         return f"{int(major, 16)}:{int(minor, 16)}"

@@ -1,6 +1,5 @@
-"""The kernel, RAM, privileges, programs and settings of a host, and whether the host is a virtual machine.
-
-Read-only.
+"""A host's kernel, RAM, privileges, programs and settings, and whether it is a virtual machine. All of it is
+read-only.
 """
 
 import hashlib
@@ -28,10 +27,11 @@ _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts about a host that are needed for planning. `is_guest` is None if unknown.
+    """The facts about a host that are needed for planning.
 
-    `processor` is the CPU model, or an empty string if /proc/cpuinfo does not contain it. The model distinguishes a lab
-    with KVM from an emulated lab.
+    `is_guest`: whether the host is a virtual machine, or None if unknown.
+    `processor`: the CPU model, or "" if it is not in /proc/cpuinfo. It distinguishes a lab with KVM from an emulated
+    one.
     """
 
     kernel: str
@@ -49,9 +49,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class ProgramVersion:
-    """A program whose version is recorded, and the command that prints the version.
+    """A program whose version is recorded, and the command that prints it.
 
-    If the command prints several versions, `is_last` selects the last one instead of the first.
+    `is_last`: use the last version number in the output, not the first.
     """
 
     name: str
@@ -60,7 +60,7 @@ class ProgramVersion:
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
-    """Return facts about the host, including which of `programs` and `modules` it has.
+    """Collect the facts about the host, including which of these programs and modules are available.
 
     Raises a CommandError if the host does not respond.
     """
@@ -83,19 +83,16 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 
 
 def mark_of(host: Host) -> str:
-    """Return 16 hexadecimal digits that identify the machine. Empty if the machine has no machine ID.
+    """Return 16 hexadecimal digits that identify the machine, or "" if it has no machine ID.
 
-    machine-id(5) requires the ID itself to stay confidential, so the digits are taken from a hash of the ID.
+    They are part of a hash of the machine ID, because machine-id(5) requires the ID itself to be kept confidential.
     """
     identity = text_of(host, "/etc/machine-id").strip()
     return hashlib.sha256(f"poolproof {identity}".encode()).hexdigest()[:16] if identity else ""
 
 
 def memory_bytes(memory: str, key: str) -> int:
-    """Return a value such as `MemTotal` from /proc/meminfo or /proc/PID/status, in bytes.
-
-    Return 0 if the value is missing.
-    """
+    """Return a value in bytes from /proc/meminfo or /proc/PID/status, such as `MemTotal`, or 0 if it is missing."""
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
@@ -103,9 +100,10 @@ def memory_bytes(memory: str, key: str) -> int:
 def is_guest(host: Host) -> bool | None:
     """True in a virtual machine, False on bare metal, None if unknown.
 
-    Xen's dom0 has `control_d` in /proc/xen/capabilities, and Xen's guests have /sys/hypervisor. On x86, /proc/cpuinfo
-    shows the CPUID hypervisor bit. On other processors the DMI vendor decides, as in systemd-detect-virt(1) (systemd,
-    src/basic/virt.c). A cloud's bare-metal machine has the cloud's vendor name, but its product name ends in `.metal`.
+    Xen's dom0 is recognized by `control_d` in /proc/xen/capabilities, and Xen's guests by /sys/hypervisor. On x86, the
+    CPUID hypervisor bit in /proc/cpuinfo decides. On other processors, the DMI vendor decides, as in
+    systemd-detect-virt(1) (systemd, src/basic/virt.c). A cloud's bare-metal machine also has the cloud's vendor name,
+    but its product name ends in `.metal`.
     """
     if "control_d" in text_of(host, "/proc/xen/capabilities"):
         return False
@@ -121,10 +119,12 @@ def is_guest(host: Host) -> bool | None:
 
 
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
-    """Return the kernel settings that affect storage results, by name, as the kernel prints them.
+    """Return the kernel settings that affect storage results, keyed by name, with their values as printed by the
+    kernel.
 
-    These are the settings of the page cache and the settings in `files`. `files` maps the path of each setting to its
-    name. Settings that the host does not have are left out.
+    These are the settings of the page cache and those in `files`. Settings that the host does not have are omitted.
+
+    `files`: names for further settings, keyed by the setting's path.
 
     Raises a CommandError if the host does not respond.
     """
@@ -135,10 +135,7 @@ def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def program_versions(host: Host, versions: Iterable[ProgramVersion]) -> dict[str, str]:
-    """Return each program's version by the program's name.
-
-    Programs that are missing or print no version are left out.
-    """
+    """Return the programs' versions, keyed by name, omitting programs that are missing or print no version."""
     found = {each.name: _version_of(host, each) for each in sorted(versions, key=lambda each: each.name)}
     return {name: version for name, version in found.items() if version}
 
@@ -153,26 +150,26 @@ def _version_of(host: Host, version: ProgramVersion) -> str:
 
 
 def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
-    """Return the names for which the shell command `test` succeeds."""
+    """Return those names for which the shell command `test` succeeds."""
     script = f'{_PATH}for name; do {test} && echo "$name"; done; true'
     return frozenset(host.run(["sh", "-c", script, "sh", *sorted(set(names))], timeout_s=_LIMIT_S).stdout.split())
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return which of the named modules are loaded, built in or available. This loads no module."""
+    """Return those modules that are loaded, built in or available, without loading any."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel supports now or has a module for."""
+    """Return the file systems that the kernel supports already or could support by loading a module."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))
 
 
 def said_by(host: Host, argv: Sequence[str], *, timeout_s: float) -> str:
-    """Return a program's output, even if the program fails. Empty if the host does not have the program."""
+    """Return a program's output, even if it exits with an error, or "" if it is not installed on the host."""
     try:
         return host.run(argv, timeout_s=timeout_s, check=False).stdout
     except ProgramMissing:

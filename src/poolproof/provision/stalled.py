@@ -87,9 +87,7 @@ class StalledDisks:
             self._end_servers(loop, servers, host)
 
     def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return the undos that end the programs serving the loop device's file. Empty if there are no such
-        programs.
-        """
+        """Return the undos that end the programs serving the loop device's file, or an empty list if there are none."""
         base = loop.file.removesuffix(".disk")
         daemons = [
             each.undo

@@ -1,5 +1,4 @@
-"""A model of a hard disk's service times: one actuator, a rotating platter, look-ahead for one stream, a write-back
-cache.
+"""The service times of a hard disk with one actuator, a rotating platter, look-ahead for one stream and a write cache.
 
 All random numbers come from a single seeded generator, so the same sequence of requests always takes the same time.
 This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
@@ -184,9 +183,7 @@ class Hdd:
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Return the completion time of a read that continues the stream at the media rate. `end`: the offset of its
-        end.
-        """
+        """Return the completion time of a read that continues the stream up to the offset `end`, at the media rate."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))

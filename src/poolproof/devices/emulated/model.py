@@ -1,4 +1,7 @@
-"""The available disk models. See docs/emulated-disks.md for the sources of their parameters and for measurements."""
+"""The available disk models.
+
+docs/emulated-disks.md lists the sources of their parameters and compares their results with fio's.
+"""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return the time at which all earlier writes are durable, or `now_s` if there are none since the last
-        flush.
-        """
+        """Return the time at which all earlier writes are durable: `now_s` if there are none since the last flush."""
         if not self._dirty:
             return now_s
         self._dirty = False
