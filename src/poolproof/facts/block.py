@@ -1,6 +1,4 @@
-"""A host's block devices: identity, contents, use, mounts and link bandwidth. Everything in this module is
-read-only.
-"""
+"""A host's block devices: identity, contents, use, mounts and link bandwidth. This module is read-only."""
 
 import json
 import re
@@ -57,9 +55,7 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The name to use in a campaign: a by-id name or, failing that, the serial number or WWN. Empty if it has
-        none.
-        """
+        """The name to use in a campaign: a by-id name or, failing that, the serial number or WWN, or ""."""
         return next(iter(self.identities), "")
 
     @property
@@ -189,9 +185,7 @@ def block_below(name: str) -> Below:
 
 
 def whole_disk(name: str) -> str:
-    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. The name of a disk is returned
-    unchanged.
-    """
+    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. Return the name of a disk unchanged."""
     partition = _PARTITION.fullmatch(name)
     return partition[1] if partition else name
 
@@ -241,7 +235,7 @@ class Mount:
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
     """Return the mount that contains `path`, an absolute path without symbolic links, or None.
 
-    If several file systems are mounted at the same point, the most recent one is returned.
+    If several file systems are mounted at the same point, the last one is returned.
     """
     matching = [each for each in mounts if path == each.point or path.startswith(each.point.rstrip("/") + "/")]
     return max(reversed(matching), key=lambda mount: len(mount.point), default=None)

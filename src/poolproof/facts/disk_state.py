@@ -112,8 +112,9 @@ def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
-    """Yield a clause about each md array with missing members, based on its `[due/there]` (drivers/md/md.c,
-    md_seq_show).
+    """Yield a clause about each md array with missing members, as shown by `[due/there]`.
+
+    Source: drivers/md/md.c, md_seq_show.
     """
     for found in _ARRAY.finditer(mdstat):
         missing = int(found["due"]) - int(found["there"])

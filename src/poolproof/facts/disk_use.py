@@ -65,10 +65,9 @@ _UNTRIED = DiskUse(
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
-    """Return the uses of each block device, keyed by its device number: loop devices on it and programs that have it
-    open.
+    """Return the uses of each block device: loop devices on it, and programs that have it open.
 
-    `numbers`: device numbers such as `8:16`.
+    `numbers`: device numbers such as `8:16`, which are also the keys of the result.
 
     Without root, only the user's own programs are found. Raises a CommandError if the host does not respond.
     """

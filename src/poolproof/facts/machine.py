@@ -1,6 +1,4 @@
-"""A host's kernel, RAM, privileges, programs and settings, and whether it is a virtual machine. All of it is
-read-only.
-"""
+"""A host's kernel, RAM, privileges, programs and settings, and whether it is a virtual machine. Read-only."""
 
 import hashlib
 import re
@@ -119,8 +117,7 @@ def is_guest(host: Host) -> bool | None:
 
 
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
-    """Return the kernel settings that affect storage results, keyed by name, with their values as printed by the
-    kernel.
+    """Return the kernel settings that affect storage results, keyed by name, as printed by the kernel.
 
     These are the settings of the page cache and those in `files`. Settings that the host does not have are omitted.
 

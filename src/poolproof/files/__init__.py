@@ -1,1 +1,3 @@
-"""Files that another user may have prepared: opened without following links, and read only up to a maximum size."""
+"""Access to files that another user may have prepared: links are not followed, and the size of what is read is
+limited.
+"""

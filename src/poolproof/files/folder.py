@@ -1,9 +1,9 @@
 """Open regular files in a directory without following symbolic links.
 
-A run directory can come from a stranger, and poolproof often works as root. So a file in it is opened by its name in an
-open directory (openat), and every directory on the way from the run directory is opened in the same way. Links, FIFOs,
-sockets and devices are refused before they are opened, because opening a FIFO blocks and opening a device can have side
-effects.
+A run directory may come from a stranger, and poolproof often runs as root. A file in it is therefore opened by its name
+relative to an open directory (openat), and so is every directory on the path from the run directory. Links, FIFOs,
+sockets and devices are rejected before they are opened, because opening a FIFO blocks and opening a device can have
+side effects.
 """
 
 import errno
@@ -27,16 +27,18 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class FileRefused(OSError):
-    """The file is not a regular file, too large, or in a deleted directory. `strerror` says which."""
+    """The file is not a regular file, is too large, or is in a deleted directory. `strerror`: which of these is the
+    case.
+    """
 
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(errno.EINVAL, reason, str(path))
 
 
 class Folder:
-    """An open directory. Its files are found even if the directory is moved or its path is replaced.
+    """An open directory, which stays valid even if it is moved or its path is replaced.
 
-    The directory is closed when the object is no longer used.
+    It is closed once the object is no longer used.
     """
 
     def __init__(self, path: Path, handle: int) -> None:
@@ -46,14 +48,18 @@ class Folder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a directory. Links in `path` are followed. Raises an OSError if it cannot be opened."""
+        """Open a directory, following links in `path`. Raises an OSError if it cannot be opened."""
         return cls(path, os.open(path, _FOLDER))
 
     def below(self, path: Path, *, make: bool = False) -> "Folder":
-        """Open a directory below this one, given its full path. No link is followed.
+        """Open a directory below this one without following links.
 
-        With `make`, missing directories are created. Raises a FileRefused if a part of the path is not a directory, and
-        an OSError if the directory cannot be opened.
+        `path`: the directory's full path.
+        `make`: create missing directories.
+
+        Raises:
+            FileRefused: a part of the path is not a directory.
+            OSError: the directory cannot be opened.
         """
         folder = self
         for name in path.relative_to(self.path).parts:
@@ -63,9 +69,7 @@ class Folder:
         return folder
 
     def kind(self, name: str) -> str | None:
-        """Return what kind of file `name` is, such as "a FIFO".
-
-        Empty for a regular file; None if there is no such file.
+        """Return the type of the file `name`, such as "a FIFO", with "" for a regular file and None for no file.
 
         Raises an OSError if the directory cannot be searched.
         """
@@ -76,10 +80,10 @@ class Folder:
         return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
 
     def leads_to(self, name: str) -> str | None:
-        """Return what kind of file the link `name` points to, such as "a FIFO".
+        """Return the type of the link's target, such as "a FIFO", with "" for a regular file and None for no target.
 
-        Empty for a regular file. None if the link's target does not exist. In /dev and /proc, links point to devices
-        and to the open files of a process, so the result there is always "an open file or a device".
+        Links in /dev and /proc lead to devices and to the open files of processes. For these directories, the result is
+        always "an open file or a device".
         """
         if self.path.resolve().is_relative_to("/dev") or self.path.resolve().is_relative_to("/proc"):
             return "an open file or a device"
@@ -90,10 +94,11 @@ class Folder:
         return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
 
     def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Open or create a regular file in the directory and return its handle.
+        """Open or create a regular file in the directory and return its file descriptor.
 
-        Raises a FileRefused if it is not a regular file or if the directory was deleted, and an OSError if it cannot be
-        opened.
+        Raises:
+            FileRefused: it is not a regular file, or the directory was deleted.
+            OSError: it cannot be opened.
         """
         if kind := self.kind(name):
             raise FileRefused(f"it is {kind}, not a regular file", self.path / name)
@@ -127,9 +132,9 @@ class Folder:
 
 
 def folder_of(path: Path, root: Folder | Path | None) -> Folder:
-    """Open the directory that contains a file. Links in the path are followed up to `root`, but not below it.
+    """Open the directory that contains a file. Links in its path are followed only down to `root`, not below.
 
-    Without `root`, all links in the directory's path are followed. Raises an OSError if the directory cannot be opened.
+    Without `root`, all links in its path are followed. Raises an OSError if the directory cannot be opened.
     """
     if root is None:
         return Folder.open(path.parent)

@@ -10,20 +10,22 @@ from poolproof.files.folder import FileRefused, Folder, folder_of
 
 MIB = 1024**2
 LARGEST_BYTES = 256 * MIB
-"""No file larger than this is read. The files of a trial and trials.jsonl are far smaller."""
+"""The maximum size of any file to be read. The files of a trial and trials.jsonl are far smaller."""
 
 LARGEST_RECORD_BYTES = 16 * MIB
-"""No run.json or campaign.yaml larger than this is read."""
+"""The maximum size of a run.json or campaign.yaml file to be read."""
 
 _ALREADY_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors that msgspec raises for JSON that is damaged, unexpected, nested too deeply or not valid UTF-8."""
+"""The errors raised by msgspec for JSON that is damaged, unexpected, too deeply nested or not valid UTF-8."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
-    """Return the content of a regular file. No link is followed below `root`, and the file itself must not be a link.
+    """Return the contents of a regular file. It must not be a link, and links below `root` are not followed.
 
-    Raises a FileRefused if it is not a regular file or larger than `limit_bytes`, and an OSError if it cannot be read.
+    Raises:
+        FileRefused: it is not a regular file, or larger than `limit_bytes`.
+        OSError: it cannot be read.
     """
     handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -35,16 +37,19 @@ def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: 
 
 
 def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
-    """Like `read_regular`, but return a string. Bytes that are not valid UTF-8 are replaced."""
+    """Return the contents of a regular file as a string. Like `read_regular`, but replaces invalid UTF-8."""
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
 
 
 def open_named(path: Path) -> BinaryIO:
-    """Open a file that the user named. Links are followed.
+    """Open a file named by the user, following links.
 
-    The file may come from a stranger, so it must be a regular file or be open already, as in `<(fio job.fio)` or
-    /dev/stdin. Opening a FIFO would block, and opening a device can have side effects. Raises a FileRefused for another
-    kind of file, and an OSError if it cannot be opened.
+    The file may come from a stranger, so it must either be a regular file or already be open, as in `<(fio job.fio)` or
+    /dev/stdin. Opening a FIFO would block, and opening a device can have side effects.
+
+    Raises:
+        FileRefused: it is any other type of file.
+        OSError: it cannot be opened.
     """
     if str(path).startswith(_ALREADY_OPEN):
         return path.open("rb")
@@ -53,7 +58,7 @@ def open_named(path: Path) -> BinaryIO:
 
 
 def read_end(path: Path, from_byte: int) -> bytes:
-    """Return the content of a file from a position to the end. A negative position counts from the end of the file.
+    """Return the contents of a file from a byte position to its end. A negative position is relative to the end.
 
     Raises the same errors as `read_regular`.
     """
@@ -68,7 +73,7 @@ def read_end(path: Path, from_byte: int) -> bytes:
 
 
 def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
-    """Return the lines of a file, leaving out a partial last line. If the file does not exist, there are none.
+    """Return the lines of a file, without an incomplete last line, or an empty list if the file does not exist.
 
     Raises the same errors as `read_regular`.
     """
@@ -79,7 +84,7 @@ def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]
 
 
 def is_regular(path: Path, *, root: Folder | Path | None = None) -> bool:
-    """True if the file exists and is a regular file. False if it is a link, or if the directory cannot be searched."""
+    """True if the path is a regular file, False if it is a link, does not exist or cannot be accessed."""
     try:
         return folder_of(path, root).kind(path.name) == ""
     except OSError:

@@ -1,4 +1,4 @@
-"""Write files atomically, append to them and lock them, without following links."""
+"""Write files atomically, append to files and lock them, without following links."""
 
 import contextlib
 import os
@@ -21,14 +21,19 @@ def write_output(
     lasting: bool = True,
     no_wider_than: Path | None = None,
 ) -> None:
-    """Write a new file, sync it and rename it, so that readers find either a complete file or none.
+    """Write a file atomically: write and sync a temporary file, then rename it, so that no incomplete file is ever
+    visible.
 
-    With `lasting`, the directory is synced too. Otherwise the file may be missing after a power failure, but is never
-    partial. An existing file keeps its permissions. A new file gets at most the permissions of `no_wider_than`: a
-    report, for example, gets at most those of its run. Missing directories are created.
+    `lasting`: also sync the directory. Otherwise, the new file may be missing after a power failure, but is never
+    partial.
+    `no_wider_than`: a path whose permissions limit those of a new file. For example, a report gets at most the
+    permissions of its run. An existing file keeps its permissions.
 
-    Raises a FileRefused if the path is something other than a regular file or a link to one, and an OSError if the file
-    cannot be written. A link is replaced, and its target is not changed.
+    Missing directories are created. A link is replaced, and its target remains unchanged.
+
+    Raises:
+        FileRefused: the path is neither a regular file nor a link to one.
+        OSError: the file cannot be written.
     """
     folder = _made_folder(path.parent, root)
     if (kind := folder.kind(path.name)) not in (None, "", "a symbolic link"):
@@ -53,7 +58,7 @@ def write_output(
 
 
 def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -> None:
-    """Append a line and sync the file. A partial last line from a crash is removed first.
+    """Append a line to the file and sync it. An incomplete last line left by a crash is removed first.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be written.
     """
@@ -67,7 +72,7 @@ def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -
 
 
 def make_folder(path: Path, *, root: Folder | Path) -> None:
-    """Create a directory below `root`, with the directories above it, unless it exists. No link is followed.
+    """Create a directory and its parents below `root`, unless they exist, without following links.
 
     Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be created.
     """
@@ -75,7 +80,7 @@ def make_folder(path: Path, *, root: Folder | Path) -> None:
 
 
 def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
-    """Open a lock file, creating it if it does not exist. Its content is not changed.
+    """Open a lock file, creating it if necessary, without changing its contents.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
     """
@@ -83,7 +88,7 @@ def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
 
 
 def remove_file(path: Path, *, root: Folder | Path | None = None) -> None:
-    """Remove a file or link if it exists. Raises an OSError if it cannot be removed."""
+    """Remove a file or link, if it exists. Raises an OSError if it cannot be removed."""
     folder = folder_of(path, root)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path.name, dir_fd=folder.handle)
@@ -104,9 +109,9 @@ def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
 
 
 def _mode(folder: Folder, name: str, no_wider_than: Path | None) -> int:
-    """Return the permissions to give to a file. An existing file keeps its permissions.
+    """Return the permissions for a file. An existing file keeps its permissions.
 
-    A new file gets the permissions that the umask allows, but at most those of `no_wider_than`.
+    A new file gets those allowed by the umask, limited to the permissions of `no_wider_than`.
     """
     try:
         found = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)

@@ -1,1 +1,1 @@
-"""The machines that commands run on: this one, or another one over SSH."""
+"""The machines on which commands run: this one, or another one over SSH."""

@@ -1,4 +1,4 @@
-"""The interface of a host. The rest of the code uses hosts only through this interface."""
+"""The interface of a host. All other code accesses hosts only through this interface."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,14 +14,15 @@ class FileMissing(HostError):
 
 
 class HostUnreachable(HostError):
-    """The connection to the host broke or could not be established. The state of the host is unknown."""
+    """The connection to the host was lost or could not be established. The state of the host is unknown."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of several files at one moment. The text of a file that could not be read is empty.
+    """The contents of several files at one point in time.
 
-    `at_s` is the time of reading by the host's clock, in seconds since 1970.
+    `at_s`: the time at which they were read, by the host's clock, in seconds since 1970.
+    `texts`: the contents, with "" for a file that could not be read.
     """
 
     at_s: float
@@ -33,43 +34,39 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """`local`, or the ssh destination that was given to --on."""
+        """`local`, or the ssh destination passed to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
-        """Run a program and wait for it to end. Return its output and exit code.
+        """Run a program, wait for it to exit, and return its output and exit code.
 
         Raises:
             ProgramMissing, CommandFailed, CommandTimedOut: as in `process.run`.
-            HostUnreachable: the connection broke.
+            HostUnreachable: the connection was lost.
         """
 
     def read(self, path: str) -> str:
-        """Return the text of a file. Bytes that are not valid UTF-8 are replaced.
+        """Return the contents of a file as a string. Bytes that are not valid UTF-8 are replaced.
 
-        Raises a FileMissing if the file does not exist or cannot be read, and a HostUnreachable if the connection
-        broke.
+        Raises:
+            FileMissing: the file does not exist or cannot be read.
+            HostUnreachable: the connection was lost.
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        """Return the current contents of small files in /proc or /sys, read by one command.
+        """Return the current contents of small files in /proc or /sys, using a single command.
 
-        Files in /proc/sys are not supported.
-
-        Raises a HostUnreachable if the connection broke.
+        Files in /proc/sys are not supported. Raises a HostUnreachable if the connection was lost.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
-        """Read the files every `interval_s` seconds while the context lasts.
-
-        The iterator ends when the context ends.
-        """
+        """Read the files every `interval_s` seconds until the context ends, which also ends the iterator."""
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """All hosts of a run. The object can be used like the main host, because its methods run on `main`.
+    """All hosts of a run. This object is itself a host, whose methods run on `main`.
 
-    Steps, changes and leaf devices can name another host. `host_named` finds that host by its name.
+    Steps, changes and leaf devices can name another host, which `host_named` then looks up.
     """
 
     main: Host
@@ -93,14 +90,14 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts: an empty string for the main host, then the names of the others."""
+    """Return the names of a run's hosts, with "" for the main host in first place."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 
 def host_named(host: Host, name: str) -> Host:
-    """Return the host with this name. An empty name or the main host's name returns `host` itself.
+    """Return the host with this name. The main host can also be given as "".
 
-    Raises a HostError if the run has no host with this name.
+    Raises a HostError if the run has no such host.
     """
     if name in ("", host.name):
         return host
@@ -111,7 +108,7 @@ def host_named(host: Host, name: str) -> Host:
 
 
 def text_of(host: Host, path: str) -> str:
-    """Return the text of a file. Empty if the file does not exist or cannot be read."""
+    """Return the contents of a file as a string, or "" if it does not exist or cannot be read."""
     try:
         return host.read(path)
     except FileMissing:

@@ -1,8 +1,9 @@
 """Measure how far a host's wall clock is ahead of the clock that timestamps its counters.
 
-Counters are timestamped with a clock that nobody can set: the monotonic clock on this machine, the uptime on a remote
-host. poolproof converts the timestamps into times of day with an offset that is determined only once. A load generator
-timestamps its reports with the time of day, and NTP or an administrator may have changed that since then.
+Counters are timestamped with a clock that cannot be set: the monotonic clock on this machine, the uptime on a remote
+host. poolproof converts these timestamps to wall-clock time with an offset that it determines only once. A load
+generator timestamps its reports with the current wall-clock time, which NTP or an administrator may have changed since
+then. The difference measured here makes the two comparable.
 """
 
 import re
@@ -20,13 +21,13 @@ _DATE = re.compile(r"(\d+)(\.\d+)?")
 
 
 def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
-    """Return how many seconds the wall clock of `host` is ahead of the clock that timestamps the counters.
+    """Return how far the wall clock of `host` is ahead of the clock that timestamps the counters, in seconds.
 
-    `dating` is the host whose clock timestamps the counters, by default `host` itself. The result is 0 if the
-    difference is not larger than the error of this measurement, or if `host` has no `date`. If `date` does not support
-    `%N` (some versions of busybox), the error includes half a second.
+    `dating`: the host whose clock timestamps the counters. The default is `host` itself.
 
-    Raises a HostUnreachable if the connection to a host broke.
+    The result is 0 if the difference does not exceed the measurement error, or if `host` has no `date`. If its `date`
+    does not support `%N`, as in some versions of busybox, the error includes half a second. Raises a HostUnreachable if
+    the connection to a host was lost.
     """
     dating = dating or host
     found = [_reading(host, dating)]
@@ -38,7 +39,7 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The difference between two clocks, its maximum error, and the time taken to read both clocks, in seconds."""
+    """The difference between two clocks, its maximum error, and the time taken to read both. All in seconds."""
 
     ahead_s: float
     error_s: float
@@ -46,7 +47,7 @@ class _Reading:
 
 
 def _reading(host: Host, dating: Host) -> _Reading | None:
-    """Read both clocks once. Return None if the host has no `date`."""
+    """Read both clocks once, or return None if the host has no `date`."""
     before_s = dating.read_files(_READ).at_s
     try:
         date = _DATE.match(host.run(["date", "+%s.%N"], timeout_s=_LIMIT_S).stdout)

@@ -1,4 +1,4 @@
-"""This machine as a host, and a function that connects to any host, given its name."""
+"""This machine as a host, and a function that connects to any host by name."""
 
 import contextlib
 import errno
@@ -19,15 +19,12 @@ _BOOT_S = time.time() - time.monotonic()
 
 
 def now_s() -> float:
-    """Return the time in seconds since 1970.
-
-    Setting the clock while this process runs does not affect the result.
-    """
+    """Return the time in seconds since 1970, unaffected by changes to the clock while this process runs."""
     return _BOOT_S + time.monotonic()
 
 
 class LocalHost:
-    """The machine that runs poolproof itself."""
+    """The machine on which poolproof itself runs."""
 
     name = "local"
 
@@ -55,9 +52,9 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield the files' contents at fixed times. A late sample does not delay the later ones.
+    """Yield the files' contents at fixed intervals. A delay does not carry over to later reads.
 
-    The files stay open.
+    The files are kept open in between.
     """
     files = [_open(path) for path in paths]
     try:
@@ -74,11 +71,10 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
 
 
 def _content(path: str) -> str:
-    """Return the text of a regular file.
+    """Return the contents of a regular file as a string.
 
-    Other files are refused, because opening or reading a FIFO could block forever.
-
-    Raises an OSError if it is another kind of file, too large, or cannot be read.
+    Raises an OSError if the file is too large, cannot be read, or is not a regular file. Opening or reading a FIFO, for
+    example, could block forever.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -104,12 +100,12 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""The only object for this machine. Facts are cached per host object, so they are read only once."""
+"""The only instance for this machine. Facts are cached per instance, so they are read only once."""
 
 
 @contextlib.contextmanager
 def reach(name: str) -> Iterator[Host]:
-    """Connect to `local` or to an ssh destination while the context lasts.
+    """Connect to `local` or to an ssh destination until the context ends.
 
     Raises:
         UsageError: the name is not an ssh destination.

@@ -1,13 +1,14 @@
-"""Run a program in its own ssh session. A POSIX shell on the remote host starts and supervises the program.
+"""Run a program in its own ssh session. On the remote host, a POSIX shell starts and supervises the program.
 
-ssh can't distinguish a program's exit code 255 from its own and can't end a program that it started, and a login shell
-may print text. So `_SUPERVISOR` starts each program. The supervisor marks where the program's output begins on both
-streams, and prints the exit code at the end of standard error.
+The supervisor (`_SUPERVISOR`) makes up for three limitations. ssh itself also uses the exit code 255, it cannot kill a
+program that it started, and a login shell may print additional output. The supervisor therefore prints a mark on both
+streams before the program's output, and the exit code at the end of standard error.
 
-The program has its own process group. The standard input of ssh stays open as long as poolproof needs the program. That
-input ends at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke. The group then gets
-SIGTERM, and SIGKILL 2 s later. The program's own input comes first on the same stream, and the supervisor knows its
-length in bytes. If a connection dies unnoticed, the supervisor's timer ends the program.
+The program runs in its own process group. The standard input of ssh stays open for as long as poolproof needs the
+program. It is closed at the time limit, on Ctrl-C, or when poolproof is killed or the connection is lost. The group
+then receives SIGTERM, followed by SIGKILL after 2 s. The program's own input precedes this end on the same stream, and
+the supervisor knows its length in bytes. If a connection is lost without being noticed, a timer in the supervisor kills
+the program.
 """
 
 import re
@@ -53,7 +54,7 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 @dataclass(frozen=True)
 class SshCommand:
-    """A command line for the login shell on the remote host, and the text for its standard input."""
+    """A command line for the remote host's login shell, and the contents of its standard input."""
 
     line: str
     stdin: str
@@ -61,9 +62,11 @@ class SshCommand:
 
 @dataclass(frozen=True)
 class SshResult:
-    """A program's output and exit code. `code` is None if the supervisor did not report an exit code.
+    """A program's output and exit code.
 
-    `begun` is true if the supervisor started. `absent` is true if the program does not exist or is not executable.
+    `begun`: true if the supervisor started.
+    `code`: the exit code, or None if the supervisor did not report one.
+    `absent`: true if the program does not exist or is not executable.
     """
 
     begun: bool
@@ -76,10 +79,10 @@ class SshResult:
 def ssh_command(
     argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()
 ) -> SshCommand:
-    """Return the command that runs `argv` with `stdin` as its input. `through` is a prefix such as sudo.
+    """Return the command that runs `argv` with `stdin` as its input. `through`: a prefix such as sudo.
 
-    A command that is too long for one argument is sent over standard input instead. dd then reads exactly the command
-    and leaves the program's input in the stream.
+    A command that is too long for a single argument is sent over standard input. dd then reads only the command and
+    leaves the program's input in the stream.
     """
     fed = "" if stdin is None else str(len(stdin.encode()))
     supervisor = ["sh", "-c", _SUPERVISOR, "sh", mark, str(limit_s), fed]
@@ -93,7 +96,7 @@ def ssh_command(
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
-    """Parse what ssh printed. Text before the mark comes from the login shell and is dropped."""
+    """Parse the output of ssh, ignoring anything before the mark, which the login shell printed."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")
     err, reported, report = marked.rpartition(f"\n{mark} ")

@@ -2,16 +2,16 @@
 
 Each command then costs the remote host only a fork and an exec, not an sshd session with a login shell. The processes:
 
-    login shell ─▶ supervisor ─┬─ watcher: passes on the input of ssh; ends the group when that input ends
+    login shell ─▶ supervisor ─┬─ watcher: forwards the input of ssh; kills the group when this input ends
                                └─ setsid ─▶ worker: leads a process group and runs the commands in it
 
-On both streams, the worker prints a mark before and after each program's output. The mark after the output includes the
+The worker prints a mark on both streams before and after each program's output. The mark after the output includes the
 exit code.
 
-The input of ssh stays open as long as poolproof needs the commands. When that input ends (at a time limit, at Ctrl-C,
-or because poolproof was killed or the connection broke), the worker and everything it runs get SIGTERM, and SIGKILL 2 s
-later. The next command then gets another shell. A command with a time limit of over a minute also has a timer on the
-remote host, in case the connection dies unnoticed.
+The input of ssh stays open for as long as poolproof needs the commands. When it ends (at a time limit, on Ctrl-C, or
+because poolproof was killed or the connection was lost), the worker and everything it runs receive SIGTERM, followed by
+SIGKILL after 2 s. The next command then uses another shell. A command with a time limit of more than a minute also has
+a timer on the remote host, in case the connection is lost without being noticed.
 """
 
 import re
@@ -98,20 +98,20 @@ pp_read() {
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """A request to the worker, without its number. `feeds` is true if the request contains input for a program."""
+    """A request to the worker, not yet numbered. `feeds`: true if it contains input for a program."""
 
     verb: str
     words: str
     feeds: bool = False
 
     def line(self, number: int) -> bytes:
-        """Return the line that sends this request to the worker."""
+        """Return the input line that sends this request to the worker."""
         return f"{self.verb} {number} {self.words}\n".encode()
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A command's exit code and output. `absent` is true if the program does not exist or is not executable."""
+    """A command's exit code and output. `absent`: true if the program does not exist or is not executable."""
 
     code: int
     absent: bool
@@ -120,17 +120,17 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line with which the login shell starts the persistent shell. `through` is a sudo prefix."""
+    """Return the command line with which the login shell starts the persistent shell. `through`: a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
 @dataclass(frozen=True)
 class Hello:
-    """The first message of a persistent shell.
+    """The first message from a persistent shell.
 
-    `group` is the worker's process group, or an empty string if the host does not have setsid. `feeds` is true if the
-    shell can pass input to a program. The shell's printf must then be built in. Otherwise, the input would appear on a
-    command line.
+    `group`: the worker's process group, or "" if the host does not have setsid.
+    `feeds`: true if the shell can pass input to a program. This requires printf to be a shell builtin, because
+    otherwise the input would appear on a command line.
     """
 
     group: str
@@ -138,25 +138,25 @@ class Hello:
 
 
 def hello(out: bytearray, mark: str) -> Hello | None:
-    """Parse the first message in the output. Return None if the message has not arrived yet."""
+    """Parse the shell's first message from its output. Return None if it has not arrived yet."""
     found = re.search(re.escape(mark).encode() + rb" (?:absent|(\d+) (.*))\n", out)
     return Hello((found[1] or b"").decode(), b"/" not in (found[2] or b"/")) if found else None
 
 
 def greeting(heard: Hello) -> bytes:
-    """Return the first input for the shell: the worker's process group for the watcher, then the worker's functions."""
+    """Return the shell's initial input: the worker's process group for the watcher, then the worker's functions."""
     return f"{heard.group}\n{remote_stream.ONCE}{_WORKER}".encode()
 
 
 def ping(number: int) -> bytes:
-    """Return a request that does nothing but print a begin mark, to find out whether the worker responds."""
+    """Return a request that only prints a begin mark, to check that the worker responds."""
     return f"pp_mark begin {number}\n".encode()
 
 
 def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
-    """Return the request to run `argv`.
+    """Return the request to run `argv`, or None if the shell cannot run it.
 
-    Return None if it would be too long for the shell or if `stdin` contains a NUL byte.
+    This is the case if the request would be too long, or if `stdin` contains a NUL byte.
     """
     if stdin is not None and "\0" in stdin:
         return None
@@ -167,16 +167,16 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files' contents. None if the request would be too long.
+    """Return the request to print the files' contents, or None if it would be too long.
 
-    With `clock`, the request also prints the host's clock.
+    `clock`: also print the host's clock.
     """
     words = shlex.join(["clock" if clock else "", *paths])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)
 
 
 class Reply:
-    """The reply to a request, pieced together from the two output streams as they arrive."""
+    """The reply to a request, assembled from the two output streams as their data arrives."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
@@ -190,13 +190,13 @@ class Reply:
         return all(stream.find_end() for stream in self._streams)
 
     def result(self) -> CommandResult:
-        """Return the result. Call this method only after `ended` has returned True."""
+        """Return the result. Only valid once `ended` has returned True."""
         out, err = self._streams
         found = out.code
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def errors(self) -> str:
-        """Return the standard error that has arrived so far. It is used if a reply was cut off."""
+        """Return the standard error received so far, for use if a reply was truncated."""
         return self._streams[1].rest()
 
 

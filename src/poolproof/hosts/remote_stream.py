@@ -1,9 +1,8 @@
 """Stream the contents of files from a remote host.
 
-A shell loop on that host prints them, and this module parses its output.
-
-The loop uses the shell's built-in `read`, so it starts only one `sleep` per interval and does not disturb the
-measurement. It runs `date` once. Later times come from /proc/uptime, which has a resolution of 10 ms.
+A shell loop on that host prints them, and this module parses the loop's output. To avoid disturbing the measurement,
+the loop uses the shell's builtin `read`, so it starts only one `sleep` per interval. It runs `date` only once. Later
+times are derived from /proc/uptime, which has a resolution of 10 ms.
 """
 
 import io
@@ -43,7 +42,7 @@ ONCE = rf"""
 pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
-"""Two shell functions. One prints the host's clock, and the other prints the current contents of files."""
+"""Two shell functions: one prints the host's clock, the other prints the current contents of files."""
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -53,25 +52,24 @@ def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
 
 
 def ticks(lines: Iterator[str], mark: str, zero_s: float | None = None) -> Iterator[Tick]:
-    """Parse the loop's output after the mark.
+    """Parse the loop's output after the mark. Yield the files' contents for each interval, skipping incomplete output.
 
-    Yield the files' contents each time they were read; drop incomplete output. `zero_s` is the host's boot time in
-    seconds since 1970. If it is None, the clock that the loop printed first is used.
+    `zero_s`: the host's boot time in seconds since 1970. If it is None, the clock at the start of the output is used.
     """
     found = _after(lines, mark)
     yield from _ticks(found if zero_s is None else (line for line in found if not line.startswith("c")), zero_s or 0.0)
 
 
 def tick(text: str, zero_s: float) -> Tick | None:
-    """Parse the output of `pp_texts`. Return None if it is incomplete.
+    """Parse the output of `pp_texts`, or return None if it is incomplete.
 
-    `zero_s` is the host's boot time in seconds since 1970. It is ignored if the text begins with the host's clock.
+    `zero_s`: the host's boot time in seconds since 1970. Ignored if the output starts with the host's clock.
     """
     return next(_ticks(io.StringIO(text, newline="\n"), zero_s), None)
 
 
 def clock(text: str) -> float | None:
-    """Return the host's boot time in seconds since 1970, or None if the text does not begin with the host's clock."""
+    """Return the host's boot time in seconds since 1970, or None unless the output starts with the host's clock."""
     first = text.partition("\n")[0]
     return _zero_of_uptime(first[1:]) if first.startswith("c") else None
 
@@ -102,9 +100,9 @@ def _after(lines: Iterator[str], mark: str) -> Iterator[str]:
 
 
 def _zero_of_uptime(text: str) -> float:
-    """Return the host's boot time in seconds since 1970, from `date` and the uptimes right before and after it.
+    """Calculate the host's boot time in seconds since 1970, from `date` and the uptimes just before and after it.
 
-    If `date` does not support %N, the boot time is accurate only to a second.
+    If `date` does not support %N, the result is accurate only to a second.
     """
     date, before, after = text.rsplit(maxsplit=2)
     found = _DATE.match(date)

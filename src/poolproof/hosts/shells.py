@@ -1,7 +1,7 @@
 """A pool of reusable persistent shells on a remote host. Each shell runs one command at a time.
 
-The shells also read small files without starting a process, so that reading does not disturb the measurement. The time
-of each sample comes from the host: from its uptime, and from `date`, which runs only once.
+To avoid disturbing the measurement, the shells can also read small files without starting a process. Samples are
+timestamped by the host: with its uptime, and with `date`, which runs only once.
 """
 
 import contextlib
@@ -24,16 +24,17 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""A function that runs a request. Its second argument is the deadline, a time as returned by time.monotonic().
+"""A function that runs a request. Its second argument is the deadline, as a value of time.monotonic().
 
-The function returns None if no shell can run the request.
+It returns None if no shell can run the request.
 """
 
 
 class ShellBroke(CommandError):
-    """A shell ended while a command was running (`begun` is true) or before the command started.
+    """A shell exited unexpectedly.
 
-    `code` is ssh's exit code.
+    `begun`: true if a command was running at the time, false if it had not started yet.
+    `code`: ssh's exit code.
     """
 
     def __init__(self, *, begun: bool, code: int, output: str) -> None:
@@ -48,7 +49,9 @@ class NoSetsid(CommandError):
 class Shells:
     """A thread-safe pool of persistent shells on a remote host.
 
-    `ssh` returns the argv that runs a line in the remote login shell. The command lines of all shells contain `mark`.
+    `ssh`: returns the ssh command that runs a line in the remote login shell.
+    `mark`: a string that appears on the command line of every shell.
+    `through`: a sudo prefix for the shells.
     """
 
     def __init__(self, ssh: Callable[[str], list[str]], mark: str, through: Sequence[str] = ()) -> None:
@@ -61,23 +64,21 @@ class Shells:
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
         """Run a request. Return None if no shell can run it, or if the maximum number of shells is already in use.
 
-        If a shell turns out to be broken before it gets the request, it is replaced, but a request never runs twice.
-        For 5 s after a shell broke, every other shell is checked before use, because all shells share one connection.
+        A shell that turns out to be broken before receiving the request is replaced, but no request is ever sent twice.
+        All shells share one connection, so for 5 s after one of them breaks, every other shell is checked before use.
 
         Raises:
-            ShellBroke: the connection broke or could not be established.
+            ShellBroke: the connection was lost or could not be established.
             NoSetsid: setsid is not installed on the remote host.
             ProgramMissing: ssh is not installed on this machine.
-            TimeoutError: the request did not end by `deadline` (time.monotonic); its program was ended.
+            TimeoutError: the request did not finish by `deadline` (time.monotonic), so its program was killed.
         """
         with self.reserved(deadline) as ask:
             return ask(request, deadline)
 
     @contextlib.contextmanager
     def reserved(self, deadline: float) -> Iterator[Ask]:
-        """Reserve a shell while the context lasts.
-
-        Yields a function like `ask`, except that it always uses the reserved shell.
+        """Reserve a shell until the context ends. Yields a function like `ask` that always uses this shell.
 
         Raises the same errors as `ask`.
         """
@@ -149,9 +150,9 @@ class _Shell:
         self.feeds = False
 
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
-        """True if the shell responds. A shell that has not been used yet is started first.
+        """True if the shell responds. A shell that has not been used before is started first.
 
-        Without `doubt`, a reply within the last 20 ms is taken as a response.
+        `doubt`: check the shell even if it replied within the last 20 ms.
 
         Raises:
             ShellBroke: the shell could not be started.
@@ -165,11 +166,11 @@ class _Shell:
         return fresh or self._responds(b"", deadline)
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request and wait until it ends. Return None if this shell can't pass input to a program.
+        """Run a request and wait until it finishes. Return None if this shell can't pass input to a program.
 
         Raises:
-            ShellBroke: the shell ended before the request did.
-            TimeoutError: the request did not end by `deadline` (time.monotonic).
+            ShellBroke: the shell exited before the request finished.
+            TimeoutError: the request did not finish by `deadline` (time.monotonic).
         """
         if request.feeds and not self.feeds:
             return None
@@ -183,13 +184,13 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Let the shell exit on its own, so that background processes that its commands started keep running."""
+        """Let the shell exit by itself, so that background processes started by its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
 
     def drop(self) -> int:
-        """End the shell and everything that it runs. Return ssh's exit code."""
+        """Kill the shell and everything that it runs. Return ssh's exit code."""
         return self._dialogue.end(_GRACE_S)
 
     def _start(self, deadline: float) -> None:
@@ -236,9 +237,10 @@ class _Shell:
 class RemoteReader:
     """Reads files on the remote host.
 
-    The host's clock is read only once. Later times are computed from its uptime. Intervals therefore stay correct if
-    the clock is set, for example by NTP. `zero_s` is the host's boot time in seconds since 1970, or None before the
-    first read.
+    The host's clock is read only once, and later times are computed from its uptime. Intervals therefore remain correct
+    if the clock is changed, for example by NTP.
+
+    `zero_s`: the host's boot time in seconds since 1970, or None before the first read.
     """
 
     def __init__(self) -> None:
@@ -261,9 +263,8 @@ def ticks(
 ) -> Iterator[Tick]:
     """Yield the files' contents every `interval_s` seconds until `stop` is set.
 
-    Ends early if no shell can read the files, or after 20 reads in a row that took longer than the interval.
-
-    Raises the same errors as `Shells.ask`.
+    Ends early if no shell can read the files, or if 20 consecutive reads took longer than the interval. Raises the same
+    errors as `Shells.ask`.
     """
     late = 0
     while not stop.is_set() and late < _LATE_IN_A_ROW:

@@ -1,7 +1,7 @@
-"""A remote machine, reached with OpenSSH's client. The user's configuration, agent and jump hosts work as usual.
+"""A remote machine, accessed with the OpenSSH client. The user's configuration, agent and jump hosts work as usual.
 
-Nothing is installed on the remote machine, and nothing is left behind there. All commands share one connection, which
-is re-established if it breaks.
+Nothing is installed or left behind on the remote machine. All commands share one connection, which is re-established
+when it is lost.
 """
 
 import contextlib
@@ -50,15 +50,18 @@ _OPTIONS = (
 
 
 class SshHost:
-    """A remote machine at an ssh `destination`: `user@host`, an alias, or an ssh:// URL.
+    """A remote machine. Use it as a context manager, which closes the connection at the end.
 
-    Commands run as root if the user is root or has sudo without a password. An exit code of 128 + n may also mean that
-    signal n ended the program. The command lines of poolproof's own processes on the host contain `mark`. `config` is
-    used instead of the user's ssh_config. The object is a context manager that closes the connection at the end.
+    `destination`: `user@host`, an alias, or an ssh:// URL.
+    `config`: a file to use in place of the user's ssh_config.
+    `mark`: a string that appears on the command lines of poolproof's own processes on the host.
+
+    Commands run as root if the user is root or can use sudo without a password. An exit code of 128 + n may also mean
+    that signal n killed the program.
 
     Raises:
-        UsageError: the destination is empty, looks like an option, or has characters with a meaning in a shell.
-        HostUnreachable: the connection failed; every method can raise this.
+        UsageError: the destination is empty, looks like an option, or contains characters with a meaning in a shell.
+        HostUnreachable: the connection failed. Every method can raise this.
         HostError: ssh is not installed on this machine, or setsid is not installed on the host.
     """
 
@@ -85,7 +88,7 @@ class SshHost:
         self.close()
 
     def close(self) -> None:
-        """End the connection and remove its directory."""
+        """Close the connection and remove its directory."""
         self._shells.close()
         if (self._folder / "link").exists():
             with contextlib.suppress(CommandError):
@@ -138,9 +141,9 @@ class SshHost:
                 readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        """Yield the files' contents. Ends if the connection breaks.
+        """Yield the files' contents until the connection is lost.
 
-        The files are read by a persistent shell or, if the shell is too slow, by a loop on the remote host.
+        The files are read by a persistent shell or, if that is too slow, by a loop on the remote host.
         """
         with (
             contextlib.suppress(CommandError, TimeoutError),
@@ -159,7 +162,7 @@ class SshHost:
                     return
 
     def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
-        """Run the program in a persistent shell. Return None if no shell is able to run it now."""
+        """Run the program in a persistent shell, or return None if no shell can run it now."""
         request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
@@ -180,7 +183,7 @@ class SshHost:
 
     @contextlib.contextmanager
     def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Report errors from the local ssh as if they came from the remote command."""
+        """Convert errors from the local ssh into errors of the remote command."""
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):
@@ -206,7 +209,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """If the user is not root but has sudo without a password, run all later commands through sudo."""
+        """Run all later commands through sudo if the user is not root and sudo requires no password."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
@@ -229,14 +232,11 @@ class SshHost:
 
 
 def _limit_s(timeout_s: float) -> int:
-    """Return the remote timer's limit in seconds.
-
-    The timer ends a program if poolproof could not end it in time.
-    """
+    """Return the time limit in seconds for the remote timer, which kills a program if poolproof fails to do so."""
     return math.ceil(timeout_s) + 1
 
 
 def _private_folder() -> Path:
-    """Create a directory that only this user can access, with a path that is short enough for a socket."""
+    """Create a directory that only this user can access, with a path short enough for a socket."""
     short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
     return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))
