@@ -1,3 +1,1 @@
-"""Access to files that another user may have prepared: links are not followed, and the size of what is read is
-limited.
-"""
+"""Access to files that another user may have prepared, without following links and up to a maximum size."""

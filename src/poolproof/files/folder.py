@@ -27,9 +27,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class FileRefused(OSError):
-    """The file is not a regular file, is too large, or is in a deleted directory. `strerror`: which of these is the
-    case.
-    """
+    """The file is not a regular file, is too large, or is in a deleted directory. `strerror`: the reason."""
 
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(errno.EINVAL, reason, str(path))

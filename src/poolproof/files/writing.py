@@ -21,15 +21,15 @@ def write_output(
     lasting: bool = True,
     no_wider_than: Path | None = None,
 ) -> None:
-    """Write a file atomically: write and sync a temporary file, then rename it, so that no incomplete file is ever
-    visible.
+    """Write a file atomically, so that no incomplete version of it is ever visible.
+
+    The contents are written to a temporary file, which is synced and then renamed. Missing directories are created. A
+    link is replaced, and its target remains unchanged.
 
     `lasting`: also sync the directory. Otherwise, the new file may be missing after a power failure, but is never
     partial.
     `no_wider_than`: a path whose permissions limit those of a new file. For example, a report gets at most the
     permissions of its run. An existing file keeps its permissions.
-
-    Missing directories are created. A link is replaced, and its target remains unchanged.
 
     Raises:
         FileRefused: the path is neither a regular file nor a link to one.

@@ -1,1 +1,1 @@
-"""The lab: a disposable virtual machine that has every storage system, and disks like a campaign's."""
+"""The lab: a disposable virtual machine with every storage system, whose disks match those of a campaign."""

@@ -1,6 +1,6 @@
-"""Fetch the packages for the lab's image with apt, without changing this machine's apt.
+"""Download the packages for the lab's image with apt, without affecting this machine's own apt.
 
-The sources and mirrors come from this machine's configuration. apt keeps its own files in a private folder.
+The sources and mirrors are taken from this machine's configuration. apt stores its own files in a private folder.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _ROW = re.compile(r"\s*(?P<package>\S+) \| (?P<version>\S+) \| \S+ (?P<suite>[^/
 
 @dataclass(frozen=True)
 class AptSource:
-    """One suite of one archive. `signed_by` is a keyring file. If it is empty, apt's default keys are used."""
+    """A single suite of an archive. `signed_by`: a keyring file, or "" for apt's default keys."""
 
     uri: str
     suite: str
@@ -34,13 +34,13 @@ class AptSource:
     signed_by: str = ""
 
     def line(self) -> str:
-        """Return the source as a line for sources.list(5)."""
+        """Return the source in the format of sources.list(5)."""
         options = f"[signed-by={self.signed_by}] " if self.signed_by else ""
         return f"deb {options}{self.uri} {self.suite} {' '.join(self.components)}"
 
 
 def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
-    """Return all binary sources in sources.list and sources.list.d, in apt's order. Unreadable files are skipped."""
+    """Return all binary sources in sources.list and sources.list.d, in apt's order, skipping unreadable files."""
     found: list[AptSource] = []
     for path in (etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))):
         if path.suffix in (".list", ".sources"):
@@ -51,7 +51,7 @@ def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
 
 
 def parse_list(text: str) -> Iterator[AptSource]:
-    """Yield the sources in a file with the one-line format."""
+    """Yield the sources in a file that uses the one-line format."""
     for line in text.splitlines():
         match = _LINE.fullmatch(line.partition("#")[0].strip())
         if match:
@@ -61,7 +61,7 @@ def parse_list(text: str) -> Iterator[AptSource]:
 
 
 def parse_deb822(text: str) -> Iterator[AptSource]:
-    """Yield the sources in a file with the deb822 format. A key embedded in a stanza is ignored."""
+    """Yield the sources in a file that uses the deb822 format. Keys embedded in a stanza are ignored."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
         fields = message_from_string(
@@ -78,8 +78,9 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
     """Return the sources of the suite `codename` and of its updates, security and backports suites.
 
-    The result contains the configured mirrors, plus a source for backports. Each source gets these `components`. Raises
-    a HostError if no configured source has the suite.
+    They use the configured mirrors, and a source for backports is added. `components`: the components for each source.
+
+    Raises a HostError if no configured source has the suite.
     """
     suites = {f"{codename}{suffix}" for suffix in _SUFFIXES}
     found = [source for source in sources if source.suite in suites and "main" in source.components]
@@ -94,21 +95,21 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite that an os-release(5) file names. Empty if it names none."""
+    """Return the Debian suite named in an os-release(5) file, or "" if there is none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A version of a package that is available, and the suite that contains it."""
+    """An available version of a package, and the suite that contains it."""
 
     version: str
     suite: str
 
 
 class PrivateApt:
-    """An apt that keeps its lists, packages and preferences in `folder`. It does not need root."""
+    """An instance of apt that stores its lists, packages and preferences in `folder` and does not need root."""
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder
@@ -121,7 +122,7 @@ class PrivateApt:
         (folder / "sources.list").write_text("".join(f"{source.line()}\n" for source in sources))
 
     def update(self) -> None:
-        """Fetch the package lists. Raises a HostError if an archive can't be reached or lacks a suite or component."""
+        """Download the package lists. Raises a HostError if an archive is unreachable or lacks a suite or component."""
         done = self._run("apt-get", "update", "--error-on=any", timeout_s=_UPDATE_S)
         if done.returncode != 0:
             raise HostError(
@@ -137,11 +138,11 @@ class PrivateApt:
         return tuple(Offer(row["version"], row["suite"]) for row in rows if row and row["package"] == package)
 
     def prefer(self, preferences: str) -> None:
-        """Write the apt preferences, which pin package versions (apt_preferences(5))."""
+        """Write the apt preferences, which pin packages to versions (apt_preferences(5))."""
         (self._folder / "preferences").write_text(preferences)
 
     def fetch(self, packages: Sequence[str]) -> None:
-        """Fetch the packages and their dependencies for a new system. Packages already fetched are reused.
+        """Download these packages and their dependencies for a new system, reusing earlier downloads.
 
         Raises a HostError if a package is not available or the disk is full.
         """
@@ -181,6 +182,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first three error lines. If there are none, return the first three lines."""
+    """Return the first three error lines or, if there are none, the first three lines."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

@@ -1,6 +1,6 @@
-"""Booting a lab in QEMU, with KVM or by emulation, and waiting until the guest is ready.
+"""Boot a lab in QEMU, using KVM or emulation, and wait until the guest is ready.
 
-KVM is tried first, with a time limit. If KVM fails and emulation then works, this is saved, and later boots under the
+KVM is tried first, with a time limit. If it fails but emulation works, this result is saved, and later boots with the
 same kernel use emulation.
 """
 
@@ -30,10 +30,10 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""If KVM works, a guest is ready within a few seconds. If it takes longer than this, KVM is considered broken."""
+"""The time limit for a guest to become ready with KVM. A working KVM takes only a few seconds."""
 
 READY = "poolproof-lab: ready"
-"""The line that the guest prints on its console once sshd is listening and the disks exist."""
+"""The line that the guest prints on its console once sshd is listening and all disks exist."""
 
 _KVM = Path("/dev/kvm")
 _READY_S = 300.0
@@ -56,7 +56,7 @@ _QEMU_ACCELERATION = {
 class Boot:
     """The virtual machine to boot, and the folder for its pid file and console log.
 
-    `port` is the port of the guest's sshd on 127.0.0.1. 0 means any free port.
+    `port`: the port for the guest's sshd on 127.0.0.1, or 0 for any free port.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Boot:
 
 
 class KvmResult(msgspec.Struct, frozen=True):
-    """A saved result: whether KVM works under one kernel of this machine. `why` is QEMU's error if it does not."""
+    """A saved result: whether KVM works with a specific kernel on this machine. `why`: QEMU's error if it does not."""
 
     kernel: str
     works: bool
@@ -82,11 +82,11 @@ class KvmResult(msgspec.Struct, frozen=True):
 
 
 class _NotUp(HostError):
-    """QEMU did not start, or the guest did not become ready. Another accelerator may work."""
+    """QEMU did not start, or the guest did not become ready. Trying another accelerator may help."""
 
 
 def check_acceleration(text: str) -> Acceleration:
-    """Return the acceleration with this name. Raises a UsageError if the name is unknown."""
+    """Return the acceleration mode with this name, or raise a UsageError if it is unknown."""
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration
@@ -94,9 +94,9 @@ def check_acceleration(text: str) -> Acceleration:
 
 
 def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
-    """Start the machine and wait until it is ready. Returns the accelerator in use and the port of its sshd.
+    """Start the machine and wait until it is ready. Return its accelerator and the port of its sshd.
 
-    Raises a HostError if QEMU does not start, the port is in use, or the guest crashed or did not become ready.
+    Raises a HostError if QEMU does not start, the port is in use, or the guest crashes or does not become ready.
     """
     choices, kvm_error = accelerators(acceleration), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):
@@ -119,10 +119,10 @@ def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) 
 
 
 def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
-    """Return the accelerators to try, in order.
+    """Return the accelerators to try, in order of preference.
 
-    Emulation is the second choice even if KVM worked before: another hypervisor or changed permissions can break KVM
-    later.
+    Emulation is included even if KVM has worked before, because another hypervisor or changed permissions can break KVM
+    at any time.
     """
     if acceleration != "auto":
         return (acceleration,)
@@ -133,7 +133,7 @@ def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
 
 
 def kvm_result() -> KvmResult | None:
-    """Return the saved result for the running kernel, or None."""
+    """Return the saved result for the running kernel, or None if there is none."""
     try:
         result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
     except (OSError, *NOT_THE_JSON):
@@ -149,10 +149,10 @@ def remember_kvm(works: bool, why: str = "") -> None:
 
 
 def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) -> tuple[str, ...]:
-    """Return QEMU's argv. `key` is the public key that can be used to log in.
+    """Return the command that runs QEMU. `key`: the public key for logging in.
 
-    The root disk is the image. Writes to it are discarded (snapshot=on). The guest's only network connection is the
-    port of its sshd.
+    The root disk is the image, and all writes to it are discarded (snapshot=on). The guest has no network connection
+    other than the port of its sshd.
     """
     image = target.image
     return (
@@ -172,10 +172,11 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
 
 
 def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
-    """Start QEMU and wait until the guest is ready. Returns the port.
+    """Start QEMU, wait until the guest is ready, and return the port of its sshd.
 
-    Raises a _NotUp if the guest crashes or is not ready within `limit_s` seconds, and a HostError if the port is in
-    use.
+    Raises:
+        _NotUp: the guest crashed, or was not ready within `limit_s` seconds.
+        HostError: the port is in use.
     """
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)
@@ -193,7 +194,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes the free port first, try again with another port."""
+    """Start QEMU and return the port. If another program takes a free port first, retry with another one."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

@@ -1,4 +1,4 @@
-"""Build an image in three stages: fetch packages, install them in a tree, write the disk. Each stage is saved."""
+"""Build an image in three stages, each of which is saved: fetch packages, install them in a tree, write the disk."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from poolproof.lab.recipe import SIGNS, Recipe, build_command, build_mode, check
 from poolproof.units import format_size
 
 USUALLY = "about 5 minutes on two idle cores"
-"""How long a build usually takes."""
+"""The typical duration of a build."""
 
 _TREE_S = 3600.0
 _DISK_S = 900.0
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
-    """Return the image's recipe for this machine's apt configuration.
+    """Return the recipe for an image, based on this machine's apt configuration.
 
     Raises a UsageError if the series is unknown, and a HostError if the machine has no source of Debian packages.
     """
@@ -56,7 +56,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
-    """Return the existing image that contains this OpenZFS series.
+    """Return the existing image with this OpenZFS series.
 
     Raises a UsageError if the series is unknown, and a HostError if the image has not been built.
     """
@@ -70,9 +70,9 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 
 
 def built_or_build(series: str, tell: Tell) -> Image:
-    """Return the image that contains this OpenZFS series, building it first if necessary.
+    """Return the image with this OpenZFS series, building it first if necessary.
 
-    `tell` receives progress messages.
+    `tell`: called with each progress message.
 
     Raises a UsageError if the series is unknown, and the errors of `build`.
     """
@@ -86,9 +86,9 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return a copied image. None if there is none, or if this machine can build images itself.
+    """Return an image copied from another machine, or None if there is none or if this machine can build images itself.
 
-    If there are several images of the series, return the one that lacks the fewest packages.
+    If several images have this series, the one with the fewest missing packages is returned.
     """
     try:
         recipe_here(series, etc_apt)
@@ -102,16 +102,18 @@ def _images_with(series: str) -> list[Image]:
 
 
 def _older(series: str) -> str:
-    """Return a clause that lists the packages missing from existing images of this series. Empty if none are known."""
+    """Return a clause that lists the packages missing from existing images of this series. Empty if none are
+    missing.
+    """
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
     return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """Return this recipe's image, building it first if it does not exist.
+    """Return the recipe's image, building it first if necessary.
 
-    `tell` receives a line for each part of the build. An interrupted build continues with the interrupted stage. With
-    `anew`, it starts over.
+    `tell`: called with a message for each part of the build.
+    `anew`: build the image from scratch, even if it exists. Otherwise, an interrupted build resumes at its last stage.
 
     Raises a HostError if a program or package is missing, the disk is full, or the module can't be compiled.
     """
@@ -204,7 +206,7 @@ class _Build:
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """Return the newest available version of that OpenZFS series. Raises a HostError if no version is available."""
+    """Return the newest available version of an OpenZFS series. Raises a HostError if there is none."""
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
@@ -217,7 +219,7 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
 
 @contextlib.contextmanager
 def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
-    """Watch the log until the context ends, and report each part of the build as soon as it has begun."""
+    """Monitor the log until the context ends, reporting each part of the build when it starts."""
     log.write_text("")
     over = threading.Event()
 
@@ -240,7 +242,7 @@ def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Writes lines that begin with the elapsed seconds."""
+    """Writes lines that are prefixed with the elapsed time in seconds."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

@@ -1,6 +1,6 @@
-"""The packages that layers and load generators need in the lab's image, and those that an existing image lacks.
+"""The packages that layers and load generators need in the lab's image, and those missing from an existing image.
 
-Layers and generators declare what they need, so a new one requires no change here.
+Layers and generators declare their own packages, so a new one requires no changes here.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from poolproof.layers.tree import layer_nodes
 from poolproof.load.generator import all_generators
 
 ABOUT = "about.json"
-"""The file in an image's folder that lists its recipe and its packages."""
+"""The file in an image's folder that lists the image's recipe and packages."""
 
 
 def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
@@ -28,34 +28,34 @@ def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
 
 
 def layer_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all layers together, without duplicates."""
+    """Return the Debian packages that the image needs for all layers, without duplicates."""
     return tuple(dict.fromkeys(package for layer in _layers() for package in _packages_of(layer)))
 
 
 def generator_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all load generators together, without duplicates."""
+    """Return the Debian packages that the image needs for all load generators, without duplicates."""
     return tuple(dict.fromkeys(package for generator in all_generators().values() for package in generator.packages))
 
 
 def dkms_modules() -> tuple[str, ...]:
-    """Return the kernel modules that have to be compiled for the image."""
+    """Return the kernel modules that must be compiled for the image."""
     return tuple(module for layer in _layers() for module in layer.dkms_modules)
 
 
 def backported() -> tuple[str, ...]:
-    """Return the packages that the image takes from Debian's backports suite."""
+    """Return the packages that the image installs from Debian's backports suite."""
     return tuple(package for layer in _layers() for package in layer.backported)
 
 
 def components() -> tuple[str, ...]:
-    """Return the components of Debian's archive that the image needs, `main` first."""
+    """Return the sections of the Debian archive that the image needs, with `main` first."""
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 
 def lacking(image: Image) -> tuple[str, ...]:
-    """Return the packages that layers and load generators need but the image lacks.
+    """Return the packages needed by layers and load generators that are missing from the image.
 
-    The result is empty for images that don't list their contents (those built before November 2026).
+    Empty if the contents of the image are unknown, because it was built before November 2026.
     """
     known = _packages_in(image)
     wanted = dict.fromkeys((*layer_packages(), *generator_packages()))
@@ -63,9 +63,10 @@ def lacking(image: Image) -> tuple[str, ...]:
 
 
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
-    """Check that the image contains every package that the campaign's layers and load generators need.
+    """Check that the image contains all packages needed by the campaign's layers and load generators.
 
-    Raises a HostError with this `hint` if it does not. The lab has no network, so packages cannot be installed there.
+    Raises a HostError with this `hint` if it does not. Missing packages cannot be installed in the lab, because it has
+    no network.
     """
     devices = {device.name for device in campaign.devices}
     used: dict[Layer[Any], None] = {}
@@ -89,7 +90,7 @@ def _layers() -> Iterator[Layer[Any]]:
 
 
 class _About(msgspec.Struct):
-    """The part of an image's `ABOUT` file that is used here."""
+    """The part of an image's `ABOUT` file that this module reads."""
 
     packages: frozenset[str] | None = None
 

@@ -1,6 +1,7 @@
-"""This user's labs and images (in the cache directory), the key for all labs, and the programs that labs need.
+"""This user's labs and images (in the cache directory), the ssh key for all labs, and the programs that labs need.
 
-Each lab is a folder with its record, journal, console log and ssh configuration. An image is complete or absent.
+Each lab is a folder with a record, a journal, a console log and an ssh configuration. An image is either complete or
+absent.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ from poolproof.undos import Owned
 SCHEMA = 1
 _TAIL_CHARACTERS = 800
 PREFIX = "lab:"
-"""The prefix of a lab's name when the lab is given as a host: `--on lab:NAME`."""
+"""The prefix for naming a lab as a host: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
@@ -56,7 +57,7 @@ START = (_QEMU, "ssh", "ssh-keygen")
 class OwnerProcess(msgspec.Struct, frozen=True):
     """The PID and start time (/proc/PID/stat, field 22) of the process that owns a lab.
 
-    When this process has ended, the lab is an orphan.
+    If this process is no longer running, the lab is an orphan.
     """
 
     pid: int
@@ -68,9 +69,11 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """The content of lab.json. `disks` maps device names to by-id names in the guest.
+    """The contents of lab.json.
 
-    `sources` maps device names to the devices' definitions. `owner` is None if the lab runs until it is stopped.
+    `disks`: the disks' by-id names in the guest, keyed by device name.
+    `sources`: the devices' definitions, keyed by device name.
+    `owner`: the process that owns the lab, or None if the lab runs until it is stopped.
     """
 
     name: str
@@ -99,7 +102,7 @@ class Lab:
 
     @property
     def destination(self) -> str:
-        """Return the ssh destination of the lab. Only the lab's own ssh configuration defines it."""
+        """The lab's ssh destination, which only its own ssh configuration defines."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -108,7 +111,7 @@ class Lab:
 
     @property
     def start_command(self) -> str:
-        """Return the command that starts the lab again with the same disks. The disks will be empty."""
+        """The command that restarts the lab with the same disks, which will be empty."""
         record = self.record
         sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
         disks = [f"--disk {name}={source}" for name, source in sources.items()]
@@ -131,7 +134,7 @@ def this_process() -> OwnerProcess:
 
 
 def check_name(name: str) -> str:
-    """Return the name unchanged. Raises a UsageError if it is not a valid lab name."""
+    """Return the name unchanged, or raise a UsageError if it is not a valid lab name."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} is not a valid lab name", "use 1 to 31 characters of a-z, 0-9 and -, for example: nas"
@@ -140,18 +143,18 @@ def check_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder for a lab with this name. The folder need not exist."""
+    """Return the folder of the lab with this name, whether or not it exists."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
 def labs() -> tuple[Lab, ...]:
-    """Return all labs of this user, skipping folders that a crash left without a record."""
+    """Return all of this user's labs, skipping folders left without a record by a crash."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
 
 def find(name: str) -> Lab:
-    """Return the lab with this name, with or without the prefix `lab:`. Raises a HostError if there is no such lab."""
+    """Return the lab with this name, with or without the prefix `lab:`. Raises a HostError if it does not exist."""
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
@@ -164,7 +167,7 @@ def find(name: str) -> Lab:
 
 
 def stop(folder: Path) -> None:
-    """Stop the lab in this folder and discard its disks. The console log remains.
+    """Stop the lab in this folder and discard its disks, keeping the console log.
 
     Raises a HostError if a process can't be ended.
     """
@@ -175,12 +178,12 @@ def stop(folder: Path) -> None:
 
 
 def ram_folder(folder: Path) -> str:
-    """Return the directory in RAM for a lab's disks. Its name contains the lab's name and the user's ID."""
+    """Return the path of the directory in RAM for a lab's disks, which includes the lab's name and the user's ID."""
     return f"/dev/shm/poolproof-lab-{folder.name}-{os.getuid()}"
 
 
 def owned_by_lab(folder: Path) -> Owned:
-    """Return what the lab in this folder may remove: all files in its two folders, and the processes that use them."""
+    """Return what the lab in this folder may remove: the files in its two folders, and the processes that use them."""
     return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 
@@ -193,7 +196,7 @@ def remove(folder: Path) -> None:
 def remove_named(name: str) -> None:
     """Stop and delete the lab with this name, or delete the image with this name.
 
-    Raises a HostError if there is neither, or if a running lab uses the image.
+    Raises a HostError if neither exists, or if a running lab uses the image.
     """
     image = next((image for image in images() if image.folder.name == name), None)
     if image is None:
@@ -206,14 +209,14 @@ def remove_named(name: str) -> None:
 
 
 def orphans() -> tuple[Path, ...]:
-    """Return the folders of all labs whose owner has died or whose start never finished."""
+    """Return the folders of all labs whose owner has exited, or whose start was never completed."""
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
 
 
 def last_words(folder: Path) -> str:
-    """Return a clause that quotes the last lines of the lab's console."""
+    """Return a clause that quotes the last lines of the lab's console log."""
     try:
         text = (folder / "console.log").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -222,7 +225,7 @@ def last_words(folder: Path) -> str:
 
 
 def is_running(folder: Path) -> bool:
-    """True if the QEMU process of the lab in this folder is running."""
+    """True if the lab in this folder has a running QEMU process."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
         return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
@@ -248,7 +251,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in clock ticks since boot. Empty for a process that has ended or is a zombie."""
+    """Return a process's start time in clock ticks since boot, or "" if it has exited or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -259,7 +262,7 @@ def _begun(pid: int) -> str:
 def lab_folder() -> Path:
     """Return the folder for labs and images: $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
 
-    If the folder does not exist, it is created for this user only. Raises a HostError if it can't be created.
+    If it does not exist, it is created with access for this user only. Raises a HostError if it can't be created.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
@@ -274,7 +277,7 @@ def lab_folder() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """The files of one image. Either all of them exist or none does."""
+    """The files of an image. Either all of them exist, or none."""
 
     folder: Path
 
@@ -292,7 +295,7 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """Return how much disk space the image uses. Its files are sparse."""
+        """The disk space used by the image's files, which are sparse."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
     @property
@@ -301,7 +304,7 @@ class Image:
 
 
 def image_named(name: str) -> Image:
-    """Return the image with this name. The image need not exist."""
+    """Return the image with this name, whether or not it exists."""
     return Image(lab_folder() / "images" / name)
 
 
@@ -312,10 +315,11 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock until the context ends. It keeps out the user's other poolproof processes.
+    """Hold a lock until the context ends, excluding the user's other poolproof processes.
 
-    Raises a HostError if another process still has the lock after `wait_s` seconds. The error says what that process is
-    doing, as given in `activity`.
+    `activity`: the current activity, such as `is starting a lab`, for the error message of a process that has to wait.
+
+    Raises a HostError if another process still holds the lock after `wait_s` seconds.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -332,7 +336,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
 
 
 def private_key() -> Path:
-    """Return the path of the user's ssh key for all labs, creating the key if it does not exist.
+    """Return the path of the user's ssh key for all labs, creating the key if necessary.
 
     Raises a HostError if ssh-keygen is not installed.
     """
@@ -353,12 +357,12 @@ def private_key() -> Path:
 
 
 def public_key() -> str:
-    """Return the base64 part of the user's public key."""
+    """Return the base64 part of the user's public key for labs."""
     return private_key().with_name("key.pub").read_text(encoding="ascii").split()[1]
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs. `purpose` says in the message what needs them."""
+    """Raise a HostError if a program is missing on this machine. `purpose`: the start of the message."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

@@ -1,4 +1,4 @@
-"""Connecting to a run's host: this machine, another over SSH, a running lab, or a lab started for this run only."""
+"""Connect to a run's host: this machine, another one over SSH, a running lab, or a lab started for this run only."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from poolproof.results.runs.model import RunLab
 
 @dataclass(frozen=True)
 class ReachedHost:
-    """A host, the campaign adapted to the host's disks, and the identities of disks that may be overwritten."""
+    """A host, the campaign adapted to its disks, and the identities of the disks that may be overwritten."""
 
     host: Host
     campaign: Campaign
@@ -43,10 +43,10 @@ def reach_host(name: str) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
-    """Connect to the other hosts of a run, and yield all hosts of the run as one value.
+    """Connect to the other hosts of a run, and yield all of its hosts as a single `Host`.
 
-    With `warn`, hosts that can't be reached and invalid names are reported and left out. Without it, this raises the
-    same errors as `reach_host`.
+    `warn`: called with an error message for each host that is unreachable or whose name is invalid. Such hosts are then
+    skipped. Without it, the same errors as in `reach_host` are raised.
     """
     others: dict[str, Host] = {}
     with contextlib.ExitStack() as links:
@@ -62,11 +62,12 @@ def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] |
 
 @contextlib.contextmanager
 def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
-    """Connect to an existing host. In a lab, the lab's disks serve as the campaign's devices of the same names.
+    """Connect to an existing host. In a lab, each device of the campaign is replaced by the lab disk with the same
+    name.
 
     Raises:
         UsageError: as in `reach_host`.
-        CampaignError: a disk of the lab differs from the campaign's device of the same name.
+        CampaignError: a lab disk differs from the campaign's device with the same name.
         HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
     """
     with reach_host(name) as host:
@@ -89,7 +90,7 @@ def reach_own_lab(
 
     Raises:
         CampaignError: a device can't be used as a lab disk.
-        HostError: the image can't be built, the lab can't be started, or it crashed.
+        HostError: the image can't be built, or the lab can't be started or has crashed.
     """
     lab = _start(options, name, campaign, keep=keep, tell=tell)
     try:
@@ -103,27 +104,27 @@ def reach_own_lab(
 
 
 def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
-    """Run a program as root in the lab, and wait until it ends.
+    """Run a program as root in the lab and wait for it to exit.
 
     Raises:
         HostError: the lab is not running.
-        CommandError: the program is not installed there, or did not end in time.
+        CommandError: the program is not installed in the lab, or exceeded the time limit.
     """
     with _reach_lab(lab) as host:
         return host.run(argv, timeout_s=timeout_s, check=False)
 
 
 def ssh_command(lab: Lab) -> list[str]:
-    """Return the argv of an interactive ssh into the lab. Raises a HostError if the lab is not running."""
+    """Return the command for an interactive ssh session in the lab. Raises a HostError if the lab is not running."""
     if lab.state not in ("running", "orphan"):
         raise HostError(f"the lab {lab.name} is not running; its state: {lab.state}", lab.start_command)
     return ["ssh", "-F", str(lab.ssh_config), lab.destination]
 
 
 def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
-    """Return the campaign with its devices replaced by the lab's disks of the same names.
+    """Return a copy of the campaign in which each device is replaced by the lab disk with the same name, if any.
 
-    Raises a CampaignError if a disk of the lab differs from the campaign's device of the same name.
+    Raises a CampaignError if a lab disk differs from the campaign's device with the same name.
     """
     return replace(campaign, devices=tuple(_as_lab_disk(lab, device) for device in campaign.devices))
 
@@ -141,7 +142,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
 
 
 def _in_lab(host: Host, lab: LabRecord, campaign: Campaign, permitted: frozenset[str]) -> ReachedHost:
-    """Return the lab as the campaign's host. The lab's own disks may always be overwritten."""
+    """Return the lab as the campaign's host. Overwriting the lab's own disks is always permitted."""
     return ReachedHost(host, with_lab_disks(lab, campaign), permitted | frozenset(lab.disks.values()))
 
 
@@ -156,9 +157,9 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has crashed, report the last lines of its console instead of a broken connection.
+    """If the lab's machine has crashed, report the end of its console log in place of the lost connection.
 
-    The hint consists of the commands in `first` and the command at the end of the original hint.
+    `first`: commands for the error's hint. The command at the end of the original hint is added to them.
     """
     try:
         yield

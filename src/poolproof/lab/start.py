@@ -1,4 +1,6 @@
-"""Starting a lab: prepare its disks, boot it, and wait until it can be reached. Every step is in the lab's journal."""
+"""Start a lab: prepare its disks, boot it, and wait until it is reachable. Every step is recorded in the lab's
+journal.
+"""
 
 import contextlib
 import os
@@ -46,9 +48,10 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """A lab to start. If `port` is None, any free port is used.
+    """A lab to start.
 
-    Without an `owner`, the lab runs until it is stopped.
+    `port`: the port for its sshd, or None for any free port.
+    `owner`: the process that owns the lab, or None if the lab runs until it is stopped.
     """
 
     name: str
@@ -63,9 +66,9 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Return a lab's RAM in bytes.
+    """Parse the amount of RAM for a lab, and return it in bytes.
 
-    Raises a UsageError if the text is not a size, or if the size is too small for ZFS.
+    Raises a UsageError if the input is not a size, or if it is less than ZFS needs.
     """
     try:
         size = parse_size(text)
@@ -77,25 +80,25 @@ def parse_ram(text: str) -> int:
 
 
 def check_processors(count: int) -> int:
-    """Return the number of processors. Raises a UsageError if a lab can't have that many."""
+    """Return the number of processors unchanged, or raise a UsageError if a lab can't have that many."""
     if not 1 <= count <= _MOST_PROCESSORS:
         raise UsageError(f"--cpus {count}: a lab can have 1 to {_MOST_PROCESSORS} processors", "--cpus 2")
     return count
 
 
 def check_programs(name: str, devices: Sequence[Device]) -> None:
-    """Raise a HostError if this machine lacks a program that a lab with these devices needs to start."""
+    """Raise a HostError if this machine lacks a program that is needed to start a lab with these devices."""
     of_sources = {Emulated: "nbdkit", Qcow2: "qemu-img"}
     used = {type(device.source) for device in devices}
     labs.require((*labs.START, *(program for kind, program in of_sources.items() if kind in used)), f"the lab {name}")
 
 
 def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
-    """Start a lab, and return it once it can be reached over ssh.
+    """Start a lab and return it once it is reachable over ssh. If this fails, the lab is removed.
 
     Raises:
-        HostError: the lab is already running; a program, RAM or disk space is missing; the port is in use; the guest
-            crashed or did not become ready. A lab that failed to start is removed.
+        HostError: the lab is already running; a program, RAM or disk space is missing; the port is in use; or the guest
+            crashed or did not become ready.
         CampaignError: a device can't be used as a lab disk.
     """
     check_programs(request.name, request.devices)
@@ -149,9 +152,9 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
 
 
 def _take_folder(name: str) -> Path:
-    """Create the lab's folder, accessible to its user only. The folder of a stopped lab is replaced.
+    """Create the lab's folder, accessible only to this user, replacing that of a stopped lab.
 
-    Raises a HostError if a lab with that name is running or being started, or the disk is full.
+    Raises a HostError if a lab with this name is running or starting, or if the disk is full.
     """
     folder = labs.folder_of(name)
     with labs.locked(labs.lab_folder(), "machines", "is starting a lab", _LOCK_S):
