@@ -102,9 +102,7 @@ def _images_with(series: str) -> list[Image]:
 
 
 def _older(series: str) -> str:
-    """Return a clause that lists the packages missing from existing images of this series. Empty if none are
-    missing.
-    """
+    """Return a clause that lists the packages missing from existing images of this series. Empty if there are none."""
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
     return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 

@@ -317,7 +317,7 @@ def images() -> tuple[Image, ...]:
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
     """Hold a lock until the context ends, excluding the user's other poolproof processes.
 
-    `activity`: the current activity, such as `is starting a lab`, for the error message of a process that has to wait.
+    `activity`: the activity of the process that holds the lock, for the error message: `is starting a lab`.
 
     Raises a HostError if another process still holds the lock after `wait_s` seconds.
     """

@@ -62,8 +62,7 @@ def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] |
 
 @contextlib.contextmanager
 def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
-    """Connect to an existing host. In a lab, each device of the campaign is replaced by the lab disk with the same
-    name.
+    """Connect to an existing host. In a lab, the lab's disks replace the campaign's devices with the same names.
 
     Raises:
         UsageError: as in `reach_host`.

@@ -1,6 +1,4 @@
-"""Start a lab: prepare its disks, boot it, and wait until it is reachable. Every step is recorded in the lab's
-journal.
-"""
+"""Start a lab: prepare its disks, boot it, and wait until it is reachable. The lab's journal records every step."""
 
 import contextlib
 import os
