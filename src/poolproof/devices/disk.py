@@ -126,7 +126,7 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     label: Annotated[str, Check(_not_own_label)] = ""
 
     def removal(self) -> Removal:
-        """Return the script that erases the disk's signatures, on condition that the note still names the disk.
+        """Return the script that erases the disk's signatures, to be run only if the note still names the disk.
 
         The script first checks that the disk is still the right one.
         """

@@ -24,7 +24,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
     file: OwnPath
 
     def removal(self) -> Removal:
-        """Return the losetup command, on condition that the loop device is still attached to the file."""
+        """Return the losetup command, to be run only if the loop device is still attached to the file."""
         attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 

@@ -48,7 +48,7 @@ def backported() -> tuple[str, ...]:
 
 
 def components() -> tuple[str, ...]:
-    """Return the sections of the Debian archive that the image needs, with `main` first."""
+    """Return the components of the Debian archive that the image needs, with `main` first."""
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 

@@ -183,7 +183,7 @@ def ram_folder(folder: Path) -> str:
 
 
 def owned_by_lab(folder: Path) -> Owned:
-    """Return what the lab in this folder may remove: the files in its two folders, and the processes that use them."""
+    """Return what belongs to the lab in this folder: the files in its two folders, and the processes using them."""
     return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 

@@ -42,9 +42,10 @@ class StageReader:
     """One stage of a layout expression, as passed to its layer's parser.
 
     `arguments`: the stage's arguments, without the layer's word.
-    `below`: the node to the left of the `|`, or None in the first stage. `node(argument)`: resolves a word or a group
-    to an input. `is_device(word)`: true if one of the campaign's devices has this name. `mistake(argument, message)`:
-    returns an error with a caret under the argument, or under the layer's word for None.
+    `below`: the node to the left of the `|`, or None in the first stage.
+    `node`: resolves a word or a group to an input.
+    `is_device`: true if one of the campaign's devices has this name.
+    `mistake`: returns an error with a caret under the argument, or under the layer's word if the argument is None.
     """
 
     arguments: tuple[Argument, ...]
@@ -163,7 +164,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The packages that the lab's image installs from Debian backports, such as a newer kernel."""
 
     components: tuple[str, ...] = ()
-    """The sections of the Debian archive, other than `main`, that contain the layer's packages."""
+    """The components of the Debian archive, other than `main`, that contain the layer's packages."""
 
     version: ProgramVersion | None = None
     """The program version to record with each run: a name, and the command that prints the version."""
@@ -269,7 +270,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
-        """Return the number of leaf devices, whichever they are, that may fail without data loss, or None if unknown.
+        """Return the number of leaf devices that may fail in any combination without data loss, or None if unknown.
 
         The default is for layers that spread data without copies, and for layers without inputs.
         """
@@ -294,7 +295,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Return the target with the facts added that only this layer can find out about the layout."""
+        """Return a copy of the target with added facts about the layout that only this layer knows."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
@@ -377,7 +378,7 @@ def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:
-    """Return the number of leaf devices, whichever they are, that may fail if the layer tolerates `losses` lost inputs.
+    """Return the number of leaf devices that may fail in any combination if the layer tolerates `losses` lost inputs.
 
     `inputs`: the number of disks that may fail in each input.
 

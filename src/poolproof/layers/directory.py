@@ -86,7 +86,7 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
-        """Return the target with facts added about the file system, pool or array that contains the directory."""
+        """Return a copy of the target with added facts about the directory's file system, pool or array."""
         found = storage_at(built.host, built.inputs[0].path)
         return describe_found(built.host, found, target) if found else target
 

@@ -40,7 +40,7 @@ class FoundReader:
         return None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
-        """Return the target with facts added about storage that uses this technology."""
+        """Return a copy of the target with added facts about storage that uses this technology."""
         return target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:

@@ -77,7 +77,7 @@ def disks_of(host: Host, device: str) -> tuple[str, ...]:
 
 
 def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
-    """Return the target with all facts added that the technologies report about storage not built by poolproof."""
+    """Return a copy of the target with added facts from all technologies about storage not built by poolproof."""
     for layer in all_layers().values():
         target = layer.describe_found(found, host, target)
     return target

@@ -50,7 +50,7 @@ class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that closes the mapping with cryptsetup, on condition that the mapping exists."""
+        """Return the command that closes the mapping with cryptsetup, to be run only if the mapping exists."""
         return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
 
 

@@ -22,7 +22,7 @@ class UndoGroup(CommandUndo, frozen=True, tag="group"):
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the volume group, on condition that the group's directory exists in /dev."""
+        """Return the script that removes the volume group, to be run only if the group's directory exists in /dev."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 

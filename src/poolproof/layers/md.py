@@ -112,7 +112,7 @@ class UndoArray(CommandUndo, frozen=True, tag="array"):
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks, on condition that its node exists."""
+        """Return the script that stops the array and erases its superblocks, to be run only if its node exists."""
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 

@@ -81,7 +81,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return the target with the facts added that only the layers can find out about the layout."""
+    """Return a copy of the target with added facts about the layout that only its layers know."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):

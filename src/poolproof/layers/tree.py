@@ -336,7 +336,7 @@ def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 
 
 def redundancy(node: Node) -> int | None:
-    """Return the number of devices, whichever they are, that may fail without data loss, or None if unknown.
+    """Return the number of devices that may fail in any combination without data loss, or None if unknown.
 
     It is unknown if the layout uses an existing directory, because the redundancy of the storage below is unknown.
     """

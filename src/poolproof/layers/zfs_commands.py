@@ -44,7 +44,7 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that destroys the pool, on condition that it is imported.
+        """Return the command that destroys the pool, to be run only if it is imported.
 
         If destroying it fails, the pool is exported instead.
         """

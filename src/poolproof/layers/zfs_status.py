@@ -33,7 +33,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target with the properties of its dataset or volume, and the facts about its pool, added."""
+    """Return a copy of the target with the properties of its dataset or volume and the facts about its pool."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),

@@ -100,7 +100,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """The number of devices, whichever they are, that may fail without data loss."""
+        """The number of devices that may fail in any combination without data loss."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ parent=${1%/*}
 
 
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
-    """Return what the run with this label and these directories may remove.
+    """Return the names and paths that belong to the run with this label and these directories.
 
     `where`: the source of these values, for error messages.
 
@@ -48,7 +48,7 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
 
 
 def owned_by_site(site: Site) -> Owned:
-    """Return what a run that builds its layouts on this site may remove."""
+    """Return the names and paths that belong to a run that builds its layouts on this site."""
     return Owned(site.label, (site.state_dir, site.ram_dir))
 
 

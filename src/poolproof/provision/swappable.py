@@ -45,7 +45,7 @@ def check_not_swappable(host: Host, path: str) -> None:
 
 
 def swappable(host: Host, path: str) -> tuple[str, str] | None:
-    """Return who could replace the directory or one of its parents with a link, and a hint, or None if nobody could.
+    """Return an error message and a hint if another user could replace the directory or a parent, or None.
 
     The conditions are listed in `check_not_swappable`. `path` need not exist.
     """
@@ -62,7 +62,10 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 
 
 def replacer(folder: DirectoryStat, user: int) -> str | None:
-    """Return who else could replace the folder's contents, or None if only root and `user` (a uid) could."""
+    """Return the other user or group that could replace the folder's contents, or None if there is none.
+
+    `user`: the uid that may do so, as may root.
+    """
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"
     if folder.mode & _STICKY:
