@@ -305,7 +305,7 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the (array, action, progress) of all background work on md arrays, such as `("md0", "resync", "12.6%")`."""
+    """Yield (array, action, progress) for each background task of an md array, such as `("md0", "resync", "12.6%")`."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         for action, done in _MDSTAT_ACTION.findall(rest):

@@ -45,7 +45,7 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""The command for the kernel module's version, which is the last line printed by `zfs version`."""
+"""The command `zfs version`. The last version number in its output is that of the kernel module."""
 
 _MIB = 1024**2
 _GIB = 1024**3

@@ -140,8 +140,8 @@ def create(
 def attach(pool: str, anchor: str, device: str) -> Step:
     """Return the step that attaches a device to the anchor's mirror.
 
-    The undo destroys the entire pool. Detaching the device might fail, because the anchor may have been detached in the
-    meantime. The layers below the device can be removed only once the pool is gone.
+    The undo destroys the entire pool. Detaching the device could fail, because the anchor may have been detached in the
+    meantime. In addition, the layers below the device can be removed only once the pool is gone.
     """
     return Step(
         f"attach {device} to {pool}",
