@@ -1,6 +1,6 @@
 """The service times of a hard disk with one actuator, a rotating platter, look-ahead for one stream and a write cache.
 
-All random numbers come from a single seeded generator, so the same sequence of requests always takes the same time.
+All random numbers come from a single seeded generator, so the same requests at the same times always take equally long.
 This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
 """
 
