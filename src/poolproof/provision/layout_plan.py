@@ -29,7 +29,7 @@ _LIMIT_S = 20.0
 class HostFacts:
     """The host's current devices and directories, as input for planning.
 
-    `below_state`: the disk that stores the state directory, or None if it is stored on several disks or on none.
+    `below_state`: the disk that stores the state directory, or None if several disks store it or none is known.
     `directories`: the volume of each directory in a `dir` layout, keyed by its path.
     """
 
