@@ -184,7 +184,7 @@ class Measure:
 
     @property
     def longest_s(self) -> float:
-        """Return the maximum duration of a trial in seconds, as requested."""
+        """Return the maximum duration of a trial that the campaign requests, in seconds."""
         return self.time_s if self.until is None else self.until.max_s
 
 

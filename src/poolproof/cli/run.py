@@ -109,7 +109,7 @@ def command(
 
 
 def _query_fio_ahead() -> None:
-    """While modules are imported, query this machine's fio in the background for data needed to plan any run."""
+    """Query this machine's fio in the background during imports, because planning a run always needs the answers."""
     from poolproof.campaign.generator_option import DEFAULT_GENERATOR
     from poolproof.hosts.local import HERE
     from poolproof.load.generator import all_generators

@@ -17,12 +17,12 @@ DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """The facts about the host that are needed to plan devices.
+    """The facts about the host that are needed to plan the devices.
 
-    `loops`: a free loop device number for each device.
-    `nbds`: the free numbers of the kernel's nbd devices.
+    `loops`: one free loop device number per device.
+    `nbds`: the numbers of the free nbd devices.
     `below`: the disk that stores the state directory.
-    `disks`: a recent result of `facts.block.block_devices`.
+    `disks`: recent output of `facts.block.block_devices`.
     `permitted`: the identities of the disks that poolproof may overwrite.
     """
 

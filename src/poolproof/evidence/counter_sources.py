@@ -16,11 +16,11 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class CounterSource:
-    """Counters of the host, which are read before the load and again after the final flush.
+    """Host counters that are read before the load and again after the final flush.
 
     `files`, `command`: the files to read (e.g. /proc/vmstat) or the command to run; only one of them is set.
-    `parse`: converts the contents of each file, or the command's output, to values keyed by the counter's name. A
-    missing file or program is passed as an empty string, for which it must return no counters.
+    `parse`: converts the contents of the files, or the command's output, to values keyed by the counter's name. If a
+    file or program is missing, it receives an empty string and must return no counters.
     """
 
     name: str

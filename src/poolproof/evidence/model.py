@@ -282,12 +282,13 @@ class ZfsUse:
 
 @dataclass(frozen=True)
 class Level:
-    """The number of bytes that passed through one level of the storage stack during the window.
+    """The bytes that passed through one level of the storage stack during the window.
 
-    `layer`: `fio`, a layer's keyword in a campaign, `dataset`, `device` (a leaf) or `below` (a loop file's disk).
-    `depth`: 0 for fio.
+    `layer`: `fio`, a layer's keyword in a campaign, `dataset`, `device` (a leaf device), or `below` (a loop file's
+    disk).
+    `depth`: the depth of the level; 0 for fio.
     `write_bytes`: the bytes written by the time that fio ended.
-    `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level was not counted then.
+    `drained_write_bytes`: the bytes written by the end of the final flush, or None if nobody counted them.
     """
 
     layer: str

@@ -111,8 +111,8 @@ class IoLimit:
 class CpuLimits:
     """A control group's tightest CPU limit, and how often and for how long the process was throttled.
 
-    `processors`: the limit as a number of processors, or None without a limit.
-    `periods`, `seconds`: the totals since the group was created.
+    `processors`: the limit as a number of processors, or None if there is no limit.
+    `periods`, `seconds`: the number of throttled periods and their total duration since the group was created.
     """
 
     processors: float | None = None

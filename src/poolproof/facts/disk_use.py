@@ -87,10 +87,10 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return a use if the kernel refuses to open the block device exclusively, or None if the device can be opened.
+    """Return how the block device is used if the kernel refuses to open it exclusively, or None if it can be opened.
 
-    The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. A use is
-    also returned if the host has no program for this test. Raises a CommandError if the host does not respond.
+    The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. If the host
+    has no program for this test, the device is treated as used. Raises a CommandError if the host does not respond.
     """
     code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
     return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED

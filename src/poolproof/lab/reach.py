@@ -156,9 +156,9 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has crashed, report the end of its console log in place of the lost connection.
+    """If the lab's machine has crashed, raise an error with the end of its console log instead of the lost connection.
 
-    `first`: commands for the error's hint. The command at the end of the original hint is added to them.
+    `first`: commands to suggest in the hint, before the one with which the hint of the lost connection ended.
     """
     try:
         yield

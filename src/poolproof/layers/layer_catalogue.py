@@ -20,7 +20,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers, keyed by their word, in alphabetical order."""
+    """Return all layers in alphabetical order, keyed by their keyword."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )

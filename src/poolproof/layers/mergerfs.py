@@ -1,6 +1,6 @@
 """mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
 
-Options are passed to mergerfs unchanged. The branches are in the order of the expression.
+Options are passed to mergerfs unchanged. The branches keep the order in which the expression lists them.
 
 mergerfs creates no files on a branch with less free space than `minfreespace` (default: 4G), so small test disks would
 stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof therefore sets

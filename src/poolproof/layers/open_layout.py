@@ -81,7 +81,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return a copy of the target with added facts about the layout that only its layers know."""
+    """Return a copy of the target, completed with facts about the layout that only the layers can supply."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):

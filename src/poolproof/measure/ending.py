@@ -195,7 +195,9 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that divide the time after the warm-up into equal sections. Empty if there are too few."""
+    """Return the reports at the bounds of equal sections of the time after the warm-up. Empty if there are too few
+    reports.
+    """
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []

@@ -100,10 +100,10 @@ class TrialOrder:
             yield self._workloads[name], next(self._free_numbers(name))
 
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
-        """Return the trials that are guaranteed to run in one build or in all, each with its number.
+        """Return the numbered trials that are certain to run in one build, or in all builds.
 
-        These are the trials that each workload still needs to reach the minimum in a build. A workload that has reached
-        the minimum gets one more trial if it currently needs one.
+        These are the trials that each workload still needs to reach the minimum number per build. A workload that has
+        reached the minimum gets one more trial if its result is not yet precise enough.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}

@@ -125,9 +125,10 @@ def _covers(part: LoadPart, job: LoadPart) -> bool:
 
 
 def _is_covered(reached: Mapping[str, Sequence[tuple[float, float]]], extent: Extent) -> bool:
-    """True if the earlier job covers the extent.
+    """True if the earlier job covers the whole extent.
 
-    `reached`: the starts of the earlier job's extents, each with the largest end so far, keyed by scale.
+    `reached`: for each scale, the starts of the earlier job's extents in order. Each start comes with the largest end
+    up to that extent.
     """
     for scale, ends in reached.items():
         at = bisect_right(ends, (extent.start, inf))

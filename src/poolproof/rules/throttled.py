@@ -33,9 +33,9 @@ def _times(count: int) -> str:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield a finding if the limit applies to the load.
+    """Yield a finding if the limit applies to this load.
 
-    Its effect is `suspects` if the rate came close to the limit, otherwise `notes`.
+    The finding has the effect `suspects` if the rate came close to the limit, and `notes` otherwise.
     """
     rate = _rate(case, limit)
     if rate is None:

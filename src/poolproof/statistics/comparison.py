@@ -95,8 +95,8 @@ def log_mean(
 
     `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
     latencies into bins.
-    `least_count`: the number of values measured in any case. If there are more, measuring ended as soon as the mean
-    looked precise enough, so the standard error is increased.
+    `least_count`: the minimum number of values that is always measured. If there are more values, measuring ended as
+    soon as the mean looked precise enough, so the standard error is increased.
     """
     if not values or min(values) <= 0:
         return None

@@ -68,10 +68,10 @@ def repeated_half_width(
 
 
 def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
-    """Return the fraction by which a standard error may be too small, or 0 with at most `least_count` measurements.
+    """Return the fraction by which a standard error may be underestimated.
 
-    Measuring stops as soon as the standard error is small, which sometimes happens by chance. The fraction is the
-    relative standard error of a standard deviation.
+    Measuring stops once the standard error looks small, which can happen by chance. The fraction is the relative
+    standard error of a standard deviation, or 0 if there are no more than `least_count` measurements.
     """
     if count <= least_count:
         return 0.0

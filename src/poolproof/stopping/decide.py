@@ -82,10 +82,10 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision, without its confidence interval if the load generator sent too few reports.
+    """Return the decision. Remove its confidence interval if the load generator sent too few reports.
 
-    Values between two reports are only interpolated. fio does not report while its queue is stuck, which may take
-    seconds behind a ZFS transaction group.
+    Between two reports, values are only interpolated. fio sends no report while its queue is stuck, which can last
+    seconds while ZFS commits a transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)

@@ -1,9 +1,8 @@
-"""Options that a text does not show: the values that the rules assume, and the list of unknown facts that audit
-reports.
+"""What happens if a text does not show an option: the value that rules assume, and the unknown facts that audit lists.
 
-An option that the text cannot show is assumed to have the value that favours the job. Then no finding is based on a
-guess. fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a
-value, such as `stonewall` and `refill_buffers`.
+A missing option is assumed to have the value that favours the job, so that no finding is based on a guess. fio's header
+line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such as
+`stonewall` and `refill_buffers`.
 """
 
 from collections import Counter

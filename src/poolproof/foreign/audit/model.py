@@ -32,8 +32,8 @@ class AuditedMetrics:
     sync: Latency | None = None
 
     def may_show(self, metric: MetricId) -> bool:
-        """True if the metric is a rate, or a latency for which the source contains any values (of the same I/Os or
-        syncs).
+        """True if the metric is a rate, or if the source has a latency of the I/Os or syncs that the metric
+        measures.
         """
         of = metric_of(metric)
         if of.is_of_ios:

@@ -198,7 +198,9 @@ def _named_files(load: Load, found: FoundResult) -> Load:
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Weaken findings that are based on a sentence to `suspects`, because a sentence cannot refute a result."""
+    """Downgrade findings that rest only on a sentence of the text: such a sentence can raise a suspicion, but not
+    refute.
+    """
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each

@@ -16,10 +16,10 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the text begins with a section (even without `]`) or an `include` line. Blank lines and comments are
-    ignored.
+    """True if the text begins with a section header or an `include` line.
 
-    A shell prompt (`[root@host ~]# fio …`) is not a section.
+    The header may lack its `]`. Blank lines and comments are ignored. A shell prompt (`[root@host ~]# fio …`) does not
+    count as a header.
     """
     for line in text.split("\n"):
         if line.strip() and line.lstrip()[0] not in "#;":

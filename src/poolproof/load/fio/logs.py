@@ -76,7 +76,7 @@ class SeriesLog:
         return len(self.time_ms)
 
     def of(self, direction: int) -> "SeriesLog":
-        """Return the samples with this direction."""
+        """Return the samples of this I/O direction."""
         chosen = list(map(direction.__eq__, self.directions))
         if all(chosen):
             return self

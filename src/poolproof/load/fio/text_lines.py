@@ -319,12 +319,12 @@ def disk(line: str) -> DiskUtilization | None:
 
 
 def has_components(line: str) -> bool:
-    """True if the disk's statistics include its component disks, which are on the next lines."""
+    """True if the disk's statistics already include those of its component disks, which follow on the next lines."""
     return "aggrios=" in line
 
 
 def latency_shares(line: str) -> dict[float, float]:
-    """Return the percentage of I/Os in each bin, keyed by upper bound in nanoseconds. Empty for other lines."""
+    """Return the percentage of I/Os per latency bin, keyed by upper bound in ns. Empty for a line without bins."""
     match = _SHARES.match(line)
     if match is None:
         return {}

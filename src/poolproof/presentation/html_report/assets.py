@@ -69,7 +69,7 @@ def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = 
 
 
 def asset(name: str) -> str:
-    """Return the contents of this package's template, script or style sheet with this name."""
+    """Return the contents of this package's template, script or style sheet with the given name."""
     return (files("poolproof.presentation.html_report") / "assets" / name).read_text(encoding="utf-8")
 
 

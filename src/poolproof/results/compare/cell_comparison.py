@@ -49,7 +49,7 @@ class Side:
         )
 
     def metric(self, key: CellKey) -> MetricId:
-        """Return the metric used to compare the cell's workload."""
+        """Return the metric by which results under the cell's workload are compared."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:

@@ -51,9 +51,9 @@ class EarlierRuns:
         return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
-        """Return the difference between two values, including the between-run variance.
+        """Return the difference between two values. Its error includes the between-run variance.
 
-        It is positive if `one` is better.
+        The difference is positive if `one` is better.
         """
         between = self._of(one.metric)
         if between is None or same_run or one.cell.key != other.cell.key:
