@@ -48,7 +48,8 @@ printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
-# label into each label and name that they can choose. A pool on a whole disk makes a partition table.
+# label into each label and name that they can choose. A pool on a whole disk makes a partition table. Cache and spare
+# devices of a pool do not name the pool.
 _FOREIGN = """
 foreign() {
   [ -n "$mine" ] || return 0
@@ -59,8 +60,8 @@ foreign() {
   ) || return
   echo "$found" | while read -r type label; do
     case $type:$label in
-      *:"$mine"|*poolproof-"$mine"-*|:*|LVM2_member:*|crypto_LUKS:*|DM_*) ;;
-      gpt:*|dos:*|PMBR:*) case $found in *"$mine"*) ;; *) echo "$type" ;; esac ;;
+      *:"$mine"|*poolproof-"$mine"-*|:*|zfs_member:|LVM2_member:*|crypto_LUKS:*|DM_*) ;;
+      gpt:*|dos:*|PMBR:*) case $found in *"$mine"*|*zfs_member*) ;; *) echo "$type" ;; esac ;;
       *) echo "$type" $label ;;
     esac
   done | sort -u | paste -sd ,
