@@ -16,7 +16,7 @@ FLAGS = (
 )
 LIMIT_S = 600.0
 _STATE = "/sys/block/$(basename $(readlink -f /dev/disk/by-id/{disk}))/device/state"
-_FIO_REPORTS = ("sh", "-c", "grep -aqs status-interval /proc/[0-9]*/cmdline")
+_FIO_REPORTS = ("sh", "-c", "grep -aqs 'status[-]interval' /proc/[0-9]*/cmdline")
 
 
 def test_a_pool_that_loses_its_disk_does_not_end_the_run(lab: Machine, tmp_path: Path) -> None:
