@@ -69,7 +69,7 @@ def parse_metric(text: str | None) -> "MetricId | None":
     """Return the metric with this name, or None if no name is given.
 
     Raises:
-        UsageError: there is no such metric.
+        UsageError: the metric is unknown.
     """
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE

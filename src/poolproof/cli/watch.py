@@ -38,7 +38,7 @@ def command(
     from poolproof.presentation.live.follow import Follower
 
     follower = Follower(run)
-    until = follower.begun_s + _BEGINS_WITHIN_S  # a run that has just been created has no lock yet
+    until = follower.record.begun_s + _BEGINS_WITHIN_S  # a run that has just been created has no lock yet
     while not (follower.run.path / ".lock").exists() and time.time() < until < time.time() + 2 * _BEGINS_WITHIN_S:
         time.sleep(_POLL_S)
     if web:
@@ -80,7 +80,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
     """Show the run's progress for as long as a poolproof process is working on it."""
-    begun_s, hint = follower.begun_s or None, "Ctrl-C stops watching"
+    begun_s, hint = follower.record.begun_s or None, "Ctrl-C stops watching"
     with contextlib.ExitStack() as stack:
         screen = following(follower.campaign, follower.before, plain=plain, hint=hint, begun_s=begun_s)
         progress = stack.enter_context(screen)

@@ -59,8 +59,8 @@ class IdentityCheck(NamedTuple):
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that fails if the volume is no longer the right disk. Empty for devices that no other
-    disk can replace.
+    `identity_check`: a command that fails if another disk has taken the place of the right one. Empty for devices that
+    no other disk can replace.
     """
 
     steps: tuple[Step, ...]

@@ -363,7 +363,7 @@ class DeviceLimit:
 class Throttling:
     """The limits that control groups set on the load, and their effects.
 
-    `processors`: the number of processors that the load may use, or None if there is no limit.
+    `processors`: the number of processors that the load may use, or None if unlimited.
     `cpu_periods`, `cpu_s`: the number of times and seconds that the load was stopped to enforce its processor quota.
     `heat_events`: the number of times that a processor slowed down because of heat.
     """

@@ -173,7 +173,7 @@ def free_nbds(host: Host) -> tuple[int, ...]:
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
     """Return the kernel name of the block device with this device number, such as `8:1`, as a tuple.
 
-    The tuple is empty if there is no such device.
+    Empty if the device does not exist.
     """
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))

@@ -111,7 +111,7 @@ class IoLimit:
 class CpuLimits:
     """A control group's tightest CPU limit, and how often and for how long the process was throttled.
 
-    `processors`: the limit as a number of processors, or None if there is no limit.
+    `processors`: the limit as a number of processors, or None if unlimited.
     `periods`, `seconds`: the number of throttled periods and their total duration since the group was created.
     """
 

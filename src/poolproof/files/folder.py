@@ -36,7 +36,7 @@ class FileRefused(OSError):
 class Folder:
     """An open directory, which stays valid even if it is moved or its path is replaced.
 
-    It is closed once the object is no longer used.
+    It is closed when the object is garbage-collected.
     """
 
     def __init__(self, path: Path, handle: int) -> None:

@@ -57,7 +57,7 @@ START = (_QEMU, "ssh", "ssh-keygen")
 class OwnerProcess(msgspec.Struct, frozen=True):
     """The PID and start time (/proc/PID/stat, field 22) of the process that owns a lab.
 
-    If this process is no longer running, the lab is an orphan.
+    If this process has ended, the lab is an orphan.
     """
 
     pid: int

@@ -201,7 +201,7 @@ class ReportedQuota:
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Parse each tier's quota from the output of `autotier status`, fastest tier first. Empty if there is no table."""
+    """Parse each tier's quota from the output of `autotier status`, fastest tier first. Empty without a table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

@@ -47,7 +47,7 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 
 
 def storage_at(host: Host, path: str) -> FoundStorage | None:
-    """Return the storage that contains an existing file or directory, or None if there is no mount for it.
+    """Return the storage that contains an existing file or directory, or None if its mount is unknown.
 
     For an overlay, this is the storage of its upper directory, which receives all writes. Raises CommandFailed if
     `path` does not exist.

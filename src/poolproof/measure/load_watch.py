@@ -193,6 +193,7 @@ class LoadWatch:
 
     def _end_if_stuck(self) -> None:
         sampler, report = self._sampler, self.report
+        # The samples are at hand. Only if they show no progress are fio's reports read, which takes a command.
         if self.stuck is not None or not makes_no_progress(sampler.readings, len(sampler.leaves), (), self._over_at_s):
             return
         with contextlib.suppress(PoolproofError):

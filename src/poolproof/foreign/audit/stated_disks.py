@@ -67,7 +67,7 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement above `line` with the highest rate, or None if there is no statement above `line`."""
+    """Return the statement above `line` with the highest rate, or None if nothing is stated above `line`."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 

@@ -61,7 +61,7 @@ class Record:
     def begun_at(self) -> str:
         """Return the start time in ISO 8601. fio's timestamp is the end of the run, so the run time is subtracted.
 
-        Empty if there is no timestamp. Also empty if the run would start before 1970 or end after 2248, since such
+        Empty without a timestamp. Also empty if the run would start before 1970 or end after 2248, since such
         times must be wrong.
         """
         ended_ms = self.result.timestamp_ms

@@ -78,7 +78,7 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 def _values(value: str, text: str) -> tuple[str, ...]:
     """Return one copy of the value for each word that a `for` loop assigns to the value's first variable.
 
-    In each copy, the variable is replaced with the word. If there is no such loop, the value is returned unchanged.
+    In each copy, the variable is replaced with the word. Without such a loop, the value is returned unchanged.
     """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []

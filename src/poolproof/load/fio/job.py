@@ -28,7 +28,7 @@ _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 class Job:
     """A fio job, including the global options that apply to it. Option names are canonical.
 
-    `line`: the line number (1-based) of the job's section or `--name`, or None if there is no source text.
+    `line`: the line number (1-based) of the job's section or `--name`, or None if the job was not parsed from text.
     `lines`: each option's line number, or empty if there is no source text.
     `early_bases`: the kb_base for each option that fio reads before it reaches the job's own kb_base.
 

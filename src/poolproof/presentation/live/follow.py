@@ -78,11 +78,6 @@ class Follower:
         """Return a context in which the measuring process writes live rates to files, for `update` to report."""
         return self._notes.watched()
 
-    @property
-    def begun_s(self) -> float:
-        """Return the run's start time in seconds since 1970, or 0 if unknown."""
-        return self.record.begun_s
-
     def why_idle(self, done: int, total: int) -> str:
         """Return a message explaining why the run, with `done` of `total` trials finished, is not in progress."""
         if self.record.imported:

@@ -28,7 +28,7 @@ class WatchedRun:
 
     def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
         self._follower, self._clock = follower, clock
-        self._progress = RunProgress(follower.campaign, follower.before, begun_s=follower.begun_s or None)
+        self._progress = RunProgress(follower.campaign, follower.before, begun_s=follower.record.begun_s or None)
         follower.last_rates(self._progress)
         self._running = follower.run.is_going()
         self._lock = threading.Lock()
