@@ -22,6 +22,7 @@ _LONGEST_SCRIPT = 60
 _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
 _LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,20 +87,45 @@ def run(
         CommandTimedOut: the program was still running after `timeout_s` seconds.
         CommandError: the program could not be started, for example because it is not executable.
     """
-    begun = time.monotonic()
-    process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
+    begun, process = time.monotonic(), None
     try:
+        with _signals_delayed():
+            process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
         out, err = process.communicate(stdin, timeout=min(timeout_s, _LONGEST_S))
-    except subprocess.TimeoutExpired:
-        end_group(process)
-        raise CommandTimedOut(argv, timeout_s) from None
-    except BaseException:
-        end_group(process)
+    except BaseException as error:
+        if process is not None:
+            end_group(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise CommandTimedOut(argv, timeout_s) from None
         raise
     completed = Completed(tuple(argv), process.returncode, out, err, time.monotonic() - begun)
     if check and completed.returncode != 0:
         raise CommandFailed(completed)
     return completed
+
+
+@contextlib.contextmanager
+def _signals_delayed() -> Iterator[None]:
+    """Delay the handlers of SIGINT, SIGTERM and SIGHUP until the context ends.
+
+    If a handler raised KeyboardInterrupt while a program was being started, nobody would know the program and end it.
+    """
+    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
+    if threading.current_thread() is not threading.main_thread() or None in handlers.values():
+        yield  # handlers run in the main thread only; None is a handler that Python can't restore
+        return
+    arrived: list[int] = []
+    for number, handler in handlers.items():
+        if callable(handler):
+            signal.signal(number, lambda number, _frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        for late in arrived:
+            signal.raise_signal(late)
 
 
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:

@@ -1,9 +1,12 @@
 """The module that starts programs: time limits, how programs end, output."""
 
 import contextlib
+import signal
+import sys
 import threading
 import time
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -43,6 +46,25 @@ def _pidfds() -> int:
         with contextlib.suppress(FileNotFoundError):
             found += "pidfd" in str(entry.readlink())
     return found
+
+
+def test_a_program_is_ended_if_ctrl_c_arrives_while_it_is_being_started() -> None:
+    """Send the signal at the moment at which the program exists, but Popen has not returned yet."""
+
+    def interrupt(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "return" and frame.f_code.co_name == "_execute_child":
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            process.run(["sleep", "29.53"], timeout_s=60)
+    finally:
+        sys.setprofile(None)
+    running = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    assert b"sleep\x0029.53\x00" not in running
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
