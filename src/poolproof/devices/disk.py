@@ -73,7 +73,8 @@ _WIPE_AND_FORGET = (
     + _IS_IT
     + """
 [ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
-[ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
+content=$(wipefs --no-act "$disk") || exit 1
+[ -n "$content" ] || exec rm -- "$6"
 [ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
   echo "the machine was rebooted after poolproof claimed $disk, so the data on it may be yours;" \\
     "if the data can be deleted: wipefs --all $disk" >&2
