@@ -56,15 +56,17 @@ def test_a_program_is_ended_if_ctrl_c_arrives_while_it_is_being_started() -> Non
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.setprofile(interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
             process.run(["sleep", "29.53"], timeout_s=60)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         sys.setprofile(None)
+        signal.signal(signal.SIGINT, before)
     running = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
     assert b"sleep\x0029.53\x00" not in running
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
