@@ -1,4 +1,7 @@
-"""The remains of killed runs are found without naming a run, and new runs report them. Active runs are not touched."""
+"""The remains of killed runs are found without naming a run, and new runs report them. Active runs are not touched.
+
+These tests don't run next to others: as long as a mount has no server, mkfs.btrfs fails everywhere on the machine.
+"""
 
 import contextlib
 import errno
@@ -13,8 +16,6 @@ import pytest
 from tests.loop.command import Answer, Started, ask
 from tests.loop.leftovers import leftovers_of
 from tests.loop.testbed import Testbed
-
-pytestmark = pytest.mark.parallel
 
 _EMULATED = """
 devices: {a: {emulate: nvme, size: 512M}}
