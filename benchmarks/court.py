@@ -1,19 +1,21 @@
-"""Measure the same campaign twice, many times, and count wrong words and intervals: `python -m benchmarks.court`.
+"""Measure the same campaign again and again, and count wrong words and intervals: `python -m benchmarks.court`.
 
-    python -m benchmarks.court [--lab] [PAIRS] [FOLDER]
+    python -m benchmarks.court [--lab] [RUNS] [FOLDER]
 
-Each pair consists of two runs of benchmarks/campaigns/court.yaml, one after the other, and `poolproof compare` of these
-runs: nothing changed between them, so each `faster` and each `slower` is false. With `--lab`, the campaign is
-court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are converted into each other in place. Every
-second pair is measured with `until` instead of a fixed time. A difference is planted in each pair: the speeds of the
-second run are divided by 1.2, and the cells that are then called slower are counted.
+Each run measures benchmarks/campaigns/court.yaml; every second one with `until` instead of a fixed time. `poolproof
+compare` then compares every two runs of the same kind: nothing changed between them, so each `faster` and each `slower`
+is false. 14 runs make 42 pairs. As these pairs share runs, the tables also have a row for the pairs that don't: the
+first run with the second, the third with the fourth, and so on. With `--lab`, the campaign is court-zfs.yaml, and each
+run has a new lab: ZFS layouts, four of which are converted into each other in place. A difference is planted in each
+pair: the speeds of the second run are divided by 1.2, and the cells that are then called slower are counted.
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
-again, so an interrupted court can be continued, and more pairs can be added later. A pair takes about eight minutes on
-an idle machine, and longer in a lab.
+again, so an interrupted court can be continued, and more runs can be added later. A run takes about four minutes on an
+idle machine, and longer in a lab.
 """
 
+import itertools
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,15 +31,15 @@ from poolproof.statistics.comparison import LEAST_EFFECT, decide
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
 KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "3..4")}
-"""The options of `poolproof run` for each kind of pair."""
+"""The options of `poolproof run` for each kind of run."""
 
 PLANTED = 0.2
-_PAIRS = 40
+_RUNS = 14
 
 
 @dataclass(frozen=True)
 class Court:
-    """Where the pairs are measured: the campaign, the options of `poolproof run`, and the longest time of a run."""
+    """Where the runs are measured: the campaign, the options of `poolproof run`, and the longest time of a run."""
 
     campaign: Path
     folder: Path
@@ -55,10 +57,11 @@ class Judged:
 
     `excluding` has the cells whose own 95 % interval does not contain 0 %. `found` is the number of cells that are
     called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
-    word before that.
+    word before that. `disjoint` is true for a pair none of whose runs is in another disjoint pair.
     """
 
     kind: str
+    disjoint: bool
     cells: int
     tested: int
     false: tuple[str, ...]
@@ -67,11 +70,22 @@ class Judged:
     found: int
 
 
-def judge(kind: str, a: LoadedRun, b: LoadedRun, *, alone: bool = False) -> Judged:
+@dataclass(frozen=True)
+class Pair:
+    """Two runs of the same kind. `disjoint` is explained in `Judged`."""
+
+    kind: str
+    a: LoadedRun
+    b: LoadedRun
+    disjoint: bool = True
+
+
+def judge(pair: Pair, *, alone: bool = False) -> Judged:
     """Compare two runs of the same campaign; with `alone`, without the earlier runs in their folder.
 
     Raises: RunError: no cell has a valid result in both.
     """
+    a, b = pair.a, pair.b
     if alone:
         a, b = (replace(run, record=replace(run.record, facts={**run.record.facts, "machine": ""})) for run in (a, b))
     cells = compare(Side(a), Side(b), effect=LEAST_EFFECT).cells
@@ -79,7 +93,8 @@ def judge(kind: str, a: LoadedRun, b: LoadedRun, *, alone: bool = False) -> Judg
     planted = decide([replace(each, log=each.log - math.log1p(PLANTED)) for each in differences], LEAST_EFFECT)
     tested = [cell for cell in cells if cell.difference.error is not None]
     return Judged(
-        kind=kind,
+        kind=pair.kind,
+        disjoint=pair.disjoint,
         cells=len(cells),
         tested=len(tested),
         false=tuple(_shown(cell) for cell in cells if cell.decision.word in ("faster", "slower")),
@@ -98,21 +113,20 @@ def _shown(cell: ComparedCell) -> str:
     return f"{cell.key.workload} on {cell.key.layout} {cell.decision.word} ×{math.exp(cell.difference.log):.2f}"
 
 
-def pairs_in(folder: Path, count: int) -> Iterator[tuple[str, Path, Path]]:
-    """Yield the kind and the two run directories of each pair; kinds alternate."""
+def runs_in(folder: Path, count: int) -> Iterator[tuple[str, Path]]:
+    """Yield the kind and the run directory of each run; kinds alternate."""
     kinds = list(KINDS)
     for number in range(count):
         kind = kinds[number % len(kinds)]
-        yield kind, folder / f"{number:03}-{kind}-a", folder / f"{number:03}-{kind}-b"
+        yield kind, folder / f"{number:03}-{kind}"
 
 
-def measured(court: Court, folder: Path, count: int) -> Iterator[tuple[str, LoadedRun, LoadedRun]]:
-    """Yield the runs of each pair, and measure what is missing. A pair with a failed run is reported and left out."""
-    for kind, *paths in pairs_in(folder, count):
-        found = [_measured(court, path, KINDS[kind]) for path in paths]
-        runs = [run for run in found if run is not None]
-        if len(runs) == len(paths):
-            yield kind, runs[0], runs[1]
+def pairs_of(runs: Sequence[tuple[str, LoadedRun]]) -> Iterator[Pair]:
+    """Yield every two runs of the same kind, in the order in which they were measured."""
+    for kind in KINDS:
+        own = [(number, run) for number, run in enumerate(run for each, run in runs if each == kind)]
+        for (i, a), (j, b) in itertools.combinations(own, 2):
+            yield Pair(kind, a, b, disjoint=i % 2 == 0 and j == i + 1)
 
 
 def _measured(court: Court, path: Path, options: Sequence[str]) -> LoadedRun | None:
@@ -137,11 +151,11 @@ def _measured(court: Court, path: Path, options: Sequence[str]) -> LoadedRun | N
 
 
 def rows(found: Sequence[Judged]) -> Iterator[str]:
-    """Yield the table, a row for each kind of pair and one for all."""
+    """Yield the table: a row for each kind of pair, one for all, and one for the pairs that share no run."""
     yield "| pairs | cells | pairs with a false word | false words | intervals without 0 % | undecided | 20 % found |"
     yield "|---|---|---|---|---|---|---|"
-    for kind in (*KINDS, "all"):
-        own = [each for each in found if kind in ("all", each.kind)]
+    for kind in (*KINDS, "all", "disjoint"):
+        own = [each for each in found if kind in ("all", each.kind) or (kind == "disjoint" and each.disjoint)]
         cells, tested = sum(each.cells for each in own), sum(each.tested for each in own)
         if not tested:
             continue
@@ -155,25 +169,27 @@ def rows(found: Sequence[Judged]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure the pairs that are missing, then print a line for each false word, and the tables."""
+    """Measure the runs that are missing, then print a line for each false word, and the tables."""
     court = LAB if "--lab" in sys.argv else HERE
     words = [word for word in sys.argv[1:] if word != "--lab"]
-    count = int(words[0]) if words else _PAIRS
+    count = int(words[0]) if words else _RUNS
     folder = Path(words[1]) if len(words) > 1 else court.folder
     folder.mkdir(parents=True, exist_ok=True)
-    with_earlier, alone = [], []
-    for kind, a, b in measured(court, folder, count):
-        try:
-            with_earlier.append(judge(kind, a, b))
-            alone.append(judge(kind, a, b, alone=True))
-        except RunError as error:
-            print(f"{a.path.name}: {error.message}", file=sys.stderr)
-    for title, found in (("without earlier runs", alone), ("with the earlier runs of the folder", with_earlier)):
+    found = [(kind, _measured(court, path, KINDS[kind])) for kind, path in runs_in(folder, count)]
+    pairs = list(pairs_of([(kind, run) for kind, run in found if run is not None]))
+    for title, alone in (("without earlier runs", True), ("with the earlier runs of the folder", False)):
         print(f"\n{title}:\n")
-        for number, each in enumerate(found):
-            for text in each.false:
-                print(f"pair {number}, {each.kind}: {text}")
-        print("\n".join(rows(found)))
+        judged = []
+        for pair in pairs:
+            name = f"{pair.a.path.name} and {pair.b.path.name}"
+            try:
+                judged.append(judge(pair, alone=alone))
+            except RunError as error:
+                print(f"{name}: {error.message}", file=sys.stderr)
+                continue
+            for text in judged[-1].false:
+                print(f"{name}: {text}")
+        print("\n".join(rows(judged)))
 
 
 if __name__ == "__main__":
