@@ -86,7 +86,7 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
     found = []
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
-            setting = f"{name}={job.options[name]}"
+            setting = f"{name}={job.options[name]}" if name in job.lines else f"cd {job.options[name]}"
             message = (
                 f"{setting}: lint does not know the value of {variable}, so it reports only what is wrong for every "
                 "value"

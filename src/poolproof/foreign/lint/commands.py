@@ -10,6 +10,7 @@ from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, Lo
 from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
+from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments, without_windows_path
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
@@ -19,6 +20,7 @@ _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", 
 _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a variable: $FIO, ${FIO_CMD}
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
+_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
@@ -46,7 +48,7 @@ def _units(text: str, surroundings: JobEnvironment, variables: Mapping[str, str]
     for document in script.documents:
         if has_fio_options(document.text):
             unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
-            units.append(unit)
+            units.append(replace(unit, jobs=jobs_in(document.folder, unit.jobs)))
     if _FIO.search(text):
         units += (unit for words in script.commands for unit in _printed_job_file(words, surroundings))
     return tuple(sorted(units, key=lambda unit: unit.line))
@@ -59,11 +61,13 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
         place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
+            unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
+            is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
-                yield from _of_quoted(word, variables, depth)
+                yield from _of_quoted(word if is_here else replace(word, folder=""), variables, depth)
 
 
 def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
@@ -79,6 +83,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
     if not has_fio_options(text):
         return
     unit = replace(unit_of_job_file(text, surroundings, first_line=given[0].line), sections=None)
+    unit = replace(unit, jobs=jobs_in(program.folder, unit.jobs))
     if text == given[0].text:  # the job file's line numbers are then those of the script
         yield unit
         return
@@ -93,9 +98,8 @@ def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Ite
         return
     if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
         return
-    for unit in _of_commands(
-        read_script(word.text, variables, start=word.verbatim or 0, line=word.line), variables, depth + 1
-    ):
+    script = read_script(word.text, variables, start=word.verbatim or 0, line=word.line, folder=word.folder)
+    for unit in _of_commands(script, variables, depth + 1):
         yield unit if word.verbatim is not None else replace(unit, sections=None)
 
 

@@ -5,8 +5,9 @@ file with zeros.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
+from posixpath import join
 from typing import Literal
 
 from poolproof.foreign.lint.shell_words import ShellWord, read_script
@@ -30,7 +31,10 @@ class PreparedFile:
 
 def prepared_files(text: str, variables: Mapping[str, str]) -> tuple[PreparedFile, ...]:
     """Return the effects of a script's commands on files and devices, in order."""
-    return tuple(each for words in read_script(text, variables).commands for each in _of_command(words))
+    found = []
+    for words in read_script(text, variables).commands:
+        found += [replace(each, path=join(words[0].folder, each.path)) for each in _of_command(words)]
+    return tuple(found)
 
 
 def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:

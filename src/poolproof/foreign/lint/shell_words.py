@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from poolproof.foreign.lint.working_folder import WorkingFolder
+
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
 _PLAIN = re.compile(r"[^ \t\r;&|()<>\n'\"\\$`]+")
@@ -30,6 +32,7 @@ class ShellWord:
     `verbatim`: the position of the content, if one pair of quotes encloses the entire word and it contains no escapes.
     `is_split`: True if the word is one of several to which a variable expanded. All these words have the variable's
     position.
+    `folder`: the working directory of the command, or an empty string if the script does not set it.
     """
 
     text: str
@@ -38,17 +41,19 @@ class ShellWord:
     line: int
     verbatim: int | None = None
     is_split: bool = False
+    folder: str = ""
 
 
 @dataclass(frozen=True)
 class HereDocument:
     """The text of a here-document, between `<<MARK` and the mark. It begins at character `start` and on line `line` of
-    the script.
+    the script. `folder`: the working directory of its command, as in `ShellWord`.
     """
 
     text: str
     start: int
     line: int
+    folder: str = ""
 
 
 @dataclass
@@ -66,16 +71,16 @@ def key_without_default(name: str) -> str:
     return f"{name}:-"
 
 
-def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
-    """Parse a script that begins at character `start` and line `line` of a larger text.
+def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1, folder: str = "") -> Script:
+    """Parse a script that begins at character `start` and line `line` of a larger text, and runs in `folder`.
 
     Commands in `$(…)` and in backquotes are listed before the command that contains them.
     """
-    return _ShellParser(text, variables, start, line, 0).read()
+    return _ShellParser(text, variables, start, line, 0, folder).read()
 
 
 class _ShellParser:
-    def __init__(self, text: str, variables: Mapping[str, str], start: int, line: int, depth: int) -> None:
+    def __init__(self, text: str, variables: Mapping[str, str], start: int, line: int, depth: int, folder: str) -> None:
         self._depth = depth
         self._text = text
         self._variables = variables
@@ -86,6 +91,7 @@ class _ShellParser:
         self._command: list[ShellWord] = []
         self._waiting: list[re.Match[str]] = []
         self._drops_next = False
+        self._folder = WorkingFolder(folder)
 
     def read(self) -> Script:
         while self._place < len(self._text):
@@ -128,6 +134,10 @@ class _ShellParser:
             self._end_command()
             if character == "\n":
                 self._documents()
+            elif character == "(":
+                self._folder.open_subshell()
+            elif character == ")":
+                self._folder.close_subshell()
         else:
             self._word()
 
@@ -139,14 +149,15 @@ class _ShellParser:
             found = mark.search(self._text, self._place)
             start, line = self._start + self._place, self._line
             text = self._take(found.start() if found else len(self._text))
-            self._script.documents.append(HereDocument(text, start, line))
+            self._script.documents.append(HereDocument(text, start, line, self._folder.path))
             self._take(found.end() + 1 if found else len(self._text))
         self._waiting.clear()
 
     def _end_command(self) -> None:
         self._drops_next = False
         if self._command:
-            self._script.commands.append(self._command)
+            folder = self._folder.run([word.text for word in self._command])
+            self._script.commands.append([replace(word, folder=folder) for word in self._command])
             self._command = []
 
     def _word(self) -> None:
@@ -221,7 +232,9 @@ class _ShellParser:
         if raw.startswith(opening) and self._depth < _MAX_DEPTH:
             is_closed = raw[-1] in ")`" and len(raw) > len(opening)
             inside = raw[len(opening) : -1 if is_closed else None]
-            inner = _ShellParser(inside, self._variables, begin + len(opening), line, self._depth + 1).read()
+            begin += len(opening)
+            folder = self._folder.path
+            inner = _ShellParser(inside, self._variables, begin, line, self._depth + 1, folder).read()
             self._script.commands += inner.commands
             self._script.documents += inner.documents
         return raw

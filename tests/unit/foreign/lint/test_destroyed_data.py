@@ -48,6 +48,17 @@ def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Dia
         "for rw in read write; do fio --name=a --rw=$rw --filename=/dev/vda; done",
         "fio --name=a --rw=write --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ng0n1",
         "fio --name=a --rw=rw --rwmixread=99 --filename=/dev/vda",
+        "cd /dev; fio --name=a --rw=write --filename=vda", "cd /srv && cd ../dev\nfio --name=vda --rw=write",
+        "(cd /dev && fio --name=a --rw=write --filename=vda)",
+        "cd / && fio --name=a --rw=write --directory=dev --filename=vda",
+        "pushd /dev\nfio --name=a --rw=write --filename=vda\npopd",
+        "cd /dev\nsudo sh -c 'fio --name=a --rw=write --filename=vda'",
+        "ssh host 'cd /dev; fio --name=a --rw=write --filename=vda'",
+        "pushd /dev; cd /srv; cd -; fio --name=a --rw=write --filename=vda",
+        "for d in /dev /srv; do cd $d; fio --name=a --rw=write --filename=vda; done",
+        "cd /dev\nfio - <<EOF\n[a]\nrw=write\nfilename=vda\nEOF\n",
+        "x=$(cd /dev; fio --name=a --rw=write --filename=vda)",
+        "cd /dev\nif true; then cd /srv; exit; else fio --name=a --rw=write --filename=vda; fi",
     ],
 )  # fmt: skip
 def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> None:
@@ -65,6 +76,13 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "fio --name=a --rw=write --verify=md5 --verify_only --filename=/dev/vda",
         "fio --name=a --rw=rw --rwmixread=100 --filename=/dev/vda", "fio --name=a --rw=$1 --filename=/dev/vda",
         "for rw in read randread; do fio --name=a --rw=$rw --filename=/dev/vda; done",
+        "fio --name=a --rw=write --filename=vda", "cd /dev; fio --name=a --rw=write --filename=/srv/x",
+        "(cd /dev; ls); fio --name=a --rw=write --filename=vda",
+        "cd /dev; cd /srv; fio --name=a --rw=write --filename=vda",
+        "pushd /dev; popd; fio --name=a --rw=write --filename=vda",
+        "cd /dev; ssh h 'fio --name=a --rw=write --filename=vda'",
+        "if true; then cd /dev; else cd /srv; fi\nfio --name=a --rw=write --filename=vda",
+        "cd $1\nfio --name=a --rw=write --filename=vda", "cd /dev; cd; fio --name=a --rw=write --filename=vda",
     ],
 )  # fmt: skip
 def test_what_destroys_nothing_is_not_reported(text: str) -> None:

@@ -39,6 +39,16 @@ def test_a_file_that_another_command_leaves_without_data(before: str) -> None:
     assert not _found(f"{read}{before}\n", "unwritten-read")
 
 
+def test_relative_paths_belong_to_the_working_directory() -> None:
+    read = f"{_READS_ALL}f --size=9g\n"
+    assert _found(f"cd /mnt\ntruncate -s 9G f\n{read}", "unwritten-read")
+    assert _found(f"truncate -s 9G /mnt/f\ncd /mnt\n{read}", "unwritten-read")
+    assert not _found(f"truncate -s 9G f\ncd /mnt\n{read}", "unwritten-read")
+    (note,) = _found(f'cd "$1"\n{read}', "unknown-variable")
+    assert note.line == 2 and note.message.startswith("cd $1: ")
+    assert not _found(f'cd "$1"\n{_READS_ALL}/mnt/f', "unknown-variable")
+
+
 def test_a_device_that_the_script_trims() -> None:
     device = "/dev/nvme0n1"
     write = f"fio --name=w --rw=randwrite --bs=4k --direct=1 --filename={device}\n"
