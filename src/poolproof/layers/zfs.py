@@ -164,10 +164,21 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def become(
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """Return the steps that attach the new leaf vdevs, wait for the resilver, and then detach the old ones."""
+        """Return the steps that attach the new leaf vdevs, wait for the resilver, and then detach the old ones.
+
+        The steps fail if a new pool would get another ashift from its disks.
+        """
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
+        assert isinstance(built.spec, Zfs)
+        assert isinstance(target.spec, Zfs)
+        is_given = dict(built.spec.pool).get("ashift", "0") != "0"
+        vdevs = [
+            ([old[member].path for member in before.members], [new[member].path for member in after.members])
+            for before, after in zip(built.spec.vdevs.data, target.spec.vdevs.data, strict=True)
+        ]
         return (
+            *(() if is_given else (zfs_commands.keep_ashift(pool, had, gets) for had, gets in vdevs if had != gets)),
             *((wipe([path for _, path in attached]),) if attached else ()),
             *(zfs_commands.attach(pool, anchor, path) for anchor, path in attached),
             *((zfs_commands.wait_until_quiet(pool),) if attached else ()),

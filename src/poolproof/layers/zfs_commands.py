@@ -35,6 +35,13 @@ _LIMIT_ARC = _C_MAX + (
 )
 
 
+# $1: the vdev's devices, $2: its devices after the exchange
+_SAME_SECTORS = (
+    'largest() { for d in $1; do blockdev "$2" "$d" || exit 1; done | sort -n | tail -n 1; }; '
+    'sectors() { echo "$(largest "$1" --getss)/$(largest "$1" --getpbsz)"; }; '
+    'had=$(sectors "$1"); gets=$(sectors "$2"); [ "$had" = "$gets" ] && exit 0; '
+    'echo "it was chosen for sectors of $had bytes (logical/physical), and a new pool has $gets" >&2; exit 1'
+)
 _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 
 
@@ -151,6 +158,16 @@ def attach(pool: str, anchor: str, device: str) -> Step:
         overwrites=(device,),
         again_if=_NOT_THERE_YET,
     )
+
+
+def keep_ashift(pool: str, had: Sequence[str], gets: Sequence[str]) -> Step:
+    """Return the step that fails if a new vdev of the devices `gets` would get another ashift than one of `had`.
+
+    A vdev keeps its ashift forever. `zpool create` chooses it by the largest logical and physical sector size of the
+    vdev's devices. Source: vdev_open() and vdev_ashift_optimize() in OpenZFS (module/zfs/vdev.c).
+    """
+    argv = ("sh", "-c", _SAME_SECTORS, "sectors", " ".join(had), " ".join(gets))
+    return Step(f"keep the ashift of {pool}", argv)
 
 
 def detach(pool: str, device: str) -> Step:

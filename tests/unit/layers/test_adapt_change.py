@@ -1,6 +1,10 @@
 """A built pool whose mirrors gain and lose leaf vdevs: which layouts can be changed into each other, and with which
 commands."""
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from poolproof.layers import tree
@@ -111,3 +115,41 @@ def test_nothing_is_done_where_nothing_differs() -> None:
     standing, whole = changed("zfs mirror a b", "zfs mirror a b")
     assert whole.make == ()
     assert (whole.close, whole.open, whole.flush) == (standing.close, standing.open, standing.flush)
+
+
+def exchange_with_sectors(folder: Path, sectors: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the check of `zfs a` before it becomes `zfs mirror a b`, with a `blockdev` that knows these disks."""
+    _, whole = changed("zfs a", "zfs mirror a b")
+    (check,) = (step for step in whole.make if "ashift" in step.title)
+    program = folder / "blockdev"
+    cases = " ".join(f'"{option} /dev/{disk}") echo {size};;' for (option, disk), size in _sizes(sectors).items())
+    program.write_text(f'#!/bin/sh\ncase "$*" in {cases} *) exit 1;; esac\n')
+    program.chmod(0o755)
+    path = f"{folder}:{os.environ['PATH']}"
+    return subprocess.run(check.argv, env={"PATH": path}, capture_output=True, text=True, check=False)
+
+
+def _sizes(sectors: dict[str, str]) -> dict[tuple[str, str], str]:
+    options = ("--getss", "--getpbsz")
+    return {
+        (option, disk): size
+        for disk, both in sectors.items()
+        for option, size in zip(options, both.split("/"), strict=True)
+    }
+
+
+def test_a_disk_with_other_sectors_is_not_attached(tmp_path: Path) -> None:
+    assert exchange_with_sectors(tmp_path, {"a": "512/4096", "b": "512/4096"}).returncode == 0
+    # the mirror's ashift would be that of a, also if it were new
+    assert exchange_with_sectors(tmp_path, {"a": "512/4096", "b": "512/512"}).returncode == 0
+    refused = exchange_with_sectors(tmp_path, {"a": "512/512", "b": "512/4096"})
+    assert refused.returncode != 0
+    assert "512/512" in refused.stderr
+    assert "512/4096" in refused.stderr
+
+
+def test_sectors_are_compared_before_anything_is_attached_unless_the_layout_sets_the_ashift() -> None:
+    _, whole = changed("zfs a", "zfs mirror a b")
+    assert "ashift" in whole.make[0].title
+    _, whole = changed("zfs a ashift=12", "zfs mirror a b ashift=12")
+    assert not any("ashift" in step.title for step in whole.make)
