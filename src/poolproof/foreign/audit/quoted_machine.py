@@ -1,6 +1,7 @@
 """Facts about the machine, from quoted output of other programs: the amount of RAM, and the target's compression.
 
-Only the output of `free`, /proc/meminfo, `zfs get` and `mount` is used. Sentences are ignored.
+The output of `free`, /proc/meminfo, `zfs get` and `mount` is used. If no program shows the amount of RAM, it is taken
+from sentences such as "64 GB of RAM".
 """
 
 import re
@@ -19,6 +20,26 @@ _FREE = re.compile(r"^\s*Mem:\s+(?P<total>\d{1,15}(?:\.\d+)?)(?P<unit>[KMGT]?)i?
 _MEMINFO = re.compile(r"^\s*MemTotal:\s+(?P<kb>\d{1,15}) kB")
 _ZFS_GET = re.compile(r"^\s*(?P<where>\S+)\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
 _MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
+_SAID = (
+    re.compile(
+        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])i?B\s+"
+        r"(?:of\s+)?(?:(?:ECC|L?R?U?DIMM|DDR\d?\S*|reg\w*|system|main|physical|total|installed)\s+){0,3}"
+        r"(?:RAM|memory)\b(?!\s*(?:disks?\b|drives?\b|cache|usage|limit|stick|module|controller))",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:RAM|memory)(?:\s+size)?\s?[:=]\s*(?:DDR\d\S*\s+|ECC\s+)?(?:(?P<count>\d{1,2})\s?[x×*]\s?)?"
+        r"(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])i?B?\b(?:\s?[x×*]\s?(?P<times>\d{1,2})\b)?",
+        re.IGNORECASE,
+    ),
+)
+_NOT_THE_RAM = re.compile(
+    r"\b(?:per|each|every|needs?|requir\w*|recommend\w*|at least|minimum|more|extra|less|free|used?|using|swap|arc"
+    r"|cache|if|would|could|should|upgrad\w*|add\w*|gpu|video|vram|rtx|gtx|controllers?|raid|bbu|buffers?|vms?|guests?|hosts?"
+    r"|containers?|docker|not?|n't|double|twice)\b|\d\s?%",
+    re.IGNORECASE,
+)
+_NEAR = 60
 _OFF = "off"
 
 
@@ -58,6 +79,7 @@ def find_machine(text: str) -> QuotedMachine:
         elif match := _MOUNT.search(line):
             stores.setdefault(("btrfs", match["value"], match["where"]), number)
     machine = UNKNOWN
+    memories = memories or {size: number for number, line in reversed(numbered) for size in _said(line)}
     if len(memories) == 1:
         size, line_number = next(iter(memories.items()))
         machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
@@ -66,6 +88,17 @@ def find_machine(text: str) -> QuotedMachine:
         words = f"line {line_number}: compression is {value} on {file_system}"
         machine = replace(machine, file_system=file_system, compression=value, compression_words=words, where=where)
     return machine
+
+
+def _said(line: str) -> Iterator[int]:
+    """Yield the amounts of RAM that a sentence gives, unless words near it show that it is not the machine's RAM."""
+    for pattern in _SAID:
+        for match in pattern.finditer(line):
+            around = line[max(0, match.start() - _NEAR) : match.start()] + line[match.end() : match.end() + _NEAR]
+            if not _NOT_THE_RAM.search(around):
+                found = match.groupdict()
+                times = int(found["count"] or found.get("times") or 1)
+                yield round(times * float(found["size"]) * parse_size(f"1{found['unit'].upper()}"))
 
 
 def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple[int, str]]:

@@ -353,3 +353,43 @@ def test_writes_of_diskspd_through_the_cache_of_windows_are_suspect() -> None:
     (audited,) = audit_text("post", DISKSPD.format(options="-w100", tables=""), Context())
     assert set(audited.figures.directions) == {"write"} and audited.verdict == "suspect"
     assert "write-without-sync" in {each.rule for each in audited.findings}
+
+
+# From a post about WSL, 2024-11: andrew0928/columns.chicken-house.net
+_BONNIE_200 = """\
+Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-
+                    -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
+ANDREW-PC       63G  540k  99  728m 100  958m  91 2205k  99  1.1g  58 +++++ +++
+Latency             16366us    5650us   12027us    4465us    1806us     478us
+"""
+_BONNIE_198_CSV = (
+    "1.98,2.00a,ANDREW-PC,1,1731168315,63G,,8192,5,540,99,745124,100,980550,91,2205,99,1203968,58,+++++,+++,16,,,,,"
+    "+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,+++++,+++,16366us,5650us,12027us,4465us,1806us,478us,586us,404us,"
+    "3818us,3324us,837us,3156us\n"
+)
+
+
+def test_the_csv_of_bonnie_198_has_two_more_fields() -> None:
+    found = audit_text("x", _BONNIE_198_CSV, Context())
+    rates = [values.bandwidth_bytes for each in found for values in each.figures.directions.values()]
+    assert rates == [745124 * 1024, 980550 * 1024, 1203968 * 1024]
+    assert len(audit_text("x", _BONNIE_200 + _BONNIE_198_CSV, Context())) == 3
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_suspect"),
+    [
+        ("RAM: DDR4 16GB x 4 = 64GB", True), ("The server has 64 GB of RAM.", True), ("2x32GB ECC DDR4 RAM", True),
+        ("Xeon E5, 48GB memory, 8 disks", True), ("memory: 64G", True), ("16 GB RAM", False),
+        ("the RAID controller has 64 GB of memory", False), ("ZFS needs 64 GB of RAM", False),
+        ("1 GB of RAM per TB", False), ("a 64 GB RAM disk", False), ("the host has 64 GB RAM, the VM 16 GB RAM", False),
+        ("node a has 64 GB RAM\nnode b has 128 GB RAM", False), ("with 64 GB RAM free", False),
+    ],
+)  # fmt: skip
+def test_bonnie_below_twice_the_ram_that_a_sentence_names(sentence: str, is_suspect: bool) -> None:
+    for text in (_BONNIE_200, _BONNIE_198_CSV):
+        found = {each.job: each for each in audit_text("x", f"{sentence}\n{text}", Context())}
+        read, write = found["bonnie++: block input"], found["bonnie++: block output"]
+        assert any(each.rule == "size-below-cache" for each in read.findings) == is_suspect
+        assert not is_suspect or (read.verdict, write.verdict) == ("suspect", "unproven")

@@ -5,6 +5,7 @@ it is not reported as another result. Several rows can follow one header, and th
 programs wrap the header and the rows.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -34,6 +35,7 @@ _MISSING = ("run time", "whether the file is at least twice RAM (--ram)")
 _OLD_FIELDS = 20  # out of 27; other comma-separated numbers rarely have so many fields
 _FEWEST_COMMAS = 16  # in a line of comma-separated values of any release
 _LONGEST = 500
+_ROUNDED = 0.05
 _TESTS = (("block output", "write"), ("rewrite", "write"), ("block input", "read"), ("seeks", "read"))
 _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
@@ -99,10 +101,12 @@ def _size(text: str) -> int | None:
 def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:
     """Yield the results in a line of comma-separated values, unless the line repeats the values in `table`.
 
-    bonnie++ 1.9x and 2.00 use a different format from 1.03.
+    Format 1.9x begins with name, concurrency, seed, size and chunk. Since 1.98, the number of seeks and of seeking
+    processes follow. bonnie++ 1.03 prints only name and size.
     """
     fields = match["rest"].split(",")
-    size_at, first = (3, 5) if match["format"] else (1, 2)  # name, concurrency, seed, size, chunk; or name, size
+    is_198 = match["format"] is not None and match["format"] >= "1.98"
+    size_at, first = (1, 2) if not match["format"] else (3, 7 if is_198 else 5)
     is_short = len(fields) < (first + 2 * len(_NAMES) if match["format"] else _OLD_FIELDS)
     if is_short or not fields[0][:1].isalpha() or not re.fullmatch(r"\d+(?:\.\d+)?[KMGT]?(?::\S+)?", fields[size_at]):
         return
@@ -112,8 +116,15 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
         return
     rates = {name: _rate(cell, "K") if cell else None for name, cell in zip(_NAMES, cells[::2], strict=True)}
     rates["seeks"] = number(cells[10]) if cells[10] else None
-    if not table or any(rates[name] != rate for name, rate in table.items()):
+    if not table or not all(_is_same(rates[name], rate) for name, rate in table.items()):
         yield from _results(line, rates, _size(fields[size_at].partition(":")[0]))
+
+
+def _is_same(exact: float | None, rounded: float | None) -> bool:
+    """True if the two rates are the same. bonnie++ 2.00 rounds those in its table to a digit: 1.148 GiB/s is `1.1g`."""
+    if exact is None or rounded is None:
+        return exact == rounded
+    return math.isclose(exact, rounded, rel_tol=_ROUNDED)
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
@@ -152,6 +163,7 @@ READER = FormatReader(
         "https://lkml.org/lkml/2003/1/23/14 (wrapped by a mail program)",
         "https://slacy.com/blog/2009/09/bonnie-disk-benchmark-numbers/ (1.03 with -f)",
         "https://github.com/GoogleCloudPlatform/PerfKitBenchmarker bonnie_benchmark.py (CSV)",
+        "https://github.com/andrew0928/columns.chicken-house.net, post about WSL of 2024-11 (2.00a, CSV format 1.98)",
     ),
     _find,
 )
