@@ -28,12 +28,14 @@ baseline: one
 expect:
   - {claim: it reads, source: this test, that: "iops(two, reads) > 1"}
 """
-PRINTED_FREE = frozenset({"verdicts", "seconds", "cells[].seconds", "cells[].verdicts", "cells[].too_few_events"})
+PRINTED_FREE = frozenset({"verdicts", "changes", "seconds", "cells[].seconds", "cells[].verdicts", "cells[].too_few_events"})
 OF_UNTIL = {"cells[].unsettled[].name", "cells[].unsettled[].sentence"}
 """Keys that a campaign with a fixed time does not have; tests/loop/test_until.py has them."""
 OF_TRIALS = {"cells[].remarks[]", "cells[].too_few_events.*"}
 """Keys that depend on the results; tests/unit/results/compare/test_certainty.py and
 tests/unit/presentation/test_few_events_marks.py have them."""
+OF_RESUME = {"changes.*"}
+"""A key of a resumed run; tests/unit/results/compare/test_command.py has it."""
 OF_EMULATED = {"cells[].emulated[]"}
 """A key of emulated disks; tests/unit/presentation/test_emulated_marks.py has it."""
 OF_BUDGET = {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
@@ -63,7 +65,8 @@ def test_the_json_of_a_run_is_documented(printed: Any) -> None:
     keys = keys_of_value(printed, free=PRINTED_FREE)
     rows = documented("json.md", "The object of a run")
     assert keys <= rows
-    assert rows <= keys | optional_parents(keys) | OF_UNTIL | OF_TRIALS | OF_EMULATED | OF_BUDGET | OF_CALIBRATE
+    known = OF_UNTIL | OF_TRIALS | OF_RESUME | OF_EMULATED | OF_BUDGET | OF_CALIBRATE
+    assert rows <= keys | optional_parents(keys) | known
 
 
 @pytest.mark.parametrize("name", ["run.json", "trials.jsonl", "journal.jsonl"])

@@ -143,6 +143,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
             limits=limits,
             widened=across.widened,
             earlier_runs=across.count,
+            changes=run.record.changes,
         )
         print_json(found)
         return run

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from poolproof.campaign.cell_key import CellKey
-from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate
+from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.loading import LoadedRun
@@ -24,8 +24,8 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
     words = Counter(cell.decision.word for cell in comparison.cells)
     return {
         "schema": SCHEMA,
-        "a": {"run": str(comparison.a.run.path), "layout": comparison.a.layout},
-        "b": {"run": str(comparison.b.run.path), "layout": comparison.b.layout},
+        "a": _side(comparison.a),
+        "b": _side(comparison.b),
         "effect": comparison.effect,
         "confidence": CONFIDENCE,
         "in_place": comparison.in_place,
@@ -54,6 +54,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
         "best": [each.entry.layout for each in ranking.best],
         "in_place": list(ranking.in_place),
         "earlier_runs": ranking.earlier_runs,
+        "changes": dict(ranking.run.record.changes),
         "layouts": [_ranked(each) for each in ranking.ranked],
         "pairs": [_pair(pair) for pair in ranking.pairs],
         "left_out": [{"layout": each.layout, "why": each.why} for each in ranking.excluded],
@@ -72,6 +73,10 @@ def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> di
             for name, each in rankings.items()
         ],
     }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {"run": str(side.run.path), "layout": side.layout, "changes": dict(side.run.record.changes)}
 
 
 def _key(key: CellKey) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def run_object(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
     widened: Widening = unchanged,
     earlier_runs: int = 0,
+    changes: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a run as a JSON object.
 
@@ -42,6 +43,7 @@ def run_object(
     `limits`: the result of `limits_of`.
     `widened`: adds the between-run variance to a mean.
     `earlier_runs`: the number of earlier runs used to estimate that variance.
+    `changes`: the changes to the machine before the run was resumed.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
@@ -51,6 +53,7 @@ def run_object(
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
         "earlier_runs": earlier_runs,
+        "changes": dict(changes),
         "cells": [_cell_object(cell, speeds.get(cell.key), limits.get(cell.key)) for cell in cells],
         "bare": [_bare_object(cell) for cell in bare],
         "seconds": {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts},

@@ -72,9 +72,20 @@ def test_every_json_key_is_documented(poolproof: Command, heading: str, words: t
     written, rows = keys_of_value(json.loads(out)), documented("json.md", heading)
     parents = optional_parents(written | rows)
     assert written <= rows | parents
-    rare = re.compile(r"only_in_|in_place\[\]|gate\.(lost|open)|left_out|.*\.(unsteady|changing|emulated|remarks)\[\]")
+    rare = re.compile(r"only_in_|([ab]\.)?changes|in_place\[\]|gate\.(lost|open)|left_out|.*\.(unsteady|changing|emulated|remarks)\[\]")
     unseen = {row for row in rows - written - parents if not rare.match(row)}
     assert not unseen
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_json_names_what_changed_before_a_run_was_resumed(poolproof: Command) -> None:
+    found = {"kernel": "Linux 6.1 → Linux 6.18"}
+    record = json.loads(Path("clear/run.json").read_text())
+    Path("clear/run.json").write_text(json.dumps(record | {"changes": found}))
+    compared = json.loads(poolproof("compare", "tied", "clear", "--json")[1])
+    assert (compared["a"]["changes"], compared["b"]["changes"]) == ({}, found)
+    for command in ("rank", "show"):
+        assert json.loads(poolproof(command, "clear", "--json")[1])["changes"] == found
 
 
 @pytest.mark.usefixtures("runs")
