@@ -28,7 +28,9 @@ baseline: one
 expect:
   - {claim: it reads, source: this test, that: "iops(two, reads) > 1"}
 """
-PRINTED_FREE = frozenset({"verdicts", "changes", "seconds", "cells[].seconds", "cells[].verdicts", "cells[].too_few_events"})
+PRINTED_FREE = frozenset(
+    {"verdicts", "changes", "seconds", "cells[].seconds", "cells[].verdicts", "cells[].too_few_events"}
+)
 OF_UNTIL = {"cells[].unsettled[].name", "cells[].unsettled[].sentence"}
 """Keys that a campaign with a fixed time does not have; tests/loop/test_until.py has them."""
 OF_TRIALS = {"cells[].remarks[]", "cells[].too_few_events.*"}

@@ -150,7 +150,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     from poolproof.presentation.terminal.limited import print_limits
     from poolproof.presentation.terminal.sections import elimination_block, print_claims, print_scope, print_shares
     from poolproof.presentation.terminal.table import print_table
-    from poolproof.results.runs.machine_changes import changes_text
+    from poolproof.results.runs.resumes import resumes_text
 
     out = console()
     if campaign.question:
@@ -166,8 +166,8 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)
-    elif run.record.changes:
-        out.print(f"\n{changes_text(run.record.changes)}", markup=False)
+    elif text := resumes_text(run.record, run.trials):
+        out.print(f"\n{text}", markup=False)
     out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
     done, ahead = len(run.trials), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):

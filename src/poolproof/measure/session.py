@@ -37,8 +37,8 @@ from poolproof.measure.plan import (
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
 from poolproof.provision.layout_plan import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.machine_changes import changes_text, machine_changes
 from poolproof.results.runs.model import RunLab, RunRecord
+from poolproof.results.runs.resumes import changes_text, machine_changes
 from poolproof.steps import Step
 from poolproof.version import __version__
 
@@ -147,8 +147,9 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
             )
             if changes := machine_changes(record, now):
                 tell(changes_text(changes))
-                with run.locked():
-                    run.write_record(replace(record, changes={**record.changes, **changes}))
+            resumed_at = (*record.resumed_at, datetime.now().astimezone().isoformat(timespec="seconds"))
+            with run.locked():
+                run.write_record(replace(record, changes={**record.changes, **changes}, resumed_at=resumed_at))
             yield session
 
 

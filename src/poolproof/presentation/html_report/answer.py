@@ -19,8 +19,8 @@ from poolproof.results.compare.workload_rankings import together
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.machine_changes import changes_text
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.resumes import resumes_text
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
 
@@ -250,8 +250,8 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     """Yield sentences about the answer's scope: the machine, builds and days to which it applies."""
     if run.record.imported or not run.trials:
         return
-    if run.record.changes:
-        yield changes_text(run.record.changes)
+    if text := resumes_text(run.record, run.trials):
+        yield text
     host = "this machine" if run.record.host == "local" else run.record.host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"

@@ -25,7 +25,7 @@ from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.machine_changes import changes_text
+from poolproof.results.runs.resumes import resumes_text
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
@@ -38,7 +38,7 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
     `earlier`: the number of earlier runs from which the between-run variance was estimated.
     """
-    changes = dict.fromkeys(changes_text(run.record.changes) for run in runs)
+    changes = dict.fromkeys(resumes_text(run.record, run.trials) for run in runs)
     return " ".join(filter(None, (_holds_for(*runs, earlier=earlier), *changes)))
 
 

@@ -288,6 +288,7 @@ class RunRecord:
     `imported`: the trials were measured by others and cannot be repeated.
     `changes`: the facts and program versions that changed before a resume, each with its old and new value, such as
     `16.0 GiB → 64.0 GiB`.
+    `resumed_at`: the date and time of each resume.
     """
 
     poolproof: str
@@ -304,6 +305,7 @@ class RunRecord:
     imported: bool = False
     lab: RunLab | None = None
     changes: Mapping[str, str] = field(default_factory=dict)
+    resumed_at: tuple[str, ...] = ()
     schema: int = SCHEMA
 
     @property
