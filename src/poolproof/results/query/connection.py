@@ -15,7 +15,14 @@ from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
-from poolproof.results.query.statement import QueryResult, check_only_reads, memory_limited, refusal, run_query
+from poolproof.results.query.statement import (
+    QueryResult,
+    check_only_reads,
+    interruptible,
+    memory_limited,
+    refusal,
+    run_query,
+)
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.units import parse_time
@@ -125,7 +132,7 @@ class QuerySession:
 
         Views are created only when needed, because DuckDB opens every file for each view.
         """
-        with memory_limited():
+        with memory_limited(), interruptible(self._connection, self._scratch):
             return self._limited_answer(sql)
 
     def _limited_answer(self, sql: str) -> QueryResult:

@@ -8,19 +8,23 @@ Everything not known to be harmless is therefore rejected.
 import contextlib
 import json
 import math
+import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolproof.errors import Interrupted, RunError, UsageError
+from poolproof.errors import Interrupted, PoolproofError, RunError, UsageError
 from poolproof.units import format_number_of
 
 if TYPE_CHECKING:
@@ -34,6 +38,7 @@ MOST_MEMORY_BYTES = 2 * 1024**3
 
 _LONGEST_S = 600.0
 _INTERRUPT_EVERY_S = 0.05
+_GIVE_UP_S = 1.5
 _JOIN_S = 5.0
 _ROWS_AT_ONCE = 2048
 _MOST_ROWS = 1000
@@ -89,27 +94,16 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
     Raises:
         UsageError: a column has a time zone, or the result is too large.
-        RunError: the query exceeded its time limit.
-        Interrupted: the user pressed Ctrl-C.
         duckdb.Error: DuckDB rejected the query.
     """
-    import duckdb
-
-    with _interrupted_in_time(connection) as limits:
-        try:
-            relation = connection.sql(sql)
-            for name, kind in zip(relation.columns, relation.types, strict=True):
-                if "TIME ZONE" in str(kind):
-                    fix = f"write ({name})::timestamp; the views' times are UTC"
-                    raise UsageError(f"the column {name} has a time zone", fix)
-            rows = _fetched(connection.execute(sql), MOST_VALUES // max(1, len(relation.columns)))
-            return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), rows)
-        except duckdb.InterruptException:
-            if limits.has_signal:
-                raise Interrupted("interrupted", "") from None
-            raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", _SMALLER) from None
-        except (KeyboardInterrupt, RuntimeError):  # DuckDB raises a RuntimeError when a signal stops it
-            raise Interrupted("interrupted", "") from None
+    relation = connection.sql(sql)
+    for name, kind in zip(relation.columns, relation.types, strict=True):
+        if "TIME ZONE" in str(kind):
+            raise UsageError(
+                f"the column {name} has a time zone", f"write ({name})::timestamp; the views' times are UTC"
+            )
+    rows = _fetched(connection.execute(sql), MOST_VALUES // max(1, len(relation.columns)))
+    return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), rows)
 
 
 @contextlib.contextmanager
@@ -138,11 +132,15 @@ class _Limits:
     Python runs signal handlers only in the main thread, which DuckDB occupies while it computes. DuckDB also checks for
     signals itself, but missed about one in thirty. The other thread therefore waits on a file descriptor to which
     Python's C code writes a byte as soon as a signal arrives.
+
+    While a function such as `lpad` builds a string of 2 GB, which takes a minute, DuckDB does not react to an
+    interrupt. In this case the process ends without waiting for it.
     """
 
-    def __init__(self, connection: "DuckDBPyConnection") -> None:
+    def __init__(self, connection: "DuckDBPyConnection", scratch: Path) -> None:
         self.has_signal = False
         self._connection = connection
+        self._scratch = scratch
         self._arrived, self._wakeup = socket.socketpair()
         self._wakeup.setblocking(False)
         self._is_over = threading.Event()
@@ -163,19 +161,47 @@ class _Limits:
     def _wait(self) -> None:
         ready, _, _ = select.select([self._arrived], [], [], _LONGEST_S)
         self.has_signal = bool(ready) and not self._is_over.is_set()
-        while not self._is_over.wait(
-            _INTERRUPT_EVERY_S
-        ):  # DuckDB forgets an interrupt that comes between two statements
-            self._connection.interrupt()
+        deadline = time.monotonic() + _GIVE_UP_S
+        while not self._is_over.wait(_INTERRUPT_EVERY_S):
+            self._connection.interrupt()  # repeatedly: DuckDB forgets an interrupt that comes between two statements
+            if time.monotonic() > deadline:
+                self._end_process()
+
+    def error(self) -> PoolproofError:
+        """Return the error to raise for a query that was interrupted."""
+        if self.has_signal:
+            return Interrupted("interrupted", "")
+        return RunError(f"the query took longer than {_LONGEST_S:.0f} s", _SMALLER)
+
+    def _end_process(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        error = self.error()
+        with contextlib.suppress(OSError, ValueError):
+            print(f"poolproof: {error}", file=sys.stderr, flush=True)
+        os._exit(error.exit_code)
 
 
 @contextlib.contextmanager
-def _interrupted_in_time(connection: "DuckDBPyConnection") -> Iterator[_Limits]:
-    limits = _Limits(connection)
+def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[None]:
+    """Interrupt the queries inside the context on a signal and when the time limit is reached.
+
+    If DuckDB does not stop, remove the directory `scratch` and end the process.
+
+    Raises:
+        RunError: the time limit was exceeded.
+        Interrupted: the user pressed Ctrl-C.
+    """
+    import duckdb
+
+    limits = _Limits(connection, scratch)
     try:
-        yield limits
-    except BaseException:
+        yield
+    except duckdb.InterruptException:
+        raise limits.error() from None
+    except BaseException as error:
         connection.interrupt()  # otherwise, closing the connection waits for the end of the query
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted("interrupted", "") from None
         raise
     finally:
         limits.close()
@@ -256,8 +282,9 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.6g}"
-    text = "".join(letter if letter.isprintable() else " " for letter in str(text_value(value)))
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+    text = str(text_value(value))
+    text = text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"  # first, because a value may have 200 MB
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def json_value(value: Any) -> Any:

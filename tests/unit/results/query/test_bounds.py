@@ -54,6 +54,15 @@ def test_a_value_without_bounds_is_refused(tmp_path: Path, sql: str) -> None:
     assert int(found.stderr.splitlines()[-1]) < most_kib
 
 
+def test_a_long_value_is_truncated_at_once(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    sql = "select repeat('a', 100000000)"
+    argv = [sys.executable, "-c", _WITH_PEAK, "query", str(tmp_path), sql]
+    found = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert found.stdout.splitlines()[-1] == "a" * 59 + "…"
+    assert int(found.stderr.splitlines()[-1]) < 800_000  # it was 1.2 GB, since each letter became an object
+
+
 def test_text_that_is_a_formula_is_quoted_and_numbers_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,20 +74,27 @@ def test_text_that_is_a_formula_is_quoted_and_numbers_are_not(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(distinct a.range * b.range) from range(30000) a, range(30000) b",
+        "select length(lpad('x', 2000000000, 'y'))",  # DuckDB reacts to no interrupt while it builds the string
+        "select length(lpad('x', 2000000000, 'y')), count(*) from cells",  # built even before the query runs
+    ],
+)
+def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: signal.Signals, sql: str) -> None:
     make_run(tmp_path / "runs" / "a", _VALUES)
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    sql = "select count(distinct a.range * b.range) from range(30000) a, range(30000) b"
     argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", "query", str(tmp_path / "runs"), sql]
     with subprocess.Popen(argv, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE, text=True) as query:
         try:
             deadline = time.monotonic() + 30
             while not list(scratch.glob("*")) and time.monotonic() < deadline:
                 time.sleep(0.05)
-            time.sleep(0.5)
+            time.sleep(2)
             query.send_signal(number)
-            _, err = query.communicate(timeout=20)
+            _, err = query.communicate(timeout=8)
         finally:
             query.kill()
     assert query.returncode == 130, err
