@@ -178,13 +178,12 @@ class Target:
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
-    `cache_devices`: the names of the fast devices of LVM caches.
+    `cache_devices`, `copy_devices`: the names of the fast devices of LVM caches, and of those that only hold copies.
     `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
 
     The other fields describe the leaf devices:
 
-    `disks`: the number of leaf devices.
-    `emulated`: the names of those that are emulated.
+    `disks`, `emulated`: the number of leaf devices, and the names of those that are emulated.
     `rotational`: True if all of them are rotational.
     `zoned`: True if any of them is an SMR disk.
     `ceiling_*`: the maximum combined rate of their links and media, without RAM.
@@ -226,6 +225,7 @@ class Target:
     degraded: tuple[str, ...] = ()
     governor: str | None = None
     cache_devices: tuple[str, ...] = ()
+    copy_devices: tuple[str, ...] = ()
     tree_block_bytes: int | None = None
 
 

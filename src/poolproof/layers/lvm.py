@@ -251,8 +251,14 @@ class LvmLayer(Layer[Lvm]):
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
     def describe(self, built: OpenLayer[Lvm], target: Target) -> Target:
-        fast = [leaf.name for below in built.inputs[len(built.inputs) - built.spec.fast :] for leaf in below.leaves]
-        return replace(target, cache_devices=(*target.cache_devices, *fast))
+        spec = built.spec
+        fast = [leaf.name for below in built.inputs[len(built.inputs) - spec.fast :] for leaf in below.leaves]
+        copies = fast if spec.kind == "cache" and spec.value("cachemode", "writethrough") != "writeback" else []
+        return replace(
+            target,
+            cache_devices=(*target.cache_devices, *fast),
+            copy_devices=(*target.copy_devices, *copies),
+        )
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
         """Return a RAID volume's sync as background work, or None if it has finished or its progress is unknown."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import account, bytes_prove, cold_reads, stored_share
+from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, stored_share
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import goes_past_ram, is_zfs, writes_are_synchronous, writes_go_past_ram
 from poolproof.rules.reported import Kind, ReportedDirection, parts
@@ -121,17 +121,21 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 def counted_requests(case: Case, kind: Kind) -> int | None:
     """Return the leaf devices' number of read or write requests, including merged requests but excluding flushes.
 
+    Writes to devices that only hold copies are not counted.
+
     None if the requests were not counted, which is also assumed if the leaf devices moved bytes without a request.
     """
     found, reads = account(case), kind == "read"
-    requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
+    copies = frozenset[str]() if reads else copy_devices(case)
+    leaves = [leaf for leaf in case.leaves if leaf.device not in copies]
+    requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in leaves)
     if found is None:
         return None
     if not requests:
         return None if (found.leaf_read_bytes if reads else found.leaf_write_bytes) else 0
-    merged = sum((leaf.read_merges if reads else leaf.write_merges) or 0 for leaf in case.leaves)
+    merged = sum((leaf.read_merges if reads else leaf.write_merges) or 0 for leaf in leaves)
     most = 0 if reads or _commits_by_request(case) else _most_flushes(case)
-    flushes = sum(int(min(leaf.flush_ios or 0, most)) for leaf in case.leaves)
+    flushes = sum(int(min(leaf.flush_ios or 0, most)) for leaf in leaves)
     return max(requests + merged - flushes, 0)
 
 

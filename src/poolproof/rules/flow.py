@@ -83,11 +83,11 @@ class Flow:
 def account(case: Case) -> Account | None:
     """Return the byte accounting, or None if there is no evidence or some leaf device's I/O was not counted.
 
-    Writes to ZFS's cache devices are excluded, because they only copy data that is already in the pool.
+    Writes to devices that only hold copies are excluded.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
-    devices = case.zfs.cache_devices if case.zfs else ()
-    copies = [leaf for leaf in case.leaves if leaf.device in devices]
+    names = copy_devices(case)
+    copies = [leaf for leaf in case.leaves if leaf.device in names]
     if found is None or not copies:
         return found
     return replace(
@@ -97,6 +97,15 @@ def account(case: Case) -> Account | None:
             0, found.leaf_drained_write_bytes - sum(leaf.drained_write_bytes for leaf in copies)
         ),
     )
+
+
+def copy_devices(case: Case) -> frozenset[str]:
+    """Return the names of the cache devices that only hold copies of data which the other disks also store.
+
+    These are ZFS's cache devices, and the fast devices of LVM caches that write through.
+    """
+    of_zfs = case.zfs.cache_devices if case.zfs else ()
+    return frozenset((*of_zfs, *(case.target.copy_devices if case.target else ())))
 
 
 def uncounted(case: Case) -> tuple[str, ...]:

@@ -128,6 +128,19 @@ def test_the_fast_devices_of_a_cache_are_known() -> None:
     assert open_layout.describe(plan("lvm linear a b"), RecordedHost(), Target("ext4")).cache_devices == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "copies"),
+    [
+        ("lvm cache a cachevol b", ("b",)),
+        ("lvm cache a cachevol b cachemode=writethrough", ("b",)),
+        ("lvm cache a cachevol b cachemode=writeback", ()),
+        ("lvm writecache a cachevol b", ()),
+    ],
+)
+def test_a_cache_that_writes_through_only_holds_copies(text: str, copies: tuple[str, ...]) -> None:
+    assert open_layout.describe(plan(text), RecordedHost(), Target("ext4")).copy_devices == copies
+
+
 def test_what_the_devices_hold() -> None:
     for text, held in (
         ("lvm raid1 a b", (90, 90)),

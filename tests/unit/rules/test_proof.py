@@ -405,6 +405,46 @@ def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
 
 
+def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
+    """A write through an LVM cache: `slow_mib` on the slow disk, `fast_mib` on the cache device."""
+    disks = [
+        leaf(
+            name, write_bytes=int(mib * MIB), drained_write_bytes=int(mib * MIB), write_ios=int(mib * MIB) // (8 * KIB)
+        )
+        for name, mib in (("hdd", slow_mib), ("nvme", fast_mib))
+    ]
+    both = int((slow_mib + fast_mib) * MIB)
+    target = replace(EXT4, cache_devices=("nvme",), copy_devices=("nvme",))
+    outcome = said(write=direction(int(fio_mib * MIB), 10.0, 4 * KIB), syncs=1)
+    found = account(write=(int(fio_mib * MIB), both, both))
+    return Case(jobs(options), outcome, Evidence(found, tuple(disks)), target)
+
+
+def test_a_cache_that_writes_through_does_not_hide_what_was_overwritten_in_ram() -> None:
+    """Both disks get each write, so their sum covers data that never left RAM (in a lab: 158, 69.0 and 69.1 MiB)."""
+    options = "rw=randwrite bs=4k size=64m norandommap=1 end_fsync=1 time_based=1 runtime=10"
+    lost = _written_through(158, 69.0, 69.1, options)
+    messages = [each.message for each in judge(lost, "bandwidth").findings if each.rule == "write-vanished"]
+    assert messages
+    assert all("69 MiB (44 % of 158 MiB)" in message for message in messages)
+    assert _verdicts(_written_through(83, 55, 55, options), "bandwidth", "iops") == ("suspect", "suspect")
+    assert judge(_written_through(83, 83, 83, options), "bandwidth").verdict == "sound"
+
+
+def test_blocks_that_a_cache_copies_are_no_writes_of_the_job() -> None:
+    """lvm cache in a lab: 601 direct writes, 602 requests on the slow disk, and 268 for copies of whole chunks."""
+    slow = leaf("hdd", write_bytes=602 * 4 * KIB, drained_write_bytes=602 * 4 * KIB, write_ios=602)
+    fast = leaf("nvme", write_bytes=11 * MIB, drained_write_bytes=11 * MIB, write_ios=268)
+    target = replace(EXT4, cache_devices=("nvme",), copy_devices=("nvme",))
+    total = 602 * 4 * KIB + 11 * MIB
+    found = account(write=(601 * 4 * KIB, total, total))
+    options = jobs("rw=randwrite bs=4k size=16m direct=1 time_based=1 runtime=2")
+    case = Case(options, said(write=direction(601 * 4 * KIB, 2.0, 4 * KIB)), Evidence(found, (slow, fast)), target)
+    assert _verdicts(case, "iops", "bandwidth", "write_p99") == ("sound",) * 3
+    fewer = replace(case, evidence=Evidence(found, (replace(slow, write_ios=400), fast)))
+    assert judge(fewer, "iops").verdict != "sound"
+
+
 def test_log_bytes_do_not_stand_for_the_pool() -> None:
     """64k synchronous writes of 2 MiB by 4 jobs: the pool sees 16 % of them, the log all."""
     moved = 400 * MIB
