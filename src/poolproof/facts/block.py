@@ -11,6 +11,8 @@ from poolproof.facts.disk_use import DiskUse, disk_uses, diskseq, exclusive_use,
 from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 20.0
+_NOT_A_LIST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # JSON of another form than expected
+_NEEDS = "poolproof needs util-linux 2.27 or newer"
 _BY_ID = "/dev/disk/by-id"
 _SATA_BYTES_PER_S = 600e6
 _SATA = re.compile(r"/ata\d+/")
@@ -135,18 +137,22 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
     Raises a HostError if the output is not a list of block devices.
     """
     try:
-        rows = json.loads(text)["blockdevices"]
-    except (ValueError, KeyError, TypeError):
+        devices = [_device(row, by_id) for row in json.loads(text)["blockdevices"]]
+    except _NOT_A_LIST:
         problem = "lsblk did not print a list of block devices as JSON"
-        raise HostError(problem, "poolproof needs util-linux 2.27 or newer") from None
-    devices = (_device(row, by_id) for row in rows)
+        raise HostError(problem, _NEEDS) from None
     return tuple(device for device in devices if device.size_bytes > 0)
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`, which may be empty."""
-    rows = json.loads(text)["signatures"] if text.strip() else []
-    return tuple(str(row["type"]) for row in rows)
+    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`, which may be empty.
+
+    Raises a HostError if the output is not a list of signatures.
+    """
+    try:
+        return tuple(str(row["type"]) for row in json.loads(text)["signatures"]) if text.strip() else ()
+    except _NOT_A_LIST:
+        raise HostError("wipefs did not print a list of signatures as JSON", _NEEDS) from None
 
 
 def used_loops(host: Host) -> frozenset[int]:

@@ -1,6 +1,7 @@
 """`poolproof lint --on`: jobs are checked against the host on which they would run."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,39 @@ def test_an_unreachable_host_is_one_clear_error(reachable: Sshd, testbed: Testbe
     answer = ask("lint", str(job), "--on", "far", "--json")
     assert answer.code == 4
     assert answer.error["hint"] == "ssh -v far true"
+
+
+@pytest.mark.parametrize(
+    ("program", "body", "severity"),
+    [
+        ("true", "exit 0", "error"),
+        ("lsblk", """echo '{"blockdevices": [{"kname": 5, "children": "x"}]}'""", "warning"),
+        ("lsblk", "i=0; while [ $i -lt 5000 ]; do printf '['; i=$((i + 1)); done", "warning"),
+        ("realpath", "exit 1", "warning"),
+        ("wipefs", "exit 127", "warning"),
+        ("wipefs", "echo '[1]'", "warning"),
+    ],
+)
+def test_a_host_whose_programs_fail_never_looks_safe(
+    program: str, body: str, severity: str, testbed: Testbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the fault, lint names the file system on the device; with it, at least the warning remains."""
+    image, folder = testbed.path / "image", testbed.path / "programs"
+    image.touch()
+    os.truncate(image, 64 * 1024**2)
+    folder.mkdir()
+    (folder / program).write_text(f"#!/bin/sh\n{body}\n")
+    (folder / program).chmod(0o755)
+    testbed.command("mkfs.ext4", "-q", str(image))
+    device = testbed.command("losetup", "--find", "--show", str(image))
+    try:
+        with sshd(set_up=f'ForceCommand PATH={folder}:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND"') as running:
+            monkeypatch.setenv("PATH", str(running.client_folder()), prepend=":")
+            answer = ask("lint", "--on", "far", "--json", "--", "fio", "--name=a", "--rw=write", f"--filename={device}")
+    finally:
+        testbed.command("losetup", "--detach", device)
+    (found,) = [each for each in json.loads(answer.out) if each["rule"] == "destroys-data"]
+    assert (found["severity"], "ext4" in found["message"]) == (severity, severity == "error")
 
 
 def test_an_unknown_lab_is_one_clear_error(testbed: Testbed) -> None:

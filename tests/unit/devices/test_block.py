@@ -71,3 +71,14 @@ def test_an_overlay_names_its_upper_directory() -> None:
     mount = mount_of(parse_mountinfo(text("mountinfo-6.1.txt")), "/var/lib/box")
     assert mount is not None
     assert "upperdir=/srv/my media/upper" in mount.options
+
+
+@pytest.mark.parametrize(
+    "listing",
+    ['{"blockdevices": [{"children": "x"}]}', '{"blockdevices": [5]}', "[1]", "[" * 5000, '{"signatures": 5}'],
+)
+def test_json_of_another_form_is_one_clear_error(listing: str) -> None:
+    with pytest.raises(HostError, match="lsblk did not print"):
+        parse_lsblk(listing, {})
+    with pytest.raises(HostError, match="wipefs did not print"):
+        parse_wipefs(listing)

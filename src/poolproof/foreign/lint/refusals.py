@@ -66,7 +66,7 @@ class InstalledFio:
 
     def _names(self, engine: str) -> frozenset[str] | None:
         """Return the names of the options that fio accepts with this engine. None if fio is missing or fails to run."""
-        return none_if_it_fails(lambda: known_options(self._host, engine))
+        return none_if_it_fails(lambda: known_options(self._host, engine)) if self.version else None
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:

@@ -42,7 +42,7 @@ FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
 
 _REAL_DEVICE = r"""
 [ -e "$1" ] || exit 0
-path=$(realpath -- "$1"); name=${path##*/}
+path=$(realpath -- "$1") || exit; name=${path##*/}
 if [ -c "$path" ]; then
   case $name in
     ng*n*) path=/dev/nvme${name#ng} ;;
@@ -176,8 +176,9 @@ def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]]) -> WrittenDevice:
-    """Look up the file or device at a path on the host. Raises a PoolproofError if it is a block device that is not in
-    `devices`.
+    """Look up the file or device at a path on the host.
+
+    Raises a PoolproofError if it is a block device that is not in `devices`, or whose signatures cannot be read.
     """
     printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.strip()
     kind, _, real = printed.partition(" ")
@@ -186,5 +187,12 @@ def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]
     for disk in devices():
         for device in disk.tree():
             if real in (device.path, f"/dev/{device.name}"):
-                return WrittenDevice(True, True, found_on(examine(host, [device])[0]))
-    raise CommandError(f"lsblk does not show {real}")
+                examined = _examined(host, device)
+                if (found := found_on(examined)) or examined.signatures is not None:
+                    return WrittenDevice(True, True, found)
+    raise CommandError(f"lsblk and wipefs do not show what is on {real}")
+
+
+def _examined(host: Host, device: BlockFacts) -> BlockFacts:
+    """Return what is on the device, or only what lsblk shows if the host lacks the programs for more."""
+    return none_if_it_fails(lambda: examine(host, [device])[0]) or device

@@ -13,7 +13,8 @@ _WIDTH = 110
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
     """Yield each finding with its fix, then the number of findings per severity."""
     for each in found:
-        yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
+        message = " ".join(each.message.split("\n"))  # a mount point may contain a line break
+        yield f"{_place(each)}: {each.severity}: {each.rule}: {message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
     counts = sorted(Counter(each.severity for each in found).items())
     yield ", ".join(format_number_of(count, severity) for severity, count in counts) or "nothing found"

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from poolproof.cli.main import main
+from poolproof.foreign.lint.model import Diagnostic
+from poolproof.presentation.terminal.diagnostics import lines_of
 
 _TRAP = "[a]\nrw=write\nbs=1m\nsize=1g\n"
 _SOUND = "[a]\nrw=write\nbs=1m\nsize=1g\nend_fsync=1\n"
@@ -176,3 +178,8 @@ def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
     path.write_text("[a]\nrw=read\n" + "include more\n" * 3)
     (tmp_path / "more").write_text("bs=64k\n" + "# comment\n" * 30_000)
     assert "the included files are larger than 512 KiB together" in lint(str(path), *_FS)[1]
+
+
+def test_a_finding_is_on_one_line() -> None:
+    mount_point = Diagnostic("a", 1, "destroys-data", "error", "the device is mounted at /a\nb: error", "fix")
+    assert next(iter(lines_of([mount_point]))) == "a:1: error: destroys-data: the device is mounted at /a b: error"
