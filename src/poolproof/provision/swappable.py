@@ -13,13 +13,19 @@ PARENTS = """
 user=$(id -u); path=$1
 case $user$SUDO_UID in 0*[!0-9]* | [!0]*) ;; *) user=${SUDO_UID:-0} ;; esac
 echo "$user"
-while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; path=$(dirname -- "$path"); done
+while :; do
+    acl=; case $(ls -ld -- "$path") in ??????????+*) acl=+ ;; esac
+    stat -c "$acl %u %g %a %U %G %n" -- "$path"; [ "$path" = / ] && break; path=$(dirname -- "$path")
+done
 """
 
 
 @dataclass(frozen=True)
 class DirectoryStat:
-    """A directory's path, mode, owner and group. The owner and group are given by number and by name."""
+    """A directory's path, mode, owner and group. The owner and group are given by number and by name.
+
+    `has_acl`: the directory has an access control list; the group's bits are then the most that its entries allow.
+    """
 
     owner: int
     group: int
@@ -27,6 +33,7 @@ class DirectoryStat:
     owner_name: str
     group_name: str
     path: str
+    has_acl: bool = False
 
 
 def check_not_swappable(host: Host, path: str) -> None:
@@ -72,6 +79,8 @@ def replacer(folder: DirectoryStat, user: int) -> str | None:
         return None
     if folder.mode & _OTHERS_WRITE:
         return "every user"
+    if folder.mode & _GROUP_WRITES and folder.has_acl:
+        return "a user in its access control list"
     if folder.mode & _GROUP_WRITES and folder.group not in (_ROOT, folder.owner):
         return f"the group {folder.group_name}"
     return None
@@ -79,7 +88,7 @@ def replacer(folder: DirectoryStat, user: int) -> str | None:
 
 def _folders(lines: list[str]) -> Iterator[DirectoryStat]:
     for line in lines:
-        fields = line.split(" ", 5)
-        if len(fields) == 6:
-            owner, group, mode, owner_name, group_name, path = fields
-            yield DirectoryStat(int(owner), int(group), int(mode, 8), owner_name, group_name, path)
+        fields = line.split(" ", 6)
+        if len(fields) == 7:
+            acl, owner, group, mode, owner_name, group_name, path = fields
+            yield DirectoryStat(int(owner), int(group), int(mode, 8), owner_name, group_name, path, acl == "+")

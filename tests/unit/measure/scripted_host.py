@@ -46,7 +46,7 @@ _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
 _ANSWERS: Mapping[str, str] = {
     **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, space.FREE, owned.IS_REAL, FORGET), ""),
-    swappable.PARENTS: "0\n0 0 755 root root /\n",
+    swappable.PARENTS: "0\n 0 0 755 root root /\n",
 }
 """The answers to questions that the record does not contain: there is nothing, a path has no links, root owns it."""
 

@@ -15,6 +15,7 @@ from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
+from tests.unit.access_lists import allow_to_write
 from tests.unit.results.compare.making import RECORD
 
 LABEL = "0badcafe"
@@ -56,6 +57,12 @@ def test_a_file_or_folder_of_another_user_is_refused(run: RunDirectory, name: st
 @pytest.mark.parametrize("name", [".", "run.json", "journal.jsonl", ".."])
 def test_a_file_or_folder_that_others_can_write_is_refused(run: RunDirectory, name: str) -> None:
     (run.path / name).chmod(0o777 if name.startswith(".") else 0o666)
+    _refused(run, "other users can write to")
+
+
+@pytest.mark.parametrize("name", [".", "run.json", "journal.jsonl", ".."])
+def test_what_an_access_control_list_lets_others_write_is_refused(run: RunDirectory, name: str) -> None:
+    allow_to_write(run.path / name, STRANGER)
     _refused(run, "other users can write to")
 
 

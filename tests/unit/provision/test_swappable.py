@@ -9,6 +9,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.directories import check_work
 from poolproof.provision.swappable import DirectoryStat, check_not_swappable, replacer
+from tests.unit.access_lists import allow_to_write
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,19 @@ def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path) -> None:
         check_not_swappable(LocalHost(), str(inner))
     assert "ls -ld" in caught.value.hint
     inner.parent.chmod(0o1777)
+    check_not_swappable(LocalHost(), str(inner))
+
+
+def test_a_parent_that_an_access_control_list_opens_is_refused(tmp_path: Path) -> None:
+    inner = tmp_path / "open" / "data"
+    inner.mkdir(parents=True)
+    allow_to_write(inner.parent, 12345)
+    with pytest.raises(
+        HostError, match=r"a user in its access control list could replace .*/open with a link"
+    ) as found:
+        check_not_swappable(LocalHost(), str(inner))
+    assert f"chmod go-w {inner.parent}" in found.value.hint
+    inner.parent.chmod(0o755)  # go-w: the list no longer allows anyone to write
     check_not_swappable(LocalHost(), str(inner))
 
 

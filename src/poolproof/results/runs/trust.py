@@ -11,12 +11,13 @@ from pathlib import Path
 from poolproof.errors import RunError
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
+_ACL = "system.posix_acl_access"
 
 
 def check_trusted(path: Path) -> None:
     """Check the run directory, all its parent directories, and the files used by `clean` and `resume`.
 
-    Access control lists are ignored. Raises a RunError with the reason if another user could have written the run.
+    Raises a RunError with the reason if another user could have written the run.
     """
     real = path.resolve()
     reason = distrust(real)
@@ -49,7 +50,7 @@ def _parent_fault(path: Path) -> str | None:
     found = path.stat()
     if found.st_uid not in _trusted():
         return f"{path} belongs to the user {found.st_uid}, who can put another directory there"
-    if _others_write(found) and not found.st_mode & stat.S_ISVTX:
+    if _others_write(path, found) and not found.st_mode & stat.S_ISVTX:
         return f"other users can write to {path} and put another directory there"
     return None
 
@@ -63,16 +64,24 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
         return f"{path} is not a {'directory' if is_folder else 'regular file'}"
     if found.st_uid not in _trusted():
         return f"{path} belongs to the user {found.st_uid}"
-    return f"other users can write to {path}" if _others_write(found) else None
+    return f"other users can write to {path}" if _others_write(path, found) else None
 
 
-def _others_write(found: os.stat_result) -> bool:
-    """True if the group or others have write permission.
+def _others_write(path: Path, found: os.stat_result) -> bool:
+    """True if the group, others or an access control list have write permission.
 
-    Root's group is ignored. So is a group with the same ID as the owner, because it is assumed to be private.
+    Root's group is ignored. So is a group with the same ID as the owner, because it is assumed to be private. If there
+    is an access control list, the group's bits are the most that its entries allow.
     """
-    by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, found.st_uid)
-    return bool(by_group or found.st_mode & stat.S_IWOTH)
+    is_private = found.st_gid in (0, found.st_uid) and not _has_acl(path)
+    return bool(found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_private))
+
+
+def _has_acl(path: Path) -> bool:
+    try:
+        return _ACL in os.listxattr(path)
+    except OSError:  # the file system has none
+        return False
 
 
 def _trusted() -> frozenset[int]:
