@@ -1,6 +1,6 @@
-"""Find the lines of a text on which somebody drops the caches. Used by lint and audit.
+"""Find the lines on which somebody drops the caches, for use by lint and audit.
 
-Every way to write to drop_caches is recognized: a redirection, tee, sysctl, or a sentence about it. Writing the value 2
+All ways to write to drop_caches are recognized: a redirection, tee, sysctl, or a sentence about it. Writing the value 2
 is ignored, because it frees dentries and inodes but no file data. Commands that only read the file are ignored too, as
 are sentences such as "I did not use drop_caches".
 """
@@ -27,13 +27,13 @@ _SYNCS = re.compile(r"(?<![\w=/,-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
 
 
 def drops_caches(line: str) -> bool:
-    """True if the line drops cached file data, or says that somebody did."""
+    """True if the line is a command that drops cached file data, or a sentence about doing so."""
     is_possible = "mount" in line or "export" in line or "reboot" in line or "purge" in line
     return (is_possible and _EMPTIES.search(line) is not None) or drops_clean_pages(line)
 
 
 def drops_clean_pages(line: str) -> bool:
-    """True if the line uses drop_caches, which leaves dirty pages in RAM."""
+    """True if the line uses drop_caches, which frees only clean pages and leaves dirty pages in RAM."""
     if "drop_caches" not in line or _FREES_CLEAN_PAGES.search(line) is None:
         return False
     return not any(pattern.search(line) for pattern in (_FREES_ONLY_SLAB, _ONLY_READS, _NEGATED))

@@ -1,4 +1,4 @@
-"""Advice that accompanies an audit's verdict: bounds on the true rate, and commands that fix or prove the result."""
+"""Advice given with a verdict: bounds on the true rate, a corrected fio command, and a `poolproof run` command."""
 
 import math
 import shlex
@@ -33,13 +33,11 @@ _SECTOR, _NEAR = 512, 0.05
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return bounds on the true rate of a suspect or refuted result.
+    """Return bounds on the true rate of a suspect or refuted result, or None for any other result.
 
-    The bounds come from the disks' counters if the counters contradict the result, and otherwise from the findings and
-    the disks' maximum rate.
-
-    None for other verdicts, and if no bound is clearly below the reported rate. Also None if the job both read and
-    wrote, or did neither.
+    If the disks' counters contradict the result, the bounds come from the counters. Otherwise, they come from the
+    findings and the disks' maximum rate. None is also returned if no bound is clearly below the reported rate, or if
+    the job both read and wrote or did neither.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
@@ -71,10 +69,9 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command that runs the jobs with all findings fixed. None if there are no fio jobs, or if a job has
-    no name.
+    """Return a corrected fio command, which fixes all findings. None if a job has no name or the program was not fio.
 
-    Options shared by all jobs come before the first --name, because fio applies those to every job.
+    Options shared by all jobs are placed before the first --name, because fio applies those to every job.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
@@ -108,10 +105,10 @@ def _words(options: Mapping[str, str]) -> list[str]:
 
 
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
-    """Return a `poolproof run` command that repeats the I/O and proves the result by the disks' counters.
+    """Return a `poolproof run` command that repeats the I/O and checks the result against the disks' counters.
 
-    None if there are several jobs, or if a campaign does not allow their options. If the load is unknown, the command
-    is derived from the reported values.
+    None if there are several jobs, or if the jobs use options that a campaign does not allow. If the jobs are unknown,
+    the command is derived from the reported values.
     """
     if not case.jobs:
         return _similar(case.outcome)
@@ -158,10 +155,11 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 
 
 def _similar(outcome: Outcome | None) -> str | None:
-    """Return a `poolproof run` command that repeats the outcome's only job, as far as the reported values reveal it.
+    """Return a `poolproof run` command for an unknown job, derived from the values that it reported.
 
-    The command has the same direction (read or write), block size and number of clones. If the direction is unknown, as
-    with dd's last line, the command runs both a read and a write workload. None if the outcome has no job or several.
+    The command has the same direction (read or write), block size and numjobs as the job. If the direction is unknown,
+    as with the last line of dd's output, the command runs both a read and a write workload. None if values were
+    reported for no job, or for several.
     """
     parts = [part for part in outcome.parts if part.directions] if outcome else []
     if len({part.name for part in parts}) != 1:
@@ -178,8 +176,9 @@ def _similar(outcome: Outcome | None) -> str | None:
 
 
 def _block(direction: Direction) -> str:
-    """Return the block size as text: bandwidth / IOPS, rounded to a nearby power of two. If none is close enough,
-    `1m`.
+    """Return the block size as text, estimated as bandwidth / IOPS and rounded to the nearest power of two.
+
+    Return `1m` if the quotient is unknown or not close to a power of two.
     """
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops

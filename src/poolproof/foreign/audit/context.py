@@ -1,6 +1,4 @@
-"""The storage target as described by the user's options. Anything that the options leave out is unknown, never
-guessed.
-"""
+"""The storage target, as described by the user's options. Anything that they leave out is unknown, not guessed."""
 
 import difflib
 import re
@@ -38,8 +36,9 @@ _CEILINGS = {
 }  # fmt: skip
 """The maximum rate of a single disk of each kind, in bytes per second.
 
-An NVMe disk is limited to the rate that four PCIe lanes can carry after encoding: PCIe 4 lanes for `nvme4`, for
-example. `hdd` allows for disks with two actuators, which reach 554 MB/s. `sas` includes both ports of a SAS-4 disk.
+The limit of an NVMe disk is that of its four PCIe lanes after encoding: PCIe 4 lanes for `nvme4`, for example. The
+limit of `hdd` allows for disks with two actuators, which reach 554 MB/s. The limit of `sas` includes both ports of a
+SAS-4 disk.
 """
 
 _ROTATIONAL = ("hdd", "smr")
@@ -66,8 +65,8 @@ class Devices:
 class Context:
     """The parsed options that describe the target, with None for each option that was not given.
 
-    `compression` is an empty string if compression is off. `cold` is False if the results are meant to include the
-    effect of RAM.
+    `compression`: an empty string if compression is off.
+    `cold`: False if the results are meant to include the effect of RAM.
     """
 
     file_system: str | None = None
@@ -106,10 +105,10 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, with the user's options taking precedence. None if nothing was found and no
-    option was given.
+    """Return the target found on the host, with the user's options taking precedence.
 
-    With `--fs`, the user describes a different target, so the target found on the host is ignored.
+    With `--fs`, the user describes a different target, so the target found on the host is ignored. None if nothing was
+    found and the user gave no option.
     """
     if context == Context(cold=context.cold):
         return found
@@ -172,8 +171,9 @@ def _disks(part: str) -> Devices:
 
 
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """Parse a file system such as `zfs-2.2`, `zvol-2.3.1` or `ext4`. Return the kernel's name for it and, for ZFS, its
-    facts.
+    """Parse a file system such as `zfs-2.2`, `zvol-2.3.1` or `ext4`.
+
+    Return the kernel's name for the file system and, for ZFS, a `ZfsFacts` with its version.
     """
     if text is None:
         return None, None

@@ -1,8 +1,8 @@
-"""Track which files the jobs in a text write, and how much of each file.
+"""Track which files the jobs in a text write, and how much of each file they write.
 
-This identifies later jobs that read parts of a file that were never written, or a file that is still in RAM. If a job
-writes a file that no earlier job used, we assume that the job created the file. Files that fio lays out before reading
-them are complete. Devices are not tracked, because their contents are unknown.
+This finds jobs that read parts of a file that were never written, and jobs that read a file that is still in RAM. A job
+that writes a file is assumed to have created it, unless an earlier job used the file. Files that fio lays out before
+reading them are complete. Devices are not tracked, because their contents are unknown.
 """
 
 import math
@@ -22,10 +22,10 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True)
 class _File:
-    """The known state of a file, as text. Each field is empty if nothing is known.
+    """The known state of a file, as sentences about the job that wrote it. An empty string means that nothing is known.
 
-    `unfilled`: the job that created the file but wrote only part of it.
-    `in_memory`: the job that wrote the file through the page cache.
+    `unfilled`: the job created the file but wrote only part of it.
+    `in_memory`: the job wrote the file through the page cache.
     """
 
     unfilled: str = ""
@@ -35,7 +35,7 @@ class _File:
 def earlier_jobs(
     results: Sequence[FoundResult], laid_out: Collection[int] = (), dropped: Collection[int] = ()
 ) -> Iterator[Quoted]:
-    """Yield, for each result, the effects of earlier jobs in the text on the result's files.
+    """Yield, for each result, how earlier jobs in the text affected the files that its jobs use.
 
     `laid_out`: the indexes of the results whose files fio laid out.
     `dropped`: the indexes of the results before which the caches were dropped.
@@ -62,7 +62,7 @@ def _is_device(part: LoadPart) -> bool:
 
 
 def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
-    """Return the known facts about a job's files at the time the job starts."""
+    """Return the known facts about a job's files at the time when the job starts."""
     known = [files[path] for path in _paths(part) if path in files]
     if not part.reads or is_new or not known:
         return UNQUOTED
@@ -90,7 +90,7 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 def _covered(part: LoadPart, result: Outcome) -> float | None:
     """Return the fraction of the file that the job wrote, from 0 to 1, or None if unknown.
 
-    If fio does not keep track of the written blocks, it writes some of them several times. In that case, n random
+    If fio does not keep track of the blocks that it has written, it writes some of them several times. Then n random
     writes to a file of N blocks leave a fraction of e^(-n/N) unwritten.
     """
     written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]

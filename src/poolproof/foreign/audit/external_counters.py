@@ -1,8 +1,8 @@
 """Evidence from disk counters that people post with a result: iostat output and fio's disk statistics.
 
-This evidence is weaker than poolproof's own, because the counters cover an unknown part of the run and the layout is
-unknown. It can refute a result, and it can show that reads came from the disks. It cannot show that writes reached
-every disk.
+This evidence is weaker than that from poolproof's own counters, because it covers an unknown part of the run and the
+layout is unknown. It can refute a result, and it can show that reads came from the disks. It cannot show that writes
+reached every disk.
 """
 
 import math
@@ -25,18 +25,19 @@ _CONTRADICTION = 0.5
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence from counters that poolproof did not read itself. `words` names the source of the values."""
+    """Evidence from counters that poolproof did not read itself. `words` describes where the values come from."""
 
     evidence: Evidence
     words: str
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """Return the quoted iostat output that belongs to a result, or None if there is none.
+    """Return the quoted iostat output that belongs to a result, or None if no output matches.
 
     The output must begin after the result's command, less than 60 lines below the result, and before the next result or
-    command. If the text shows no command, the output must begin after the start of the result. If several outputs fit,
-    the first one is returned. If they are about different pools, only pools named in the job's paths are considered.
+    command. If the text shows no command, the output must begin after the start of the result. If several outputs
+    match, the first one is returned. If these are about different pools, only pools named in the job's paths are
+    considered.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -48,7 +49,7 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return evidence of the bytes that the disks transferred, computed as iostat's rates multiplied by fio's run time.
+    """Return evidence of the bytes that the disks transferred, computed as iostat's rates times fio's run time.
 
     None if fio's bytes or run time are unknown, or if the product is not finite.
     """
@@ -75,9 +76,9 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Turn the counters of an entire fio run into evidence for one group of its jobs.
+    """Convert the counters of an entire fio run into evidence for one group of its jobs.
 
-    fio's read or written bytes are set to 0 if the group did not read or write.
+    fio's read bytes are set to 0 if the group did not read, and its written bytes if the group did not write.
     """
     account = counters.evidence.account
     if account is None:
@@ -94,9 +95,10 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """Return fio's disk statistics as evidence if they contradict fio's result, otherwise None.
 
-    They contradict the result if the disks read or wrote less than half of fio's bytes. Runs shorter than 1 s are
-    ignored. The statistics are an upper bound, because they also cover the ramp and the file layout. If they show
-    requests but no bytes, each request is counted as 4 MiB, which is more than Linux sends in one request.
+    They contradict the result if the disks read or wrote less than half of the bytes that fio reported. Runs shorter
+    than 1 s are ignored. The statistics are an upper bound, because they also cover fio's ramp time and file layout. If
+    they show requests but no bytes, each request is counted as 4 MiB, which is larger than any request that Linux
+    sends.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -116,19 +118,19 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 
 
 def counted_nothing(result: Outcome) -> bool:
-    """True if fio's disk statistics are all 0. Such statistics prove nothing.
+    """True if fio's disk statistics are all 0, in which case they prove nothing.
 
-    Either the disks were idle, or their counters do not work. The counters are known to stay at 0 for the paths of NVMe
-    disks with native multipath (fio#1890) and for zvols of OpenZFS 2.0 (openzfs#12066).
+    Either the disks were idle, or their counters do not work. The counters are known to stay at 0 for zvols of OpenZFS
+    2.0 (openzfs#12066), and for the paths of NVMe disks with native multipath (fio#1890).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
     return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the total bytes transferred by the disks. None if both counts are unknown for any disk.
+    """Return an upper bound on the bytes that the disks transferred, or None if nothing is known about one of them.
 
-    `counted`: (bytes, requests) for each disk.
+    `counted`: the bytes and requests of each disk.
     """
     most = 0
     for counted_bytes, requests in counted:

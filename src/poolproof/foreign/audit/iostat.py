@@ -1,6 +1,6 @@
 """Parse quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-The first report of either program is the mean since boot. It is skipped unless `-y` was given. zpool's units are powers
+The first report of both programs is the mean since boot, and is skipped unless `-y` was given. zpool's units are powers
 of 1024. Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8).
 """
 
@@ -36,9 +36,9 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """The quoted iostat reports about one pool, or about all disks together (`name` is then `disks`).
+    """Quoted iostat reports about one pool, or about all disks together (`name` is then `disks`).
 
-    Lines are numbered from 1. A report that covers the time since boot is left out.
+    Lines are numbered from 1. Reports on the time since boot are left out.
     """
 
     line: int
@@ -67,9 +67,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return each series of quoted iostat reports, in line order. Reports that cover the time since boot are left
-    out.
-    """
+    """Return each series of quoted iostat reports, in line order. Reports on the time since boot are left out."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):
@@ -132,7 +130,7 @@ def _short_number(word: str) -> float | None:
 def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
     """Yield each series of consecutive `iostat` reports, with the rates of each report summed over its disks.
 
-    Stacked devices such as dm and md are left out of the sum, unless the report contains no others.
+    Stacked devices such as dm and md are excluded from the sum, unless a report contains no other devices.
     """
     draft: _Draft | None = None
     for place, (number, line) in enumerate(numbered):
@@ -169,5 +167,5 @@ def _iostat_rows(
 
 
 def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
-    """True if the first report must be skipped because no `iostat -y` command appears in the 8 lines above it."""
+    """True if the first report must be skipped, because the 8 lines above it do not contain an `iostat -y` command."""
     return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

@@ -26,7 +26,7 @@ _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
 """The order in which the kinds of logs are parsed.
 
 Rates come first, because they help to determine the unit of the latencies. Submission latencies (slat) come last,
-because the other latencies reveal their unit.
+because the other latencies show which unit they use.
 """
 _NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so the latencies are ignored"
 _RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
@@ -39,9 +39,7 @@ def is_log(path: Path) -> bool:
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Group logs by run. Each group is keyed by its common prefix: the folder, plus the file name up to the kind of
-    log.
-    """
+    """Group logs by run, keyed by their common prefix: the folder, plus the file name up to the kind of log."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
@@ -53,11 +51,10 @@ def _prefix_of(path: Path) -> str:
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
-    """Parse the logs of one run as one result. Each numjobs clone has one log of each kind.
+    """Parse the logs of one run as one result. Each numjobs clone has its own logs, one of each kind.
 
     Raises:
-        FioError: a log cannot be read or contains no valid line, or the logs of a clone contain neither reads nor
-            writes.
+        FioError: a log cannot be read or has no valid line, or a clone's logs contain neither reads nor writes.
     """
     clones: dict[str, dict[str, Path]] = {}
     for path in paths:
@@ -71,7 +68,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Parse one clone's logs. Return the result, and True if the units of all its latencies are known."""
+    """Parse one clone's logs. Return the result, and True if the units of all latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
@@ -95,8 +92,8 @@ def _series(
 ) -> dict[str, Direction]:
     """Parse one log of rates or latencies. Return its values, keyed by direction (read or write).
 
-    The latency unit of each direction is stored in `units`. A log of submission latencies (slat) reveals its unit only
-    if it contains priorities.
+    The latency unit of each direction is stored in `units`. The unit of submission latencies (slat) can be determined
+    only if the log contains priorities.
     """
     log = read_log(path)
     values = {}

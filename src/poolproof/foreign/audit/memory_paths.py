@@ -1,7 +1,7 @@
 """Recognize paths and engines that use no disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
-I/O does not appear in the kernel's disk statistics if its engine uses a network or bypasses the kernel. If fio prints
-disk statistics for such an engine, they belong to the disk that contains the working directory.
+Some engines use a network or bypass the kernel, so that their I/O does not appear in the kernel's disk statistics. If
+fio prints disk statistics for such an engine, they are those of the disk that contains the working directory.
 """
 
 import re
@@ -30,7 +30,7 @@ _PAST_THE_KERNEL = frozenset(
 def memory_of(load: Load) -> str | None:
     """Return the kind of memory that contains all of the load's files, such as `tmpfs`.
 
-    None if any file may be on a disk, or if the files are in different kinds of memory.
+    None if a file may be on a disk, or if the files are in different kinds of memory.
     """
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
         return "fio's null engine, which moves no data and has only buffers"
@@ -40,8 +40,9 @@ def memory_of(load: Load) -> str | None:
 
 
 def memory_below(result: Outcome) -> str | None:
-    """Return the kind of memory device in fio's disk statistics. None if they contain a disk, several kinds, or
-    nothing.
+    """Return the kind of memory device in fio's disk statistics.
+
+    None if the statistics are empty, include a disk, or include several kinds of memory device.
     """
     found = {
         next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
@@ -50,7 +51,7 @@ def memory_below(result: Outcome) -> str | None:
 
 
 def named_memory(load: Load) -> str:
-    """Return the first of the load's paths if all of them are named like a RAM disk, otherwise an empty string."""
+    """Return the first of the load's paths if all paths look like those of a RAM disk, otherwise an empty string."""
     paths = [extent.file for part in load.parts for extent in part.extents]
     return paths[0] if paths and all(_NAMED.search(path) for path in paths) else ""
 
@@ -58,7 +59,7 @@ def named_memory(load: Load) -> str:
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
     """Return a copy of the result without fio's disk statistics if the load's engines do not use those disks.
 
-    Otherwise return the result unchanged.
+    Otherwise, the result is returned unchanged.
     """
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

@@ -1,6 +1,6 @@
-"""What happens if a text does not show an option: the value that rules assume, and the unknown facts that audit lists.
+"""Handle options that a text does not show: the values that rules assume, and the unknown facts that audit lists.
 
-A missing option is assumed to have the value that favours the job, so that no finding is based on a guess. fio's header
+A missing option is given the value most favourable to the job, so that no finding is based on a guess. fio's header
 line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such as
 `stonewall` and `refill_buffers`.
 """
@@ -29,8 +29,9 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs that produced a result. Options that the text cannot show get assumed values. Empty if the jobs
-    are unknown.
+    """Return the jobs that produced a result, or an empty tuple if unknown.
+
+    Options that the text cannot show are assumed.
     """
     if made is None:
         return ()
@@ -43,7 +44,7 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
-    """Return the names of the options for which `jobs_of` assumed a value. `jobs`: the jobs that `jobs_of` returned."""
+    """Return the names of the options that `jobs_of` assumed. `jobs`: the jobs that `jobs_of` returned."""
     shown = made.jobs if made is not None else ()
     return frozenset(
         name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
@@ -51,15 +52,15 @@ def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
 
 
 def _with(job: Job, assumed: dict[str, str]) -> Job:
-    """Return the job with the assumed options added. Options that the job already has keep their values."""
+    """Return the job with the assumed options added. Options that the job already sets keep their values."""
     return replace(job, options={**job.options, **assumed, **job.options})
 
 
 def _assumed_for_header(job: Job) -> dict[str, str]:
-    """Return the options to assume for a job of which only fio's header line is known.
+    """Return the options to assume for a job if only fio's header line is known.
 
-    A job that writes gets end_fsync. A job with random or queued I/O gets direct if its block size is a multiple of 512
-    bytes.
+    A job that writes gets `end_fsync`. A job with random or queued I/O gets `direct` if its block size is a multiple of
+    512 bytes.
     """
     part = part_of(job)
     assumed = {"end_fsync": "1"} if part.writes else {}
@@ -69,11 +70,11 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 
 
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
-    """Return the options to assume for a job whose options are known from fio's own output.
+    """Return the options to assume for a job whose other options are known from fio's output.
 
-    That output contains neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job with a
-    runtime but no `loops` gets time_based if it transferred over 5% more bytes than its size. A job with fewer results
-    than clones gets group_reporting.
+    fio's output never shows `refill_buffers` and `time_based`. A job that writes therefore gets `refill_buffers`. A job
+    with a runtime but no `loops` gets `time_based` if it transferred over 5% more bytes than its size. A job with fewer
+    results than numjobs clones gets `group_reporting`.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}
@@ -89,9 +90,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Yield the jobs, adding `stonewall` to every job except the first one and those that overlap with an earlier
-    job.
-    """
+    """Yield the jobs, adding `stonewall` to all except the first one and those that overlap with an earlier job."""
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
@@ -101,7 +100,7 @@ def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
 
 
 def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
-    """Return the job's start and end in milliseconds since 1970, or None if any clone's start is unknown."""
+    """Return the job's start and end in milliseconds since 1970, or None if the start of a numjobs clone is unknown."""
     clones = [part for part in result.parts if part.name == name]
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):
@@ -120,9 +119,9 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 def missing_of(
     found: FoundResult, case: Case, context: Context, foreign: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Return the facts that are unknown about a result, most important first. Each is worded to follow `not known:`.
+    """Return the unknown facts about a result, most important first. Each is worded to follow `not known:`.
 
-    `foreign`: the facts that another program's format does not show, or None for fio's results.
+    `foreign`: the facts that the format of another program does not show, or None if the result is fio's.
     """
     if foreign is not None:
         has_ram = context.ram_bytes is not None or bool(case.target and case.target.ram_bytes)
@@ -164,7 +163,7 @@ def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
 
 
 def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
-    """Yield the number of clones whose values are missing from the text, if each clone reports its own values."""
+    """Yield the number of numjobs clones whose values are missing from the text, if each clone reports separately."""
     quoted = Counter[str]()
     for part in found.result.parts:
         quoted[part.name] += part.clones

@@ -1,4 +1,4 @@
-"""The audit of one result, and its form as a JSON object for `poolproof audit --json` (docs/audit.md)."""
+"""The audit of one result, and its representation in the JSON output of `poolproof audit --json` (docs/audit.md)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bounds on the true rate in bytes per second, both inclusive. `why` explains their calculation."""
+    """Inclusive bounds on the true rate in bytes per second. `why` explains how they were calculated."""
 
     low_bytes_per_s: float
     high_bytes_per_s: float
@@ -23,18 +23,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """The reported values, merged over the jobs and keyed by direction (`read`, `write`, `trim`, `mixed`).
+    """The reported values, merged over all jobs. Values that the source does not contain are None.
 
-    Values that the source does not contain are None. `sync`: the latency of fsync and fdatasync calls.
+    `directions`: the values keyed by direction (`read`, `write`, `trim` or `mixed`).
+    `sync`: the latency of fsync and fdatasync calls.
     """
 
     directions: Mapping[str, Direction]
     sync: Latency | None = None
 
     def may_show(self, metric: MetricId) -> bool:
-        """True if the metric is a rate, or if the source has a latency of the I/Os or syncs that the metric
-        measures.
-        """
+        """True if the metric is a rate, or if the source reports a latency for the I/Os or syncs that it measures."""
         of = metric_of(metric)
         if of.is_of_ios:
             return any(part.clat or part.lat for part in self.directions.values())
@@ -50,14 +49,14 @@ class Audited:
     `command`: the command or job file that produced the result, if the source contains it.
     `command_line`: the line on which the command begins.
     `is_assumed`: True if the command probably, but not certainly, produced the result.
-    `verdicts`: the metrics whose verdict differs from `verdict`, each with its own verdict.
+    `verdicts`: the verdicts of individual metrics, if they differ from `verdict`.
     `findings`: the findings, strongest first.
-    `known`: the facts taken from the surrounding text and the options, each with its source.
+    `known`: the facts taken from the surrounding text and the user's options, each with its source.
     `missing`: the unknown facts, and the options that could supply them.
     `estimate`: bounds on the true rate.
-    `rerun`: the command with all fixes applied.
-    `proof`: for an `unproven` result, the `poolproof run` command that would prove it.
-    `was`: the verdict recorded in the run directory when the trial was measured.
+    `rerun`: the fio command with all fixes applied.
+    `proof`: for an `unproven` result, a `poolproof run` command that would prove it.
+    `was`: the verdict that the run directory recorded when the trial was measured.
     """
 
     source: str
@@ -80,17 +79,17 @@ class Audited:
 
     @property
     def is_mixed(self) -> bool:
-        """True if the result covers more than one of reads, writes and trims, either separately or as a total."""
+        """True if the result covers more than one of reads, writes and trims, either separately or combined."""
         return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
 
     @property
     def has_changed(self) -> bool:
-        """True if the verdict recorded in the run directory differs from the new verdict."""
+        """True if the new verdict differs from the one recorded in the run directory."""
         return self.was is not None and self.was != self.verdict
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return the reported values for each direction (read, write or trim), merged over all jobs."""
+    """Return the reported values for each direction (read, write, trim or mixed), merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
@@ -120,8 +119,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return the reported values as a JSON object, with one entry per direction and, if known, one for the latency of
-    syncs.
+    """Return the reported values as a JSON object with one entry per direction and, if known, one for sync latency.
 
     The units are bytes, bytes per second, I/Os per second, seconds and nanoseconds.
     """

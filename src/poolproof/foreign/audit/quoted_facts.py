@@ -1,11 +1,8 @@
-"""Facts in the text around a result.
-
-They comprise the files that fio laid out, claims about memory and queue depth, the disks that the text names, and the
-effects of earlier jobs.
+"""Facts in the text around a result: claims about memory and queue depth, named disks, and effects on the test files.
 
 A sentence about memory applies to a result if it comes after the previous result and at most five lines below this
-result. Only sentences and the author's own commands count, because the output of df and mount lists tmpfs on every
-machine. Sentences with a negation, or about dropping caches, are ignored.
+result. Sentences that contain a negation or are about dropping caches are ignored. The output of programs is ignored
+too, because df and mount list tmpfs on every machine. Only sentences and the author's own commands count.
 """
 
 import re
@@ -114,7 +111,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
-    """Return the facts, combined with those that the parser of another program's output found."""
+    """Return the facts, combined with those that the parser for another program's output found."""
     return replace(
         quoted,
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
@@ -135,8 +132,9 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size, in bytes, of the files that fio laid out (0 if fio printed no size). None if it laid out
-    no files.
+    """Return the total size of the files that fio laid out, in bytes, or None if it laid out no files.
+
+    The total is 0 if fio printed no size.
     """
     total = None
     for _, line in lines:
@@ -158,9 +156,7 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that the author claims, each with the sentence quoted. Commands and job files are
-    ignored.
-    """
+    """Return the queue depths that the author claims, each with its sentence. Commands and job files are ignored."""
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()
@@ -192,9 +188,9 @@ def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
 
 @dataclass(frozen=True)
 class _NamedDisks:
-    """A line that names disks.
+    """The disks that a line names.
 
-    `words`: a quotation of the line if the disks are hard disks, otherwise empty.
+    `words`: a quotation of the line if the disks are hard disks, otherwise an empty string.
     `count`: the number of disks, or 0 if unknown.
     """
 
@@ -203,11 +199,10 @@ class _NamedDisks:
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """Yield, for each result, the nearest line above it that names disks. None if no line does, or if that line
-    mentions flash.
+    """Yield, for each result, the disks named on the nearest line above it that names disks.
 
-    Lines inside results are ignored. Each search stops at the previous result, for which the nearest line is already
-    known.
+    None if no line above the result names disks, or if the nearest one mentions flash. Lines inside results are
+    ignored.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
@@ -226,7 +221,7 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 def _named_disks(number: int, line: str) -> _NamedDisks | None:
     """Return the disks that a line names, or None if it names none.
 
-    `words` is empty if the line mentions flash, because such a line compares disks or describes a cache.
+    If the line mentions flash, `words` is empty, because such a line compares disks or describes a cache.
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None

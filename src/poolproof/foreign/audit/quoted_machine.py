@@ -1,4 +1,4 @@
-"""Facts about the machine, from quoted output of other programs: the amount of RAM, and the target's compression.
+"""Facts about the machine that other programs printed: the amount of RAM, and the target's compression.
 
 The output of `free`, /proc/meminfo, `zfs get` and `mount` is used. If no program shows the amount of RAM, it is taken
 from sentences such as "64 GB of RAM".
@@ -45,10 +45,10 @@ _OFF = "off"
 
 @dataclass(frozen=True)
 class QuotedMachine:
-    """Facts about the machine, with None for those that are unknown.
+    """Facts about the machine, with None for unknown facts.
 
     `where`: the dataset or mount point to which the file system and the compression apply.
-    `ram_words`, `compression_words`: the facts as text, with the lines on which they are.
+    `ram_words`, `compression_words`: the facts as text, with the line on which each was found.
     """
 
     ram_bytes: int | None = None
@@ -64,7 +64,7 @@ UNKNOWN = QuotedMachine()
 
 
 def find_machine(text: str) -> QuotedMachine:
-    """Return the facts about the machine that programs printed. A fact with contradictory values is left unknown."""
+    """Return the facts about the machine that programs printed. A fact with contradictory values counts as unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
@@ -106,10 +106,10 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 
 
 def _bare_unit(total: str) -> str:
-    """Return the unit of a number that `free` printed without a unit.
+    """Return the unit of a number that `free` printed without a unit, inferred from its magnitude.
 
-    `free` prints KiB by default, MiB with -m, and GiB with -g. The unit is inferred from the number: at least 1,000,000
-    means KiB, at least 500 means MiB, and less means GiB.
+    `free` prints KiB by default, MiB with -m, and GiB with -g. A number of at least 1,000,000 is in KiB, one of at
+    least 500 in MiB, and any other in GiB.
     """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
@@ -117,8 +117,8 @@ def _bare_unit(total: str) -> str:
 def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> QuotedMachine:
     """Return the facts that apply to a load.
 
-    The file system applies if a path of the load is below the mount point, or contains the name of the dataset or its
-    pool. If a program other than fio shows no path, it is assumed to use the file system that the text describes.
+    The file system applies if one of the load's paths is below the mount point, or contains the name of the dataset or
+    its pool. A program other than fio that shows no path is assumed to use the file system described in the text.
     """
     paths = [extent.file for part in load.parts for extent in part.extents if extent.file.startswith("/")]
     names = {machine.where.rpartition("/")[2], machine.where.partition("/")[0]} - {""}
@@ -133,8 +133,9 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target, completed with the quoted facts. The user's options take precedence. None if nothing is
-    known.
+    """Return the target with the quoted facts added, or None if nothing is known.
+
+    The user's options take precedence.
     """
     if machine.ram_bytes is None and machine.compression is None:
         return target
@@ -147,7 +148,7 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
-    """Yield, as text, the quoted facts that are used because the user gave no option for them."""
+    """Yield, as text, each quoted fact for which the user gave no option."""
     if machine.ram_words and context.ram_bytes is None:
         yield machine.ram_words
     if machine.compression_words and context.file_system is None:

@@ -1,9 +1,8 @@
 """Split the result of a fio run into its groups of jobs.
 
-With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, each at its own
-rate. If one group reaches 243,000 IOPS and another 26,100, these are two results, and their mean describes neither.
-Groups that ran at the same time, according to fio's start times, stay together, because the disks had to deliver the
-sum.
+With `stonewall` or `new_group`, fio reports jobs in groups, which usually run one after the other. If one group reaches
+243,000 IOPS and another 26,100, these are two results, and their mean describes neither. Groups that ran at the same
+time, according to fio's start times, are not split, because the disks had to deliver their sum.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from poolproof.load.outcome import PartOutcome
 class ReportingGroup:
     """One group of the jobs in a fio run (`found`), and the result of the entire run (`whole`).
 
-    `found` and `whole` are the same object if the run is not split.
+    If the run is not split, `found` and `whole` are the same object.
     """
 
     found: FoundResult
@@ -29,7 +28,7 @@ class ReportingGroup:
 def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
     """Yield each group of a run as a separate result, ordered by group number.
 
-    Each group keeps the disks' counts for the entire run, because they are an upper bound on the group's own I/O.
+    Each group keeps the disk counters of the entire run, because they are an upper bound on the group's own I/O.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):

@@ -1,4 +1,4 @@
-"""Judge the trials in a run directory again, using the load, outcome and evidence saved with each trial."""
+"""Judge the trials in a run directory again, using the load, result and evidence that were saved with each trial."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,8 @@ _IMPORTED = "this is the verdict recorded at import; to judge the source again: 
 def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
     """Judge every trial in the run directory by the current rules.
 
-    A trial keeps its recorded verdict if some of the data needed to judge it was not saved. The line of each result is
-    the trial's line in trials.jsonl.
+    If some of the data needed to judge a trial was not saved, the trial keeps its recorded verdict. The line of each
+    result is the trial's line in trials.jsonl.
 
     Raises:
         RunError: the run cannot be read.
@@ -59,7 +59,7 @@ def _audited_trial(run: RunDirectory, source: str, line: int, trial: Trial, cont
 
 
 def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
-    """Rebuild the case to judge from the data saved with a trial. None if some of the data was not saved."""
+    """Rebuild the input of the rules from the data saved with a trial, or return None if some of it was not saved."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None
@@ -75,7 +75,7 @@ def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
 
 
 def _recorded_metrics(trial: Trial) -> AuditedMetrics:
-    """Return the metrics recorded in the trial itself. They are used if the files with the trial's data are missing."""
+    """Return the metrics recorded in the trial itself, for use if the files with its data are missing."""
     figures = trial.figures
     if figures is None:
         return AuditedMetrics({})
@@ -94,7 +94,7 @@ def _recorded_metrics(trial: Trial) -> AuditedMetrics:
 
 
 def _recorded_latency(trial: Trial, of: str) -> Latency | None:
-    """Return the latency percentiles of one kind of event, such as `read` or `syncs`, or None if the trial has none."""
+    """Return the latency percentiles of one kind of event, such as `read` or `syncs`, or None if none were recorded."""
     found = {row.percent: trial.value(row.id) for row in METRICS if row.of == of and row.percent is not None}
     known = {percent: value for percent, value in found.items() if value is not None}
     return Latency(percentiles_ns=known) if known else None

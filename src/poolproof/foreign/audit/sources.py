@@ -1,4 +1,4 @@
-"""Audit entire sources: files, directories, standard input, fio's logs and run directories."""
+"""Audit all results in files, directories, standard input, fio's logs and run directories."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 LARGEST_TEXT_BYTES = 256 << 20
-"""The maximum size, in bytes, of a text to search for results."""
+"""The maximum size, in bytes, of input that is searched for results."""
 
 _TOO_LARGE = "it is larger than 256 MiB"
 _LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
@@ -29,7 +29,7 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class Unread:
-    """A source that could not be read, and the reason."""
+    """A file, directory or other source that could not be read, and the reason."""
 
     source: str
     why: str
@@ -47,7 +47,10 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the named sources. The name `-` means standard input, which is read by calling `stdin`."""
+    """Audit every result in the named files and directories.
+
+    `-` means standard input, which is read by calling `stdin`.
+    """
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -61,9 +64,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
 
 
 def as_text(content: bytes) -> str:
-    """Decode UTF-8, or UTF-16 if the content begins with its byte order mark. Invalid bytes become replacement
-    characters.
-    """
+    """Decode UTF-8, or UTF-16 if the content begins with a UTF-16 byte order mark. Replace invalid bytes."""
     if content[:2] in _UTF_16_MARKS:
         return content.decode("utf-16", errors="replace")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -74,10 +75,9 @@ def files_below(
 ) -> Iterator[Path]:
     """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped.
 
-    If `is_source` is true for a folder, the folder itself is yielded in place of its files.
-
-    The tree may come from a stranger, and may contain links to files that the stranger cannot read. So a link to a file
-    is followed only if the file is in the same tree, and links to folders are never followed. Other links to files are
+    If `is_source` is true for a folder, the folder itself is yielded in place of its files. The tree may come from a
+    stranger, and may contain links to files that the stranger cannot read. For this reason, a link to a file is
+    followed only if the file is in the same tree, and links to folders are never followed. Other links to files are
     added to `unread`, as are folders that cannot be read and folders more than 50 levels deep.
     """
     top = os.path.realpath(path)
@@ -120,7 +120,7 @@ def read_text(path: Path) -> str | None:
 
 
 def _of_fair_size(content: bytes) -> bytes:
-    """Return the content unchanged. Raises an OSError if it is too large to be searched."""
+    """Return the content unchanged. Raises an OSError if it is too large to be searched for results."""
     if len(content) > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
     if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content.replace(b"\0", b""):  # also in UTF-16

@@ -1,4 +1,4 @@
-"""Find sentences in a text that state the speed of the disks.
+"""Find sentences that state the speed of the disks.
 
 Only two kinds of sentence are used. One gives the number of disks and the rate of each disk ("three NVMe drives, each
 capable of 3.2 GB/s"). The other gives the maximum rate of a single disk ("this disk … max writes 900MB/s"), and is
@@ -39,7 +39,8 @@ _LONGEST_PARAGRAPH = 4000
 class Statement:
     """A sentence about the disks, and the highest rate that they can reach together, in bytes per second.
 
-    `line`, `words`: the sentence's line (numbered from 1) and a quotation of the sentence.
+    `line`: the sentence's line, numbered from 1.
+    `words`: the sentence itself.
     `read_bytes_per_s`: the rate for reads, or None if the sentence gives only a write rate.
     `sum`: the calculation of the rate, as text.
     """
@@ -67,7 +68,7 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement above `line` with the highest rate, or None if nothing is stated above `line`."""
+    """Return the statement above `line` with the highest rate, or None if there are no statements above `line`."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 
@@ -75,8 +76,8 @@ def largest_above(statements: Sequence[Statement], line: int) -> Statement | Non
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
     """Return the claim made by a matched sentence, or None if its rate cannot be parsed.
 
-    A read rate also limits the writes, because a drive is assumed to write no faster than it reads. A write rate says
-    nothing about reads.
+    A read rate also limits writes, because a drive is assumed to write no faster than it reads. A write rate does not
+    limit reads.
     """
     named = match.groupdict()
     try:

@@ -1,8 +1,8 @@
 """Parse tables of fio results that scripts print: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
-In such a table, `MB` can mean 1000² or 1024² bytes. poolproof picks the unit for which the bandwidth equals IOPS ×
-block size. If neither unit fits, the bandwidth is left out. If the header does not mention reads or writes, the rows do
-(`randread`). A cell can contain both values (`IOPS=1600, BW=6401KiB/s`).
+In such a table, `MB` can mean 1000² or 1024² bytes. poolproof chooses the unit for which the bandwidth equals IOPS ×
+block size. If neither unit fits, the bandwidth is left out. If the header does not mention reads or writes, the rows
+must (`randread`). A cell can contain both values (`IOPS=1600, BW=6401KiB/s`).
 """
 
 import re
@@ -69,9 +69,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
 
 
 def _line(line_number: int, match: re.Match[str]) -> Iterator[FoundResult]:
-    """Yield the result of a line such as `randread: IOPS=52.1k, BW=203MiB/s`, if the name in it mentions reads or
-    writes.
-    """
+    """Yield the result on a line such as `randread: IOPS=52.1k, BW=203MiB/s` if the name mentions reads or writes."""
     direction, name = _named_direction(match["name"]), match["name"].strip()
     if direction:
         values = _pair(match)
@@ -140,9 +138,7 @@ def _row(words: Sequence[str], columns: Sequence[_TableColumn]) -> Outcome | Non
 
 
 def _side(cell: str) -> Direction | None:
-    """Return the rate in a cell such as `52.1k IOPS` of a column with the header `Read`. Return None for any other
-    cell.
-    """
+    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`, or None if the cell is anything else."""
     match = _IOPS_CELL.match(cell)
     iops = number(match["iops"]) if match else None
     return Direction(iops=iops) if iops else None
@@ -154,17 +150,13 @@ def _pair(cell: re.Match[str]) -> Direction:
 
 
 def _named_direction(name: str) -> str:
-    """Return the direction that a name mentions (`read` or `write`), or an empty string if it mentions neither or
-    both.
-    """
+    """Return the direction that a name mentions (`read` or `write`), or an empty string for neither or both."""
     reads, writes = _READS.search(name) is not None, _WRITES.search(name) is not None
     return "" if reads == writes else "read" if reads else "write"
 
 
 def _direction(values: Sequence[tuple[_TableColumn, str]], name: str, block: int | None) -> Direction | None:
-    """Return a row's values for one direction (`read`, `write` or `mixed`). None if the IOPS for that direction are 0
-    or missing.
-    """
+    """Return a row's values for one direction (`read`, `write` or `mixed`), or None if its IOPS are 0 or missing."""
     found = {column.kind: (column.unit, number(word) or 0.0) for column, word in values if column.direction == name}
     _, iops = found.get("iops", ("", 0.0))
     if not iops:

@@ -52,9 +52,9 @@ class _QuotedContext:
     `blocks`: quoted iostat output.
     `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
-    `machine`: facts about the machine, from other programs' output in the text.
-    `callers`: the lines of commands that run a job file and define no jobs. Such a command may appear between the job
-    file and its result.
+    `machine`: facts about the machine that other programs printed in the text.
+    `callers`: the lines of commands that run a job file rather than define jobs. These lines are skipped when a job
+    file is matched to its result.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -64,7 +64,7 @@ class _QuotedContext:
     callers: frozenset[int] = frozenset()
 
     def next_start(self, line: int) -> float:
-        """Return the next line after `line` on which a result or a command begins, or infinity if there is none."""
+        """Return the first line after `line` on which a result or a command begins, or infinity if none follows."""
         at = bisect_right(self.starts, line)
         return self.starts[at] if at < len(self.starts) else float("inf")
 
@@ -74,11 +74,11 @@ _ALONE = _QuotedContext()
 
 @dataclass(frozen=True)
 class Judged:
-    """A result found in a text, and its judgement.
+    """A result found in a text, and the judgement on it.
 
-    `known`: the facts taken from the surrounding text and the options.
+    `known`: the facts taken from the surrounding text and the user's options.
     `is_assumed`: True if the command found in the text probably, but not certainly, produced the result.
-    `foreign`: the values parsed from another program's output, or None for fio's results.
+    `foreign`: the values parsed from another program's output, or None if the result is fio's.
     """
 
     found: FoundResult
@@ -145,7 +145,7 @@ def judge_result(
     """Judge one result in its context.
 
     `whole`: the result of the entire run, if this result is for one group of its jobs.
-    `foreign`: the values that were parsed, if the output is not fio's.
+    `foreign`: the values parsed from another program's output, or None if the output is fio's.
     """
     jobs = jobs_of(found.made, found.result)
     whole = whole or found
@@ -178,10 +178,9 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load that produced another program's result. If the result has groups, return only the judged group's
-    load.
+    """Return the load of a program other than fio. If its result has groups, return only the load of the judged group.
 
-    The output of other programs does not show whether they empty the page cache, so we assume that they do.
+    The output of other programs does not show whether they drop the page cache, so we assume that they do.
     """
     names = {part.name for part in found.result.parts}
     parts = (replace(part, invalidates_cache=True) for part in foreign.parts if part.name in names)
@@ -189,18 +188,14 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load. If only fio's header line is known, the load's files are removed, because that line does not
-    show them.
-    """
+    """Return the load, without its files if only fio's header line is known, because that line does not show them."""
     if found.made is None or found.made.origin != "header":
         return load
     return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Downgrade findings that rest only on a sentence of the text: such a sentence can raise a suspicion, but not
-    refute.
-    """
+    """Downgrade findings from `refutes` to `suspects` if they rest only on a sentence, which cannot refute a result."""
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
@@ -248,7 +243,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str) -> Iterator[Finding]:
     """Yield the findings about values that the result contains.
 
-    If a program other than fio produced the result, fixes that consist of fio options are marked as such.
+    If a program other than fio produced the result, fixes that consist of fio options are marked with `with fio:`.
     """
     for finding in findings:
         if not finding.metrics or any(figures.may_show(metric) for metric in finding.metrics):
@@ -257,7 +252,7 @@ def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
-    """True if the text contains nothing but the result and white space."""
+    """True if the text consists only of the result and white space."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) == (first, first + bare.rstrip().count("\n"))
@@ -266,7 +261,7 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
 def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """True if it is uncertain whether the command found in the text produced the result.
 
-    There is doubt if another command fits as well, or if the command is below the result, more than 40 lines above it,
+    It is uncertain if another command fits as well, or if the command is below the result, more than 40 lines above it,
     or separated from it by another result or command.
     """
     line = _command_line(found)
@@ -279,7 +274,7 @@ def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Return the line on which the result's command or job file begins, or None if the text contains neither."""
+    """Return the line on which the result's command or job file begins, or None if the text does not contain it."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 

@@ -1,4 +1,4 @@
-"""Assign each imported result to a cell, i.e. a layout and a workload.
+"""Assign each imported result to a cell, i.e. a combination of layout and workload.
 
 Results of different jobs get different workloads. A result's layout is named after its folder, its file or one of its
 job options.
@@ -39,8 +39,8 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 class Record:
     """A result to import, and its location.
 
-    `folders`: the names of the folders between the common folder of all files and this file, outermost first. If there
-    are none, the name of the common folder.
+    `folders`: the names of the folders between the common folder of all files and this file, outermost first. If the
+    file is directly in the common folder, that folder's name.
     `stem`: the file name up to its first dot.
     `options`: the fio options of the job. If the result has several jobs, only the options with the same value in all
     of them.
@@ -59,10 +59,10 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """Return the start time in ISO 8601. fio's timestamp is the end of the run, so the run time is subtracted.
+        """Return the start time in ISO 8601, or an empty string if the result has no timestamp.
 
-        Empty without a timestamp. Also empty if the run would start before 1970 or end after 2248, since such
-        times must be wrong.
+        fio's timestamp is the end of the run, so the run time is subtracted from it. Empty if the run would start
+        before 1970 or end after 2248, since such times must be wrong.
         """
         ended_ms = self.result.timestamp_ms
         ran_ms = max((part.longest_ms for part in self.result.parts), default=0)
@@ -86,15 +86,16 @@ class Record:
 
     @property
     def is_bench_fio(self) -> bool:
-        """True if the file is named like bench-fio's: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
+        """True if the file is named like bench-fio's results (`randread-16-4`) or its logs.
+
+        A log's name begins with `randread-iodepth-16-numjobs-4`, for example.
+        """
         return _BENCH_FIO.match(self.stem) is not None
 
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """An imported result and its cell. `number`: its position among the cell's repetitions, in chronological order from
-    1.
-    """
+    """An imported result and its cell. `number`: the result's position in the cell, in chronological order from 1."""
 
     record: Record
     layout: str
@@ -113,9 +114,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all of the result's jobs share. If the jobs are unknown, return only the first one's
-    name.
-    """
+    """Return the options that all of the result's jobs share, or the first job's name if the options are unknown."""
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]
@@ -135,8 +134,8 @@ def common_folder(paths: Iterable[Path]) -> Path:
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Assign every record to a cell.
 
-    `layout_from`: `folder`, `file` or the name of a fio option. Layouts are named after it. With None, they are named
-    after folders or files, whichever fits the records.
+    `layout_from`: the source of the layout names: `folder`, `file` or the name of a fio option. With None, layouts are
+    named after folders or files, whichever suits the records.
 
     Raises:
         UsageError: `layout_from` is an option that no record has.
@@ -160,9 +159,8 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 def _axes(records: Sequence[Record]) -> list[str]:
     """Return the options that distinguish the workloads, most familiar first.
 
-    Options with the same value in all records are left out. Options that depend entirely on the options before them are
-    left out too, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish
-    workloads.
+    Options with the same value in all records are left out. So are options that depend entirely on the options before
+    them, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish workloads.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []
@@ -176,10 +174,10 @@ def _axes(records: Sequence[Record]) -> list[str]:
 
 
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
-    """Return a function that returns a record's layout name.
+    """Return a function that maps a record to its layout name.
 
     By default, layouts are named after folders. They are named after files if the records differ only in their file
-    names, i.e. all have the same job and folder, and the files are not named like bench-fio's.
+    names, which must not be like those of bench-fio.
     """
     by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
@@ -187,7 +185,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
         jobs[record.series].add(tuple(sorted(record.options.items())))
 
     def by_file(record: Record) -> str:
-        """Return the file name, without its repetition number if all files of the series ran the same job."""
+        """Return the file name, without its repetition number if all repetitions ran the same job."""
         return record.series if len(jobs[record.series]) == 1 else record.stem
 
     if layout_from == "file":
@@ -204,17 +202,17 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Join the names of the folders at the given depths. If there are none, return the name of the innermost folder."""
+    """Join the names of the folders at the given depths. If the record has none, return its innermost folder's name."""
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 
 
 def _informative_depths(records: Iterable[Record]) -> set[int]:
-    """Return the depths at which folder names distinguish layouts.
+    """Return the depths in the folder tree at which folder names distinguish layouts.
 
-    At such a depth, folder names differ between records, and at least one of them neither repeats a job option nor
-    counts repetitions. For example, bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat
-    job options.
+    At such a depth, the names differ between records, and at least one name neither repeats a job option nor numbers a
+    repetition. For example, bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job
+    options.
     """
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)

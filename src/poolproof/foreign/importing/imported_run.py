@@ -1,4 +1,4 @@
-"""Import other people's results as a run directory. They are judged by the same rules as poolproof's own trials."""
+"""Import other people's results as a run directory, and judge them by the same rules as poolproof's own trials."""
 
 import math
 import os
@@ -82,7 +82,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Return the results in the files. fio's logs are used only if no other file has the result of the same run."""
+    """Return the results in the files. fio's logs are used only if the result of the same run is in no other file."""
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
@@ -99,7 +99,7 @@ def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> l
 
 
 class _WholeResults:
-    """The imported results from files other than fio logs, indexed by the possible names of their logs."""
+    """The imported results from files other than fio logs, indexed by the names that their logs may have."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._names: dict[Path, set[str]] = defaultdict(set)
@@ -114,7 +114,7 @@ class _WholeResults:
     def owner_of(self, prefix: str) -> _Owner:
         """Decide whether the logs with this prefix (folder and base name) belong to another result. Returns one of:
 
-        - `a result`: a job of some result requests these logs, or a result in the same folder has the same name.
+        - `a result`: a job of some result requests these logs, or a result in the same folder has the same base name.
         - `unsure`: the folder contains a result that may be from the same run.
         - `none`: the folder contains no result.
         """
@@ -124,16 +124,16 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a job requested these logs. For example, a job with `write_bw_log=logs/x` requests `…/logs/x`.
+        """True if a job requested these logs and its result is in a folder above them.
 
-        The job's result must be in a folder above the logs.
+        For example, a job with `write_bw_log=logs/x` requests `…/logs/x`.
         """
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
 
 def _log_names(record: Record) -> Iterator[str]:
-    """Yield the possible base names of a result's logs in the result's folder, such as `x` for `x_bw.1.log`."""
+    """Yield the possible base names of a result's logs in the result's own folder, such as `x` for `x_bw.1.log`."""
     yield record.stem
     if record.is_bench_fio:
         # bench-fio names results like `randread-16-4.json`, and logs like `randread-iodepth-16-numjobs-4_bw.1.log`.
@@ -155,7 +155,7 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
 
 
 def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read the files in order. If there are many, they are read by several processes in parallel."""
+    """Read the files in order, in several parallel processes if there are many."""
     work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
@@ -174,7 +174,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 
 def _has_content(judged: Judged) -> bool:
-    """True if the result contains a value or an error. JSON output that was cut off early may contain neither."""
+    """True if the result contains a value or an error. Truncated JSON output may contain neither."""
     return any(part.error or part.directions or part.sync for part in judged.found.result.parts)
 
 
@@ -206,7 +206,7 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the load, if the source contains a value for it.
+    """Return the most suitable metric for the load that the source contains.
 
     Sync latency suits jobs that sync after every write, bandwidth suits large sequential blocks, and IOPS suit all
     other jobs. If the source has no value for that metric, return the first of IOPS, bandwidth and p99 that it
@@ -239,7 +239,7 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
 
 
 def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> str:
-    """Return the YAML of a campaign with the imported cells. Its layouts are placeholders that cannot be built."""
+    """Return the YAML of a campaign with the imported cells. Its layouts are placeholders and cannot be built."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
         lines.append(f"  {scalar(layout)}: dir imported/{layout}")
@@ -250,8 +250,8 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[Met
 def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> list[str]:
     """Return the fio options of the campaign's workload, and the metric if it is the same for all results.
 
-    Options that vary become lists, unless their matrix would have too many cells for a campaign. Options that all
-    results share are included if charts show them.
+    Options that vary become lists, unless the resulting matrix would have too many cells for a campaign. Options with
+    the same value in all results are included only if charts show them.
     """
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:

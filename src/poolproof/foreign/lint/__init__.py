@@ -1,1 +1,1 @@
-"""Check fio jobs before they run: report each problem with its line, and correct the text."""
+"""Check fio jobs before they run: report each problem with its line number, and fix the text."""

@@ -29,7 +29,7 @@ _SET_IT = {
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
 
-    `targets`: looks up the jobs' targets. Without it, they are unknown.
+    `targets`: looks up the jobs' targets. Without it, the targets are unknown.
     `fio`: the installed fio that would run the jobs, or None if unknown.
     """
     if not source.is_text:
@@ -53,7 +53,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
 
 
 def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration]) -> Iterator[Diagnostic]:
-    """Yield one rule's findings at one location. Findings from several iterations of a loop are merged into one."""
+    """Merge one rule's findings at one location, so that a loop yields one finding instead of one per iteration."""
     if len(runs) == 1:
         yield from (each for each, _ in found)
         return

@@ -26,8 +26,9 @@ _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
-    """Return the script's fio calls for each combination of loop values, or a single combination if no loop values are
-    known.
+    """Return the script's fio calls for each combination of its loop variables' values.
+
+    If no values are known, they are returned as a single combination without values.
     """
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
@@ -119,9 +120,7 @@ def _is_unknown(word: ShellWord) -> bool:
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if a command has job options but no job. Commands with options such as `--profile` need no
-    job.
-    """
+    """Yield a problem if a command has job options but no job. Options such as `--profile` make a job unnecessary."""
     program_options = {name for name, _value in command.program}
     options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
     misspelt = any(problem.meant == "name" for problem in command.problems)

@@ -1,8 +1,8 @@
-"""Find jobs that overwrite block devices, and say what they would destroy.
+"""Find jobs that overwrite block devices, and report the data that they would destroy.
 
-fio itself only refuses devices that the mount table lists. It writes to swap, to members of arrays and pools, to
-devices under LVM or LUKS, and over unmounted file systems. Source: fio 3.33 filesetup.c (setup_files) and
-lib/mountcheck.c (device_is_mounted).
+fio refuses only devices that the mount table lists. It writes to swap, to members of arrays and pools, to devices under
+LVM or LUKS, and over unmounted file systems. Source: fio 3.33 filesetup.c (setup_files) and lib/mountcheck.c
+(device_is_mounted).
 """
 
 import itertools
@@ -34,10 +34,9 @@ _FIX = (
 
 
 def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
-    """Yield an error for each job that would overwrite data, and a warning for each job that writes to a device with
-    unknown contents.
+    """Yield an error for each job that would overwrite data, and a warning if the device's contents are unknown.
 
-    `text`: the text of the script or job file. Its `for` loops give variables their values.
+    `text`: the script or job file. Its `for` loops supply the values of variables.
     `targets`: looks up devices. Without it, nothing is known about them.
     """
     if unit.read_only:
@@ -56,7 +55,7 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
 
 
 def _writing_part(job: Job, text: str) -> LoadPart | None:
-    """Return the load of a job that writes or trims. None if the job does neither, or if that is unknown."""
+    """Return the load of a job that writes or trims, or None if the job does neither or its direction is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
     for pattern in _values(job.text("rw") or "read", text):
@@ -67,7 +66,7 @@ def _writing_part(job: Job, text: str) -> LoadPart | None:
 
 
 def _paths(job: Job, text: str) -> Iterator[str]:
-    """Yield the paths that the job names. File names that fio generates are left out."""
+    """Yield the paths that the job names, without file names that fio generates."""
     directory = job.directory or ""
     names = job.filenames or ((job.name,) if job.filename is None and directory.startswith("/dev") else ())
     for name in names:
@@ -76,9 +75,9 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return one copy of the value for each word that a `for` loop assigns to the value's first variable.
+    """Return the value once for each word that a `for` loop assigns to the value's first variable.
 
-    In each copy, the variable is replaced with the word. Without such a loop, the value is returned unchanged.
+    In each copy, the word replaces the variable. Without such a loop, the value is returned unchanged.
     """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
@@ -98,7 +97,7 @@ def _expanded(word: str) -> tuple[str, ...]:
 
 
 def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, str] | None:
-    """Return the severity and the message for a path that a job writes to, or None if no data would be lost."""
+    """Return the severity and message for a path to which a job writes, or None if no data would be lost."""
     if _HARMLESS.fullmatch(path):
         return None
     is_known = UNKNOWN.search(path) is None

@@ -1,4 +1,4 @@
-"""The history before a fio call in the same text: the earlier loads, and whether the caches were dropped after them."""
+"""The history before a fio call in the same text: the earlier loads, and whether the caches were dropped since."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,12 @@ class Before:
     """The history before a fio call.
 
     `loads`: the earlier loads, oldest first.
-    `drops_caches`: True if the caches were dropped after the last write, and the written data with them.
-    `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so it stayed in RAM.
-    `empty`: the files and devices that contain no data, each with the program that emptied it.
-    `zeros`: the files and devices that contain only zeros, each with the program that wrote them.
+    `drops_caches`: True if the caches were dropped after the last write, including the written data.
+    `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so that it stayed in RAM.
+    `empty`: the programs that emptied files and devices, keyed by path. Only paths that still contain no data are
+    listed.
+    `zeros`: the programs that filled files and devices with zeros, keyed by path. Only paths that still contain only
+    zeros are listed.
     """
 
     loads: tuple[Load, ...] = ()
@@ -31,7 +33,7 @@ class Before:
 
 
 class History:
-    """Collects the loads of a text's fio calls, in the order in which they run."""
+    """Collects the loads of the fio calls in a text, in the order in which they run."""
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
@@ -56,7 +58,7 @@ class History:
     def _empties(self, line: int) -> bool:
         """True if dropping the caches on this line also drops the data that was just written.
 
-        This is the case if the data was clean or had been synced, or if the line writes it back first, as umount does.
+        This is the case if the data was clean or had been synced, or if the line itself writes it back, as umount does.
         """
         is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
         return not self._is_dirty or is_synced or line not in self._only_clean

@@ -20,10 +20,10 @@ _Edit = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class FixedText:
-    """The corrected text, the findings that a fix removed, and the findings that remain.
+    """The corrected text, the findings that were fixed, and the findings that remain (`left`).
 
-    `resolved`: the findings that another rule's fix removed. For example, adding direct=1 also removes findings about
-    RAM.
+    `resolved`: the findings that disappeared because of another rule's fix. For example, adding direct=1 also removes
+    findings about RAM.
     """
 
     text: str
@@ -35,7 +35,7 @@ class FixedText:
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
     """Apply all automatic fixes. Return the corrected text, the findings that were fixed and those that remain.
 
-    A change is made only if it removes a finding from at least one job without adding an error or a warning.
+    A change is made only if it removes a finding from at least one job and adds no error or warning.
     """
     before = lint(source, targets, fio)
     changed_for: set[str] = set()
@@ -52,7 +52,7 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
-    """Try to fix each finding in turn. The rules whose fixes were applied are added to `changed_for`."""
+    """Try to fix each finding in turn. The IDs of the rules whose fixes were applied are added to `changed_for`."""
     for number in range(len(source.units)):
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
@@ -67,8 +67,9 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Try to fix the finding in all jobs at once, then in one job at a time. Return the first source that is better, or
-    None.
+    """Try to fix the finding in all jobs at once, then in one job at a time.
+
+    Return the text after the first fix that improves it, or None if no fix does.
     """
     units = source.units
     if number >= len(units):
@@ -86,7 +87,7 @@ def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Target
 
 
 def _helps(before: Source, after: Source, number: int, rule: str, targets: Targets | None) -> bool:
-    """True if fewer jobs break the rule than before, and there are no more errors or warnings than before."""
+    """True if fewer jobs break the rule than before, without more errors or warnings than before."""
     units = after.units
     if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
         return False
@@ -179,8 +180,8 @@ def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) 
 def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
     """Return the edit that removes an option from the text.
 
-    In a command, the edit also removes the blanks before the option. In a job file, it removes the entire line, unless
-    a comment follows the option.
+    In a command, it also removes the blanks before the option. In a job file, it removes the entire line, unless a
+    comment follows the option.
     """
     if form == "command":
         return len(text[: setting.start].rstrip(" \t")), setting.end, ""

@@ -17,7 +17,7 @@ _MOST_NAMED = 64
 class JobFiles:
     """The paths of a job's files, and the job's directory (an empty string means fio's working directory).
 
-    `files` is empty if lint cannot determine the names that fio would generate.
+    `files` is empty if lint cannot determine the file names that fio would generate.
     """
 
     files: tuple[str, ...]
@@ -26,9 +26,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a fio call that share a target. `jobs`: the indexes of the jobs. `evidence`: facts about their
-    files.
-    """
+    """The jobs of a fio call that share a storage target. `jobs`: their indexes. `evidence`: facts about the files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -36,18 +34,19 @@ class JobGroup:
 
 
 class Targets(Protocol):
-    """Looks up the targets of jobs, and facts about the jobs' files."""
+    """Looks up the storage targets of jobs, and facts about their files."""
 
     def target(self, place: JobFiles) -> Target | None:
         """Return the target that contains a job's files, or None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known about the files before the run, or None if nothing is known. All jobs must share one
-        target.
+        """Return the known facts about the files before the run, or None if nothing is known.
+
+        All jobs must have the same target.
         """
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Look up the file or device at a path to which a job would write. Return None if unknown."""
+        """Look up the file or device at a path to which a job would write, or return None if unknown."""
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
@@ -65,7 +64,7 @@ def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return a job's files. None if the engine does not use files, or if a path contains an unknown variable."""
+    """Return a job's files, or None if the engine uses no files or a path contains an unknown variable."""
     part, directory = part_of(job), job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

@@ -29,22 +29,21 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option. Sections are not enough, as other file formats have
-    them too.
+    """True if the text is a job file with at least one fio option.
+
+    A section header alone is not enough, because other file formats have sections too.
     """
     return is_job_file(text) and sets_fio_option(text)
 
 
 def sets_fio_option(text: str) -> bool:
-    """True if a line of the text sets a fio option. No section is needed, because an included file may have none."""
+    """True if a line of the text sets a fio option, even outside a section, because an included file may have none."""
     settings = (_SETTING.match(line) for line in text.split("\n"))
     return any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
-    """Parse a job file that may be part of a larger text. `first_line`, `start`: the line and character at which it
-    begins.
-    """
+    """Parse a job file, which may be part of a larger text beginning at line `first_line` and character `start`."""
     read = read_job_file(
         text,
         environment=surroundings.environment,
@@ -59,7 +58,7 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Yield the sections of a job file in order. `start`: the number to add to every position in the sections."""
+    """Yield the sections of a job file in order. `start`: an offset that is added to all positions in the sections."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0

@@ -53,9 +53,7 @@ def locate_findings(
 
 
 def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """Yield the rule's findings that occur in every case. Each case assumes different values for the unknown
-    variables.
-    """
+    """Yield the rule's findings that occur in every case. The cases differ in the values of the unknown variables."""
     first = rule.check_job(cases[0])
     if not first:
         return
@@ -77,7 +75,7 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """Return the mildest finding. If the findings differ in message or fix, use the rule's general message and fix."""
+    """Return the mildest of the findings, with the rule's general message and fix if theirs are not all the same."""
     finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
@@ -90,6 +88,6 @@ def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the changes that fix the job, or no changes if they depend on unknown variables."""
+    """Return the option changes that fix the job, or none if the changes depend on unknown variables."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     return first if all(changes == first for changes in others) else {}

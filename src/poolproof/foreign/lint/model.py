@@ -1,6 +1,4 @@
-"""Data types of lint: findings, the fio calls in a text, the positions of options, and the devices that jobs write
-to.
-"""
+"""lint's data types: findings, fio calls, the positions of options in a text, and the devices that jobs write to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +18,7 @@ SEVERITIES: Mapping[Effect, Severity] = {
     "leaves-unproven": "note",
     "notes": "note",
 }
-"""The severity of each effect that a finding can have.
+"""The severity that lint reports for each effect of a finding.
 
 `error`: the job fails, or its result is certainly wrong.
 `warning`: the result is probably misleading.
@@ -30,8 +28,9 @@ SEVERITIES: Mapping[Effect, Severity] = {
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A finding and its line, numbered from 1. `source`: the file name as given, `-` for standard input, or `command
-    line`.
+    """A finding and its location. Lines are numbered from 1.
+
+    `source`: the file name as given, `-` for standard input, or `command line`.
     """
 
     source: str
@@ -47,7 +46,7 @@ class WrittenOption:
     """An option as written in the text, from character `start` to character `end`.
 
     `name`: fio's primary name for the option.
-    `given`: the name as written, including the dashes on a command line.
+    `given`: the name as written, including any dashes.
     """
 
     name: str
@@ -58,8 +57,9 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """The options of one job, or the [global] options that several jobs share. `insert_at`: the position for new
-    options.
+    """The options of one job, or the [global] options that several jobs share.
+
+    `insert_at`: the position at which to insert new options.
     """
 
     name: str
@@ -72,9 +72,10 @@ class JobSection:
 class FioCall:
     """The jobs of one fio call, from a job file or a command.
 
-    `files`: the job files that a command names.
-    `sections`: the job sections, in text order. Apart from shared ([global]) sections, they correspond one-to-one to
-    `jobs`. None if the text cannot be changed in place, for example because a command is quoted inside another command.
+    `files`: the job files that the command names.
+    `sections`: the job sections, in text order, or None if the text cannot be changed in place, for example because a
+    command is quoted inside another command. Apart from shared ([global]) sections, they correspond one-to-one to
+    `jobs`.
     `unknown_words`: (line, argument) for each argument with an unknown variable, which can expand to any option.
     `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write.
     """
@@ -91,7 +92,7 @@ class FioCall:
 
 @dataclass(frozen=True)
 class LoopIteration:
-    """The fio calls of a script for one combination of loop values. `values` is keyed by loop variable."""
+    """A script's fio calls for one combination of its loop variables' values. `values` is keyed by variable name."""
 
     values: Mapping[str, str]
     units: tuple[FioCall, ...]
@@ -101,7 +102,7 @@ class LoopIteration:
 class JobEnvironment:
     """The inputs of a job file: environment variables, facts about the machine, and files to include.
 
-    `include` returns the content of the named file, or None if it cannot be read.
+    `include`: returns the contents of the named file, or None if it cannot be read.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -113,9 +114,10 @@ class JobEnvironment:
 class WrittenDevice:
     """A path to which a job writes, as seen from a host.
 
-    `exists`: False if there is nothing at the path.
+    `exists`: False if nothing exists at the path.
     `is_block`: True for a block device.
-    `found`: what is on the device, worded as the end of a sentence (`is mounted at /`). Empty if nothing was found.
+    `found`: the use of the device, worded as the end of a sentence (`is mounted at /`), or an empty string if it is
+    unused.
     """
 
     exists: bool

@@ -1,7 +1,7 @@
 """Files and devices that a script prepares with other commands before it runs fio.
 
-`truncate` and `fallocate` give a file its size but no data. `blkdiscard` empties a device. `dd if=/dev/zero` fills a
-file with zeros.
+`truncate` and `fallocate` give a file its size but no data. `blkdiscard` discards all data on a device. `dd
+if=/dev/zero` fills a file with zeros.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """The state in which a command leaves a file or device. `command`: the program's name."""
+    """The state of a file or device after a command. `command`: the program's name."""
 
     path: str
     state: State
@@ -58,7 +58,10 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
 
 
 def _paths(words: Sequence[str], with_value: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments that are not options. `with_value`: the options that take the next word as their value."""
+    """Yield the arguments that are neither options nor their values.
+
+    `with_value`: the options whose value is the next argument.
+    """
     is_value = False
     for word in words:
         if not is_value and not word.startswith("-"):

@@ -1,6 +1,6 @@
 """Find everything that fio would refuse: nonexistent options, invalid values, and missing jobs.
 
-poolproof's tables cover most of these. If fio is installed on the machine that would run the jobs, fio checks the rest.
+poolproof's tables cover most of it. If fio is installed on the machine that would run the jobs, fio checks the rest.
 """
 
 import re
@@ -24,7 +24,7 @@ _HOW_TO_LIST = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list the options 
 _ACCEPTED = "`fio --cmdhelp={name}` lists the values that fio accepts"
 _VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(?P<version>\d+\.\d+)", re.IGNORECASE)
 _FULLY_LISTED = PAGE_CACHE | SYNCHRONOUS
-"""Engines whose options are all in poolproof's tables."""
+"""Engines for which poolproof's tables list all options."""
 
 _Jobs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
@@ -32,7 +32,7 @@ _Jobs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 class InstalledFio:
     """The fio installation on a host.
 
-    If fio is missing or fails to run, its version and option names are None, and `complaints` returns an empty tuple.
+    If fio is missing or fails to run, its version and option names are None, and it has no complaints.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -46,7 +46,7 @@ class InstalledFio:
 
     @property
     def version(self) -> str | None:
-        """The version as fio prints it, such as `fio-3.33`, or None if fio is missing or fails to run."""
+        """The version as fio prints it, e.g. `fio-3.33`, or None if fio is missing or fails to run."""
         return self._version()
 
     def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
@@ -58,8 +58,9 @@ class InstalledFio:
         return self._complaints(tuple((job.name, tuple(job.options.items())) for job in to_check))
 
     def _ask(self, jobs: _Jobs) -> tuple[Complaint, ...]:
-        """Have fio check the jobs without running them. The answers are cached, because scripts often repeat a
-        command.
+        """Let fio check the jobs without running them.
+
+        The answers are cached, because scripts often repeat a command.
         """
         to_check = [Job(name, dict(options)) for name, options in jobs]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
@@ -72,8 +73,8 @@ class InstalledFio:
 def _to_check(job: Job, names: frozenset[str]) -> Job:
     """Return a copy of the job with only those options that fio has to check.
 
-    Values that contain unknown variables and values that poolproof's tables already refuse are left out. Options of
-    other engines are left out too, because a job may inherit them from [global], where fio accepts them.
+    Values that contain unknown variables are left out, and so are values that poolproof's tables already refuse.
+    Options of other engines are left out too, because a job may inherit them from [global], where fio accepts them.
     """
     checked = JOB_OPTIONS | OTHER_RELEASES | names
     options = {
@@ -85,8 +86,10 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield everything in a call that fio refuses, ignores or may refuse. `source`: the file's name. `text`: its
-    content.
+    """Yield everything in a call that fio refuses, ignores or may refuse.
+
+    `source`: the file's name.
+    `text`: the file's content.
     """
     may_exist = _may_exist_elsewhere(text, unit, fio)
     for problem in unit.problems:
@@ -128,10 +131,10 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
-    """True if another version of fio may accept options that the tables do not list.
+    """True if another fio version may accept options that poolproof's tables do not list.
 
-    This is possible if the text names another release, if an argument is unknown, or if an engine has options that are
-    not in the tables.
+    This is possible if the text names another version, if an argument is unknown, or if the tables do not list all
+    options of an engine.
     """
     here = (fio and fio.version) or ""
     another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))

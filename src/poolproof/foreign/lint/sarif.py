@@ -1,6 +1,4 @@
-"""Write findings as SARIF 2.1.0 (OASIS, 2020). Code hosts and editors display such findings next to the affected
-lines.
-"""
+"""Write findings as SARIF 2.1.0 (OASIS, 2020), which code hosts and editors display next to the affected lines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +21,7 @@ _LINT_TITLES = {
 
 
 def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Return the findings as a SARIF log with one run, including descriptions of the rules to which they refer."""
+    """Return the findings as a SARIF log with one run, including descriptions of the rules that reported them."""
     reported = sorted({each.rule for each in found})
     driver = {"name": "poolproof", "version": __version__, "rules": [_rule(rule) for rule in reported]}
     results = [_result(each, reported.index(each.rule)) for each in found]

@@ -1,4 +1,4 @@
-"""The values of variables in a shell script: variables that are set only once, arrays, and loop variables.
+"""Find the values of variables in a shell script: variables that are set only once, arrays, and loop variables.
 
 For example, `for bs in 4k 64k 1m` runs fio with each of these values, and `for jobs in {1..4}` or `$(seq 1 4)` with
 each number.
@@ -31,8 +31,7 @@ _MOST_RUNS = 32
 
 
 def known_variables(text: str) -> dict[str, str]:
-    """Return the variables with a known value: arrays, and variables that the script sets exactly once, to a literal
-    value.
+    """Return the variables whose value is known: arrays, and variables that are set exactly once, to a literal value.
 
     The result also marks all variables that the script sets, and the arguments of functions. If the value of a marked
     variable is unknown, `${NAME:-default}` is not replaced with the default.
@@ -52,7 +51,7 @@ def known_variables(text: str) -> dict[str, str]:
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value) for each assignment in the script, with None for unknown values."""
+    """Yield (name, value) for each assignment in the script, with None for values that are not literal."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:
@@ -70,10 +69,9 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements of each array that the script sets exactly once, keyed by `ARRAY[@]`.
+    """Return the elements of each array that the script sets exactly once, separated by blanks and keyed by `ARRAY[@]`.
 
-    The elements are separated by blanks. An array is left out if an element contains blanks or unknown variables, or if
-    the script appends to the array.
+    An array is left out if the script appends to it, or if an element contains blanks or unknown variables.
     """
     found: dict[str, str] = {}
     again: set[str] = set()
@@ -88,9 +86,9 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the values of each loop variable whose loop lists them literally, as a range of numbers, or as an array.
+    """Return the values of each loop variable, from loops over literal words, a range of numbers or an array.
 
-    A variable is left out if several loops use it with different lists.
+    A variable is left out if several loops use it with different values.
     """
     arrays = {
         found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)
@@ -129,7 +127,7 @@ def _numbers(word: str) -> tuple[str, ...]:
 
 
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
-    """Yield the combinations of the loop variables' values, in loop order.
+    """Yield all combinations of the loop variables' values, in loop order.
 
     If there are too many combinations, only one variable is varied at a time.
     """

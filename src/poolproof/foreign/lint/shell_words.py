@@ -1,6 +1,6 @@
 """Split a shell script into simple commands, and each command into words with their positions.
 
-Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
+Only the parts of the shell language that lint needs are supported: quotes, escapes, continuation lines, comments,
 operators, redirections and here-documents. A variable is replaced with its value if known, or with its default in
 `${NAME:-default}`. Other variables stay as written. Invalid scripts are not rejected: an unclosed quote, for example,
 extends to the end of the text.
@@ -29,8 +29,9 @@ _MAX_DEPTH = 12
 class ShellWord:
     """A word without its quotes, from character `start` to character `end`.
 
-    `verbatim`: the position of the content, if one pair of quotes encloses the entire word and it contains no escapes.
-    `is_split`: True if the word is one of several to which a variable expanded. All these words have the variable's
+    `verbatim`: if one pair of quotes encloses the entire word and it contains no escapes, the position after the
+    opening quote.
+    `is_split`: True if the word is one of several to which a variable expanded. All of these words have the variable's
     position.
     `folder`: the working directory of the command, or an empty string if the script does not set it.
     """
@@ -58,23 +59,21 @@ class HereDocument:
 
 @dataclass
 class Script:
-    """The simple commands of a script, in order, and the script's here-documents."""
+    """The simple commands and the here-documents of a script, each in order."""
 
     commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
 
 
 def key_without_default(name: str) -> str:
-    """Return the key that marks a variable as set to an unknown value. With that key, `${NAME:-default}` stays as
-    written.
-    """
+    """Return the key that marks a variable as set, so that `${NAME:-default}` is not replaced with the default."""
     return f"{name}:-"
 
 
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1, folder: str = "") -> Script:
     """Parse a script that begins at character `start` and line `line` of a larger text, and runs in `folder`.
 
-    Commands in `$(…)` and in backquotes are listed before the command that contains them.
+    Commands in `$(…)` or backquotes are listed before the command that contains them.
     """
     return _ShellParser(text, variables, start, line, 0, folder).read()
 
@@ -100,7 +99,7 @@ class _ShellParser:
         return self._script
 
     def _take(self, end: int) -> str:
-        """Move forward to `end`, and return the text in between."""
+        """Advance to the position `end`, and return the text that was skipped."""
         taken = self._text[self._place : end]
         self._line += taken.count("\n")
         self._place = min(end, len(self._text))
@@ -142,7 +141,7 @@ class _ShellParser:
             self._word()
 
     def _documents(self) -> None:
-        """Read the here-documents whose `<<MARK` is on the previous line."""
+        """Read the here-documents that the previous line announced with `<<MARK`."""
         for here in self._waiting:
             tabs = "\t*" if here["tabs"] else ""
             mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
@@ -211,10 +210,9 @@ class _ShellParser:
         return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the variable's value if known, or its default if it is not set. Otherwise, return the expansion as
-        written.
+        """Return the variable's value if known, its default if it is not set, or otherwise the expansion as written.
 
-        Commands in `$(…)` and in backquotes are added to the script.
+        Commands in `$(…)` or backquotes are added to the script.
         """
         named = _NAME.match(self._text, self._place)
         if named is not None:
@@ -240,7 +238,7 @@ class _ShellParser:
         return raw
 
     def _end_of_expansion(self) -> int:
-        """Return the position after an expansion: `$(…)`, `${…}`, a command in backquotes or a special variable."""
+        """Return the end of an expansion: `$(…)`, `${…}`, a command in backquotes or a special variable."""
         opening = self._text[self._place : self._place + 2]
         if opening.startswith("`"):
             return self._find("`", self._place + 1) + 1

@@ -1,4 +1,4 @@
-"""The input of lint: files, standard input, or a fio command after `--`."""
+"""lint's input: files, standard input, or a fio command after `--`."""
 
 import io
 import os
@@ -19,7 +19,7 @@ from poolproof.foreign.lint.script_values import known_variables
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
-"""The source name of a command that was given after `--`."""
+"""The name that findings show in place of a file name for a command given after `--`."""
 
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
@@ -40,7 +40,7 @@ class Source:
     """A job file, a shell script or a command line.
 
     `name`: the name to show in findings.
-    `read_only`: True if this is a job file that a command with `--readonly` runs.
+    `read_only`: True for a job file that is run by a command with `--readonly`.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Source:
     def kind(self) -> Kind:
         """Decide whether the text is a job file or a script.
 
-        The text is a job file if it begins with a section or an `include` line. If the file name ends in `.fio` or
-        `.job`, the text is also a job file unless it calls fio.
+        A text that begins with a section header or an `include` line is a job file. So is one whose file name ends in
+        `.fio` or `.job`, unless it calls fio.
         """
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
@@ -61,7 +61,7 @@ class Source:
 
     @property
     def is_text(self) -> bool:
-        """True if the text contains no NUL bytes, few control characters and few bytes that are not valid UTF-8."""
+        """True if the text has no NUL bytes, few control characters and few bytes that are invalid in UTF-8."""
         controls = len(_CONTROL.findall(self.text))
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
@@ -75,7 +75,10 @@ class Source:
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
-        """Return the script's fio calls for each combination of loop values. A job file has only one combination."""
+        """Return the script's fio calls for each combination of its loop variables' values.
+
+        A job file has only one combination.
+        """
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
@@ -91,12 +94,12 @@ class Source:
 def read_sources(
     words: Sequence[str], environment: Mapping[str, str], keywords: Mapping[str, int]
 ) -> tuple[Source, ...]:
-    """Read the named files (`-` is standard input), or a command and the job files that the command names.
+    """Read the named files (`-` is standard input), or parse a command and read the job files that it names.
 
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: no source is named, or a file cannot be read or is too large.
+        UsageError: no file or command is given, or a file cannot be read or is too large.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -116,8 +119,7 @@ def read_sources(
 
 
 def fio_keywords(host: Host) -> Mapping[str, int]:
-    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or an empty dict if the host does not report
-    them.
+    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or an empty dict if the host reports none.
 
     Raises:
         CommandError: the host does not answer in time.
@@ -146,9 +148,7 @@ def _text(path: Path) -> str:
 
 
 def _decoded(file: BinaryIO, name: str) -> str:
-    """Return the content of a text file, with the line ends of any system. Raises a UsageError if the file is too
-    large.
-    """
+    """Return the content of a text file with any system's line endings. Raises a UsageError if it is too large."""
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
@@ -158,12 +158,12 @@ def _decoded(file: BinaryIO, name: str) -> str:
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
-    """Return the inputs of a job file in `folder`: environment variables, facts about the machine, and files to
-    include.
+    """Return the inputs of a job file in `folder`: environment variables, machine facts, and the files that it
+    includes.
 
     Included files are looked up first in the working directory, as in fio, and then in `folder`. The job file may come
-    from a stranger, and findings quote lines of included files. So a file is included only if it is a regular file with
-    at least one fio option. This keeps out password files, devices and FIFOs.
+    from a stranger, and findings quote lines of included files. For this reason, a file is included only if it is a
+    regular file with at least one fio option, which excludes password files, devices and FIFOs.
     """
 
     def include(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Find the targets of jobs from the user's options, or by looking up the paths of the jobs' files on the host."""
+"""Determine the storage targets of jobs, from the user's options or from the paths of the jobs' files on the host."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,14 +31,13 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""A shell script that prints the type and real path of a file. If the file does not exist, it prints those of its
-directory.
+"""A shell script that prints the type and real path of a file, or of its directory if the file does not exist.
 
-The script prints nothing if neither exists.
+It prints nothing if neither exists.
 """
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
-"""A shell script that prints each of its arguments that is a regular file, followed by a NUL byte."""
+"""A shell script that prints those of its arguments that are regular files, each followed by a NUL byte."""
 
 _REAL_DEVICE = r"""
 [ -e "$1" ] || exit 0
@@ -51,8 +50,9 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device at a path, or behind the NVMe or SCSI generic character device at the
-path.
+"""A shell script that prints the block device at a path.
+
+If the path is an NVMe or SCSI generic character device, the script prints the corresponding block device.
 """
 
 _Answer = TypeVar("_Answer")
@@ -60,15 +60,16 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True)
 class _Existing:
-    """An existing file, directory or block device. `path` is absolute and contains no symbolic links."""
+    """An existing file, directory or block device. `path` is absolute, with all symbolic links resolved."""
 
     path: str
     is_block: bool = False
 
 
 class TargetLookup:
-    """Looks up the targets of jobs on a host, each of them only once. If the host cannot answer, a target is None
-    (unknown).
+    """Looks up the storage targets of jobs on a host, with each lookup done only once.
+
+    If the host cannot answer, the target is None (unknown).
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -87,8 +88,9 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target that contains the job's first file, or its directory if no files are known. None if
-        unknown.
+        """Return the target that contains the job's first file, or its directory if no files are known.
+
+        None if the target is unknown.
         """
         if self._context.file_system is not None:
             return target_from_options(self._context)
@@ -96,7 +98,7 @@ class TargetLookup:
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return facts about the test files that exist, and about background work on their disks.
+        """Return facts about existing test files, and about background work on their disks.
 
         None if there are no such facts, or if `--fs` describes a different target.
         """
@@ -107,13 +109,14 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Look up the file or device at a path to which a job would write. None if unknown, or if `--fs` describes the
-        target.
+        """Look up the file or device at a path to which a job would write.
+
+        None if unknown, or if `--fs` describes a different target.
         """
         return None if self._context.file_system is not None else self._written(path)
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
-        """Return the background work on the disks that contain the files."""
+        """Return the background work, such as a scrub, on the disks that contain the files."""
         existing = {found for place in places if (found := self._existing(_path(place))) is not None}
         disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
         return self._busy(disks)
@@ -152,11 +155,11 @@ def _path(place: JobFiles) -> str:
 
 
 def _existing_at(host: Host, path: str) -> _Existing | None:
-    """Return the file, directory or block device at the path, or the parent directory if nothing exists there.
+    """Return the file, directory or block device at the path, or its parent directory if nothing exists there.
 
-    None if the parent directory does not exist either, or if the object at the path cannot hold test files. Relative
-    paths are resolved against the directory in which the host runs commands: the working directory on this machine, or
-    the user's home over SSH.
+    None if the parent directory does not exist either, or if the existing object cannot hold test files. Relative paths
+    are resolved against the directory in which the host runs commands: the working directory on this machine, or the
+    user's home over SSH.
     """
     printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = printed.removesuffix("\n").partition("\n")
@@ -168,7 +171,7 @@ def _existing_at(host: Host, path: str) -> _Existing | None:
 
 
 def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return only those paths that are regular files."""
+    """Return the paths that are regular files."""
     if not paths:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout

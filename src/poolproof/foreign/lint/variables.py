@@ -1,4 +1,4 @@
-"""Options that contain unexpanded variables. lint reports the variables and does not guess their values.
+"""Options that contain unexpanded variables, whose values lint reports as unknown and does not guess.
 
 lint tries several values for each option with an unexpanded variable, and reports a finding only if it occurs with
 every value. If an entire argument is unknown, lint also tries additional options.
@@ -38,7 +38,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _NUMBERS = ("0", "1", "1g")
-"""The values to try for options that are not in `_VALUES`."""
+"""The values to try for options that `_VALUES` does not list."""
 
 _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
@@ -46,11 +46,11 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"fdatasync": "1", "bs": "128k", "size": "100t", "runtime": "100000"},
     {"rw": "trim", "group_reporting": "0", "gtod_reduce": "0", "offset_increment": "1t", "kb_base": "1000"},
 )
-"""Sets of options to try in place of an unknown argument."""
+"""Combinations of options, each of which is tried in place of an unknown argument."""
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """Return the job's options whose values contain an unexpanded variable, each with the first such variable."""
+    """Return the first unexpanded variable in each of the job's option values, keyed by option name."""
     found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
@@ -58,7 +58,7 @@ def unknown_in(job: Job) -> Mapping[str, str]:
 def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
     """Yield variants of the jobs, with different values for the options that contain unexpanded variables.
 
-    One option is varied at a time. If all variables and arguments are known, the jobs are yielded once, unchanged.
+    Only one option is varied at a time. If all variables and arguments are known, the jobs are yielded once, unchanged.
     """
     names = sorted({name for job in jobs for name in unknown_in(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}

@@ -1,6 +1,4 @@
-"""Parse numbers with units in the output of benchmark programs. The numbers can have decimal points or decimal
-commas.
-"""
+"""Parse numbers with units in the output of benchmark programs, with either decimal points or decimal commas."""
 
 import math
 import re
@@ -15,8 +13,7 @@ _IN_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 def number(text: str) -> float | None:
-    """Parse a number such as `1234.5`, `1,73096`, `27,416` or `74.5k`. Return None for anything else, or if it is too
-    large.
+    """Parse a number such as `1234.5`, `1,73096`, `27,416` or `74.5k`, or return None if it is invalid or too large.
 
     Commas separate thousands in numbers such as `27,416` and `1,234.5`. Any other comma is a decimal comma, as in
     `0,123`.
@@ -35,12 +32,12 @@ def number(text: str) -> float | None:
 
 
 def decimal(text: str) -> float | None:
-    """Parse a number such as `1,73096`, treating every comma as a decimal comma. Return None for anything else."""
+    """Parse a number such as `1,73096`, or return None if it is invalid. Every comma is treated as a decimal comma."""
     return number(text.replace(",", "."))
 
 
 def amount(text: str, kilo: int = 1000) -> float | None:
-    """Parse a number of bytes such as `1.3 GB` or `93.75Mb`. Return None for anything else.
+    """Parse a number of bytes such as `1.3 GB` or `93.75Mb`, or return None if it is invalid.
 
     Units with an `i` are powers of 1024. All other units are powers of `kilo`.
     """
@@ -52,9 +49,7 @@ def amount(text: str, kilo: int = 1000) -> float | None:
 
 
 def size_in_bytes(text: str) -> int | None:
-    """Parse a size such as `16G`, with units in powers of 1024. Return None for anything else, or for an impossible
-    file size.
-    """
+    """Parse a size such as `16G` (in powers of 1024), or return None if it is not a valid file size."""
     try:
         return parse_size(text)
     except ValueError:
@@ -62,18 +57,16 @@ def size_in_bytes(text: str) -> int | None:
 
 
 def count_of(text: str | None, default: int = 1) -> int:
-    """Parse the number of threads or I/Os, limited to a value from 1 to 4096. Return the default for anything else."""
+    """Parse a number of threads or I/Os and limit it to a value from 1 to 4096. Return the default if it is invalid."""
     return max(1, min(int(text), 4096)) if text and text.isascii() and text.isdecimal() and len(text) < 6 else default
 
 
 def whole(value: float | None) -> int | None:
-    """Round to an integer. None stays None."""
+    """Round to an integer, or return None for None."""
     return None if value is None else round(value)
 
 
 def seconds(text: str) -> float | None:
-    """Parse a duration such as `11.559s`, `30m0.262s` or `850us`, and return it in seconds. Return None for anything
-    else.
-    """
+    """Parse a duration such as `11.559s`, `30m0.262s` or `850us`. Return seconds, or None if it is invalid."""
     found = _SECONDS.findall(text)
     return sum(float(value) * _IN_SECONDS[unit] for value, unit in found) if found else None

@@ -1,7 +1,7 @@
 """Parse the output of teddysun's bench.sh and its many copies: the rates of three dd runs, and their mean.
 
-The script runs `dd if=/dev/zero of=… bs=512k count=2048 conv=fdatasync`, which writes 1 GiB of zeros. On a small disk,
-it writes less.
+The script runs `dd if=/dev/zero of=… bs=512k count=2048 conv=fdatasync`, which writes 1 GiB of zeros. It writes less to
+a small disk.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Parse the output of bonnie++ 1.03 to 2.00, with or without -f.
 
-bonnie++ prints its results both as a table and as a line of comma-separated values. A line that repeats the table above
-it is not reported as another result. Several rows can follow one header, and the machine's name can be missing. Mail
-programs wrap the header and the rows.
+bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
+above it, the results are reported only once. A table can have several rows below one header, and the machine's name can
+be missing. Mail programs wrap the header and the rows.
 """
 
 import math
@@ -80,7 +80,7 @@ def _table(cells: str, unit: str) -> dict[str, float | None]:
 
 
 def _rate(text: str, unit: str) -> float | None:
-    """Return a rate per second, or None for the plus signs that mark a test that was too short.
+    """Return a rate per second, or None for plus signs, which bonnie++ prints if a test was too short.
 
     A suffix in the text, such as the `k` in `123k`, takes precedence over `unit`.
     """
@@ -92,8 +92,9 @@ def _rate(text: str, unit: str) -> float | None:
 
 
 def _size(text: str) -> int | None:
-    """Return the file size in bytes, or None for a size of 0, which means that the test was not run. The default unit
-    is MiB.
+    """Return the file size in bytes, or None for a size of 0, which means that the test was not run.
+
+    The default unit is MiB.
     """
     return size_in_bytes(text if text[-1].isalpha() else f"{text}M") or None
 
@@ -128,8 +129,9 @@ def _is_same(exact: float | None, rounded: float | None) -> bool:
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
-    """Yield one result for each test in a row. The rewrite test both reads and writes each chunk, but counts it only
-    once.
+    """Yield one result for each test in a row.
+
+    The rewrite test reads and writes each chunk, but counts it only once.
     """
     for name, kind in _TESTS:
         rate = rates.get(name)

@@ -1,7 +1,7 @@
-"""Parse dbench's summary of its fio runs.
+"""Parse the summary that dbench prints after its fio runs.
 
 The summary begins with a line such as `Random Read/Write IOPS: 27.9k/27.9k. BW: 110MiB/s / 87.2MiB/s`. People who
-compare storage systems put a name before each line: `Longhorn: Random Read/Write IOPS: ...`.
+compare storage systems add a name in front of each line: `Longhorn: Random Read/Write IOPS: ...`.
 """
 
 import re
@@ -60,7 +60,10 @@ def _mean(text: str) -> Direction | None:
 def _pair(
     line: int, name: str, block: str, depth: str, read: Direction | None, write: Direction | None
 ) -> Iterator[ForeignResult]:
-    """Yield one result with a test's read and write values. Only the mixed test reads and writes at the same time."""
+    """Yield the read and write values of one test as a single result.
+
+    Only the mixed test reads and writes at the same time. In other tests, two jobs run one after the other.
+    """
     if read is None and write is None:
         return
     is_random, is_mixed = "random" in name, name.startswith("mixed")

@@ -1,7 +1,7 @@
-"""Parse dd's last line and the command above it, in the formats of GNU, busybox, FreeBSD and macOS and in several
-languages.
+"""Parse the last line of dd's output and the command above it, in the formats of GNU, busybox, FreeBSD and macOS.
 
-If several results below one command are separated only by dd's own output, the command ran in a loop.
+Several languages are supported. If several results below one command are separated only by dd's own output, the command
+ran in a loop.
 """
 
 import re
@@ -57,8 +57,8 @@ class _DdCommand:
 class _Cached:
     """Tracks the files that are still in the page cache because a command in the text wrote them.
 
-    drop_caches frees only clean pages, so a new file stays in RAM unless there was a sync first. A sentence about
-    drop_caches does not say whether there was a sync, so we assume that there was.
+    drop_caches frees only clean pages, so a new file stays in RAM unless it was synced first. A sentence about
+    drop_caches does not mention whether there was a sync, so we assume that there was.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Cached:
             self._dirty.add(command.target)
 
     def see(self, line: str) -> None:
-        """Record the effect of a line of the text on the page cache."""
+        """Record how a line of the text affects the page cache."""
         if not self._why:
             return  # nothing was written yet
         if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
@@ -81,7 +81,7 @@ class _Cached:
             self._why = {path: why.partition(";")[0] + left for path, why in self._why.items() if path in self._dirty}
 
     def why(self, path: str) -> str:
-        """Return the evidence that a file is cached in RAM, or an empty string if there is none."""
+        """Return the evidence that a file is cached in RAM, or an empty string if nothing suggests that it is."""
         return self._why.get(path, "")
 
 
@@ -115,8 +115,9 @@ def _command(line_number: int, line: str) -> _DdCommand | None:
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
-    """True if `status=progress` printed the line. dd prints its record counts below such a line, but above the final
-    result.
+    """True if `status=progress` printed this line.
+
+    dd prints its record counts after such lines and before its final result.
     """
     below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
     if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
@@ -180,7 +181,7 @@ def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
 
 
 def _size(text: str | None) -> int | None:
-    """Parse a size as dd accepts it (`1M`, `64k`, `1MB`, `4096`). Return None for an expression or a variable."""
+    """Parse a size in dd's format (`1M`, `64k`, `1MB`, `4096`). Return None if it is an expression or a variable."""
     match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
     return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 

@@ -1,7 +1,7 @@
 """Parse the output of CrystalDiskMark 3 to 8 and of KDiskMark.
 
-There is one line per test, with MB/s and, in most versions, IOPS and latency. A line under `[Mix]` has a combined value
-for reads and writes. People also type the values into a Markdown table, with one column for reads and one for writes.
+Each test has one line, with MB/s and, in most versions, IOPS and latency. A line under `[Mix]` has a combined value for
+reads and writes. Some people copy the values into a Markdown table, with one column for reads and one for writes.
 """
 
 import re
@@ -74,7 +74,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield the read value and the write value of a row in a Markdown table. A comma in a value is a decimal comma."""
+    """Yield the read result and the write result in a row of a Markdown table. Commas in values are decimal commas."""
     for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
         found = _CELL.match(cell)
         rate = decimal(found["rate"]) if found else None
@@ -83,7 +83,7 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the test file's size in bytes (None if unknown), and True if the file is filled with zeros."""
+    """Return the test file's size in bytes, or None if unknown, and True if the file is filled with zeros."""
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:

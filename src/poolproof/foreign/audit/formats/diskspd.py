@@ -34,7 +34,7 @@ _BLOCK_BYTES = 64 * 1024
 
 @dataclass
 class _Tables:
-    """The `total:` rows of one DiskSpd run. `rows` is keyed by the kind of I/O: `total`, `read` or `write`."""
+    """The `total:` rows of one DiskSpd run. `rows` is keyed by `total`, `read` and `write`."""
 
     line: int = 0
     last_line: int = 0

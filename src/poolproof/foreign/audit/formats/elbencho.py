@@ -1,7 +1,7 @@
 """Parse elbencho's table, which has one row for each metric of each operation.
 
-Each row has two values: one for the time at which the first thread finished, and one for the last thread. The second
-value is used.
+Each row has two values: one for the time until the first thread finished, and one for the time until the last thread
+finished. The second value is used.
 """
 
 import math
@@ -118,12 +118,11 @@ _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "si
 
 
 def _bytes_of_files(command: str, files: int | None) -> int | None:
-    """Return the total size of a command's files in bytes: `--size` times the number of files. None if there is no
-    `--size`.
+    """Return the total size of a command's files in bytes, or None if the command does not set `--size`.
 
-    `files`: the number of files that the table shows, or None. The table shows it only if the paths are directories.
-    Otherwise, the number is computed from `-n` (directories per thread) and `-N` (files per directory). If these
-    options are missing too, each path counts as one file, after the shell has expanded any braces.
+    The total is `--size` times the number of files. elbencho's table shows this number (`files`) only if the paths are
+    directories. Otherwise, the number is computed from `-t` (threads), `-n` (directories per thread) and `-N` (files
+    per directory). Without `-n` and `-N`, each path counts as one file, after the expansion of braces.
     """
     options = _options(command)
     size = _size(options.get("size"))
@@ -140,9 +139,7 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`. A path without braces counts
-    as one.
-    """
+    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`: 1 without braces."""
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
     return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
 

@@ -1,9 +1,8 @@
-"""Parse the output of gobonniego, a version of bonnie in Go: sequential rates in MB/s (1 MB = 1000² bytes), and random
-IOPS.
+"""Parse the output of gobonniego, a Go version of bonnie.
 
-In the random test, nine out of ten operations are reads, so its rate is treated as a read rate, as with bonnie++.
-gobonniego empties the page cache before the reads only if it runs as root. With -json, it prints the same values as a
-JSON object.
+It prints sequential rates in MB/s (1 MB = 1000² bytes) and random IOPS. In the random test, nine out of ten operations
+are reads. Its rate is therefore treated as a read rate, as with bonnie++. gobonniego drops the page cache before
+reading only if it runs as root. With -json, it prints the same values as a JSON object.
 """
 
 import re

@@ -1,9 +1,7 @@
 """Parse the output of hdparm -t and -T.
 
 `Timing cached reads` (-T) is by definition the speed of RAM and the bus, not of a disk. With --direct, -T bypasses the
-page cache and reads the same 2 MiB from the drive again and again. This shows the speed of the link and of the drive's
-RAM.
-
+page cache and repeatedly reads the same 2 MiB from the drive. This shows the speed of the link and of the drive's RAM.
 Releases before 5.4 print `buffer-cache reads` in place of `cached reads`, and use a different block size.
 """
 

@@ -1,7 +1,7 @@
 """Parse the statistics at the end of ioping's output, and the two ioping tests of nench.sh.
 
-ioping sends one request at a time. Its rate is the number of requests divided by the time that the requests took,
-without the pauses between them. In a directory, it uses a temporary file of 1 MiB, or of the size given with -S.
+ioping sends one request at a time. Its rate is the number of requests divided by the time that they took, excluding the
+pauses between them. If its target is a directory, it uses a temporary file of 1 MiB, or of the size given with -S.
 nench.sh runs `ioping -DR` and `ioping -DRL`, and prints one line of each output.
 """
 
@@ -38,7 +38,7 @@ _SMALL = "whether a disk's own RAM served the I/O: the temporary file is 1 MiB u
 
 @dataclass(frozen=True)
 class _IopingOptions:
-    """The options of an ioping command, or ioping's defaults if the text contains no command."""
+    """The options of an ioping command, or ioping's defaults if the input shows no command."""
 
     line: int | None = None
     text: str = ""
@@ -81,8 +81,9 @@ def _command(line_number: int, line: str) -> _IopingOptions | None:
 def _statistics(
     numbered: Sequence[Line], at: int, asked: _IopingOptions, path: str = "", target: str = ""
 ) -> Iterator[ForeignResult]:
-    """Yield the result below the header at index `at`, if there is a line with a rate. The line with latencies is
-    optional.
+    """Yield the result below the header at index `at` if a line with a rate follows.
+
+    The line with latencies is optional.
     """
     line, last, mean_ns = numbered[max(at, 0)][0], 0, None
     done: re.Match[str] | None = None
@@ -119,7 +120,7 @@ def _statistics(
 
 
 def _whole_sectors(block: float) -> int:
-    """Round a block size to whole sectors. The size is inexact, because it was computed from two rounded rates."""
+    """Round a block size to whole sectors, because it was computed from two rounded rates and is therefore inexact."""
     return max(1, round(block / _SECTOR)) * _SECTOR
 
 

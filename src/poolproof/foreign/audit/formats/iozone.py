@@ -1,8 +1,8 @@
-"""iozone's table of tests, and the totals of its throughput mode (-t).
+"""Parse iozone's table of tests, and the totals of its throughput mode (-t).
 
-All tests use the same file. Without -I (O_DIRECT), a test can use data that an earlier test left in RAM. The lines
-above the table show the options. A row has no value for a test that was not run, so each value is assigned to the
-column whose header ends nearest to the value's end.
+All tests use the same file. Without -I (O_DIRECT), a test can therefore read data that an earlier test left in RAM. The
+lines above the table show the options. A test that was not run has no value in a row, so each value is assigned to the
+column whose header ends closest to the end of the value.
 """
 
 import re
@@ -46,7 +46,7 @@ _RUN_TIME = "run time of each test"
 
 @dataclass
 class _IozoneRun:
-    """The options of one iozone run. `is_known` is False if the text shows no options."""
+    """The options of one iozone run. `is_known` is False if the input does not show them."""
 
     line: int = 0
     command: str = ""
@@ -79,8 +79,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 def _command(run: _IozoneRun, line_number: int, text: str) -> _IozoneRun:
     """Return the run that an iozone command starts.
 
-    iozone prints its options above `Command line used`, so a command on that line keeps the options that were just
-    read.
+    iozone prints its options above the line `Command line used`. A command on that line therefore keeps the options
+    parsed so far.
     """
     found = _IozoneRun(line_number, text.strip("` "), line_number, is_known=True)
     if line_number - run.line <= _NEAR and run.is_known:

@@ -1,7 +1,7 @@
 """Parse kbench's summary: random and sequential IOPS, bandwidth and latency for one or two targets.
 
 Each row shows the read and write values as `read / write`. Releases from 2021 have separate rows for reads and writes,
-with the CPU time after each value.
+and print the CPU time after each value.
 """
 
 import re

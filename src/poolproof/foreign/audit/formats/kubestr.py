@@ -1,6 +1,6 @@
-"""Parse kubestr's summary of its fio jobs.
+"""Parse the summary that kubestr prints of its fio jobs.
 
-For each job, it shows `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for reads or writes.
+For each job, the summary shows `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for reads or writes.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Parse the output of LemonBench and ecs.sh, which run dd with O_DIRECT in blocks of 4 KiB and 1 MiB.
 
-Each row shows the write and read rates for one block size. Both scripts run `dd if=/dev/zero oflag=direct`, empty the
-page cache, and read the file with `iflag=direct`. They omit the unit of some IOPS: `33.53 IOPS` means 33.53k. If the
-printed IOPS do not equal the rate divided by the block size, the quotient is used instead.
+Each row shows the write and read rates for one block size. Both scripts write with `dd if=/dev/zero oflag=direct`, drop
+the page cache, and then read the file with `iflag=direct`. They omit the unit of some IOPS: `33.53 IOPS` means 33.53k.
+If the printed IOPS do not equal the rate divided by the block size, the quotient is used instead.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Parse the output of nench.sh: the rates of three dd runs, and their mean. `ioping.py` parses the script's ioping
-tests.
+"""Parse the output of nench.sh: the rates of three dd runs, and their mean.
 
-The script runs `dd if=/dev/zero of=test_… bs=64k count=16k conv=fdatasync` and prints MiB/s.
+The script runs `dd if=/dev/zero of=test_… bs=64k count=16k conv=fdatasync` and prints MiB/s. Its ioping tests are
+parsed by `ioping.py`.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Parse the output of PiBenchmarks (James A. Chambers' Storage.sh): the line with fio's results, and the final table.
 
-The script also prints the output of hdparm, dd and iozone, which have their own parsers. The table repeats all values,
-so it is used only if the line with fio's results is missing. The script's fio jobs use 4 KiB blocks, queue depth 64,
-direct=1 and a file of 80 MiB.
+The table repeats all values, so it is used only if the line with fio's results is missing. The script's fio jobs use 4
+KiB blocks, queue depth 64, direct=1 and a file of 80 MiB. The script also prints the output of hdparm, dd and iozone,
+which have their own parsers.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Parsers for the output of other benchmark programs: their interface, their results and shared functions.
+"""The interface of the parsers for other benchmark programs' output, with their result type and shared functions.
 
-A parser yields every result of its format in a text, and never guesses. A value that the text does not show is None. An
-option that the text does not show is listed in `missing`.
+A parser yields every result in its format, and never guesses. Values that the input does not show are None. Options
+that it does not show are listed in `missing`.
 """
 
 import functools
@@ -26,16 +26,17 @@ class ForeignResult:
     """A result of a program other than fio, or of a script that runs fio.
 
     `program`: the program's usual name.
-    `line`, `last_line`: the lines with the values, numbered from 1.
+    `line`, `last_line`: the first and last line with values, numbered from 1.
     `outcome`: the values.
-    `parts`: what is known about the load, if anything. The parts have the same names as the parts of the outcome.
-    `command`, `command_line`: the command and its line, if the text contains a command.
+    `parts`: the known properties of the jobs, if any. They have the same names as the parts of `outcome`.
+    `command`, `command_line`: the command and its line number, if the input contains a command.
     `size_bytes`: the size of the test files, if the program prints it.
-    `missing`: what the format does not show.
-    `just_written`: a sentence about an earlier command in the text that wrote the file being read.
-    `measures_memory`: the reason why the value is, by definition, the speed of memory. Empty for all other results.
-    `is_on_device`: True if the program reads a block device, not files.
-    `stopped_by`: what ended the run before its time limit. Empty if nothing did.
+    `missing`: the facts that the format does not show.
+    `just_written`: a sentence about an earlier command in the input that wrote the file being read.
+    `measures_memory`: if the value is the speed of memory by definition, the reason for this. Otherwise, an empty
+    string.
+    `is_on_device`: True if the program reads a block device rather than files.
+    `stopped_by`: the reason why the run ended before its time limit, or an empty string if it did not.
     """
 
     program: str
@@ -54,7 +55,7 @@ class ForeignResult:
 
     @property
     def generator(self) -> str:
-        """The load generator: fio for scripts that run fio, otherwise the program itself."""
+        """The load generator: fio if a script ran fio, otherwise the program itself."""
         is_fio = bool(self.parts) and all(isinstance(part.source, Job) for part in self.parts)
         return DEFAULT_GENERATOR if is_fio else self.program
 
@@ -63,10 +64,10 @@ class ForeignResult:
 class FormatReader:
     """A parser for one output format.
 
-    `seen`: public texts that contain the format.
+    `seen`: published examples of the format.
     `find`: yields the results in line order.
-    `marks`: words in lower case. Every result contains at least one of them, in upper or lower case, so texts without
-    them are not searched. If `marks` is empty, every text is searched.
+    `marks`: lower-case words, at least one of which occurs in every result, in upper or lower case. Input without any
+    of them is not searched. If `marks` is empty, all input is searched.
     """
 
     program: str
@@ -97,9 +98,7 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
-    """Return an outcome with a single part. `moved`: the part's values, keyed by direction (`read`, `write` or
-    `mixed`).
-    """
+    """Return an `Outcome` for a single job. `moved`: its values, keyed by direction (`read`, `write` or `mixed`)."""
     part = PartOutcome(name, read=moved.get("read"), write=moved.get("write"), mixed=moved.get("mixed"))
     return Outcome(program, (part,))
 
@@ -123,17 +122,17 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return a program's test files as one extent that all clones use, or an empty tuple if their size is unknown."""
+    """Return a program's test files as one extent that all its threads share, or no extent if the size is unknown."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 
 def fio_part(name: str, **options: str) -> LoadPart:
-    """Return the load of a fio job that a benchmark script runs with these options."""
+    """Return the properties of a fio job that a benchmark script runs with these options."""
     return part_of(Job(name, options))
 
 
 def dd_of_zeros(name: str, block_bytes: int, *, averages_runs: bool) -> LoadPart:
-    """Return the load of `dd if=/dev/zero conv=fdatasync` with the given block size. `name`: the result's name."""
+    """Return the properties of `dd if=/dev/zero conv=fdatasync` with this block size. `name`: the result's name."""
     return LoadPart(
         name,
         writes=True,

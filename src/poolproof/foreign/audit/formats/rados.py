@@ -1,7 +1,7 @@
 """Parse the summaries of rados bench write, seq and rand, with or without the lines that it prints every second.
 
-`MB/sec` means MiB per second. `Average IOPS` is truncated to an integer, so the IOPS are computed from the number of
-requests and the run time. The cluster acknowledges a write when all replicas have it in their logs.
+`MB/sec` means MiB per second. IOPS are computed from the number of requests and the run time, because `Average IOPS` is
+truncated to an integer. The cluster acknowledges a write once all replicas have it in their logs.
 """
 
 import re
@@ -68,7 +68,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _read_row(summary: _Summary, line_number: int, line: str) -> bool:
-    """Parse one line of a summary. Return False if the summary has ended before this line."""
+    """Parse one line of a summary. Return False if this line is after the end of the summary."""
     for name, form in _ROWS.items():
         if (match := form.match(line)) and name not in summary.values:
             summary.values |= _number(name, match)

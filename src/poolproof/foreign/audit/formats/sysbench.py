@@ -1,8 +1,7 @@
 """Parse the output of sysbench fileio, releases 0.4, 0.5, 1.0 and 1.1.
 
-sysbench writes zeros, so a target with compression stores almost nothing.
-
-People often cut off the lines that repeat the options, so the command above the values is parsed too.
+sysbench writes zeros, so a target with compression stores almost nothing. The command above the values is parsed too,
+because people often cut off the output lines that repeat its options.
 """
 
 import re
@@ -141,9 +140,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _given(line: str) -> dict[str, str]:
-    """Return the options of a sysbench command that runs a file test, or an empty dict if the line contains no such
-    command.
-    """
+    """Return the options of a sysbench command that runs a file test, or an empty dict if the line has none."""
     match = _COMMAND.search(line)
     if match is None or "file" not in match["words"]:
         return {}

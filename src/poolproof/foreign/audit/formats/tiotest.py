@@ -1,7 +1,8 @@
-"""Parse the output of tiotest (tiobench): the table of its four tests, and the table of latencies if there is one.
+"""Parse the output of tiotest (tiobench): the table of its four tests and, if present, the table of latencies.
 
-Each thread writes a file, overwrites random blocks, reads the file and reads random blocks. Both write tests end with
-an fsync. tiotest never drops the page cache. Its buffers contain zeros unless it is started with -c. `MBs` means MiB.
+Each thread writes a file, overwrites random blocks, reads the file and then reads random blocks. Both write tests end
+with an fsync. tiotest never drops the page cache. Its buffers contain zeros unless it is started with -c. `MBs` means
+MiB.
 """
 
 import re
@@ -102,9 +103,9 @@ def _result(
 
 
 def _files(options: dict[str, str], size: float, clones: int, *, is_random: bool) -> tuple[Extent, ...]:
-    """Return the files of all threads as one extent, or an empty tuple if their size is unknown.
+    """Return the files of all threads as one extent, or no extent if their size is unknown.
 
-    The random tests use only some of a file's blocks, so the size of their files is known only if -f was given.
+    The random tests access only some of a file's blocks, so the file size of these tests is known only if -f was given.
     """
     each = number(options.get("f", ""))
     total = each * clones if each else None if is_random else size

@@ -1,9 +1,8 @@
-"""Parse the disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, with two block sizes side by
-side.
+"""Parse the disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, two block sizes side by side.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size reveals the calculation that a script used. Scripts derived from yabs also print rows for random reads and writes.
-Each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all its lines.
+size shows which of the two a script did. Scripts derived from yabs also print rows for random reads and writes, and
+each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all its lines.
 """
 
 import re
@@ -81,7 +80,7 @@ def _values(cell: re.Match[str], block: int) -> Direction:
 
 
 def _resolution(text: str) -> float:
-    """Return the value of one unit in the last digit of a number, e.g. 100 for `1.4k`."""
+    """Return the place value of a number's last digit, e.g. 100 for `1.4k`."""
     digits, unit = text.rstrip("kM"), text[-1]
     return {"k": 1e3, "M": 1e6}.get(unit, 1.0) / 10.0 ** len(digits.partition(".")[2])
 
