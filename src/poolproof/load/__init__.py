@@ -1,1 +1,1 @@
-"""Load generators, the loads that they run, and the outcomes that they measure."""
+"""Load generators, the loads that they run, and the results that they measure."""

@@ -1,4 +1,4 @@
-"""Reduce an outcome to the I/O that the load requested, without the reads that only verify written data."""
+"""Remove I/O that only verifies written data from a result, so that only the requested I/O is left."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ from poolproof.load.outcome import Outcome, PartOutcome
 
 
 def asked_of(load: Load, result: Outcome) -> Outcome:
-    """Return a copy of the outcome with only the I/O that the load requested.
+    """Return a copy of the result with only the I/O that the load requested.
 
-    A write-only part with verification reads its data back after writing it. These reads are excluded from the part's
+    A write-only part with verification reads its data back after writing it. These reads are left out of the part's
     rate and latency, because they happen later and differ in speed. For parts that only verify, fio reports writes that
-    never happened; they are excluded too.
+    never happened. They are left out too.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

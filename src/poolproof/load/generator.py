@@ -20,7 +20,7 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Status:
-    """Totals over all parts since the generator last reset its counters, for example after the ramp.
+    """Totals over all parts since the generator last reset its counters, for example after the ramp time.
 
     `at_s`: the time of the report, in seconds since 1970.
     `ran_s`: the runtime of the longest part.
@@ -56,11 +56,10 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    `begun_at_s`: the time at which the generator started, on the same clock as the counters' timestamps.
-    `clock_ahead_s`: how far the host's wall clock is ahead of that clock.
-    `statuses`: the statuses read so far. It stays empty if the generator reports only at the end of a run.
-
-    The caller sets the first two when it starts the generator.
+    `begun_at_s`: the time at which the generator started, on the same clock as the counters' timestamps. Set by the
+    caller.
+    `clock_ahead_s`: the lead of the host's wall clock over that clock. Set by the caller.
+    `statuses`: the statuses read so far. Always empty if the generator reports only at the end of a run.
     """
 
     begun_at_s: float
@@ -77,18 +76,18 @@ class LiveReport(Protocol):
         """Return the full reports that contain these statuses, joined into one string."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes in the reports that contain these statuses. Damaged reports are skipped."""
+        """Return the results in the reports that contain these statuses. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
-    """Turns a workload into a load, runs it, and parses the program's output into an outcome.
+    """Turns a workload into a load, runs it, and parses the program's output into a result.
 
     The generator writes its files to the layout's `scratch` directory on the host. The directory's path must appear in
-    the generator's command line, so that `poolproof clean` can find a generator left running by a crash.
+    the generator's command line, so that `poolproof clean` can find a generator that a crashed run left behind.
 
     `name`: the value of the workload option `generator` that selects this generator.
     `programs`: the programs that must be installed on the host.
-    `packages`: the Debian packages that contain these programs. The lab's image includes them.
+    `packages`: the Debian packages that contain these programs, which the lab's image includes.
     `load_file`: the name of the file in a trial's directory that contains the load as passed to the generator.
     `report_file`: the name of the file in a trial's directory that contains the last complete report.
     `bin_width`: the width of a bin in the generator's latency histograms, as a fraction of the bin's latency, or 0 if
@@ -111,29 +110,29 @@ class LoadGenerator(Protocol):
         """
 
     def ask_ahead(self, host: Host) -> None:
-        """Start fetching the information that `prepare` needs from the host in the background. May do nothing."""
+        """Start to fetch, in the background, the information that `prepare` needs from the host. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         """Return the load for a workload, not yet assigned to a directory or device.
 
         `longest_s`: the runtime for time-based parts that do not set one.
 
-        Raises CampaignError if an option is unknown to the host's generator, or if poolproof does not allow an option
+        Raises CampaignError if the host's generator does not know an option, or if poolproof does not allow an option
         or its value. Raises FioError if the generator is missing or too old, and CommandError if the host does not
         answer.
         """
 
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
-        """Return the load part described by a workload's options, without contacting a host."""
+        """Return the part of a load that a workload's options describe, without contacting a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator rejects a load. `loads` is keyed by workload name."""
+        """Raise CampaignError if the host's generator rejects a load. `loads`: the loads, keyed by workload name."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that could make a read-only part modify files, or an empty string if there is none."""
+        """Return an option that could make a read-only part modify files, or an empty string if it has none."""
 
     def text(self, load: Load) -> str:
         """Return the load in readable form, to be saved as `load_file`."""
@@ -148,7 +147,7 @@ class LoadGenerator(Protocol):
         """Return a copy of the load that uses a single block device, shared by all clones."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return a copy of the load that uses direct I/O on a bare disk, with a separate region for each clone.
+        """Return a copy of the load for direct I/O on a bare disk, with a separate region for each clone.
 
         `size_bytes`: the disk's size, or None if unknown.
         """
@@ -172,7 +171,7 @@ class LoadGenerator(Protocol):
         """
 
     def cleanup_step(self, scratch: str) -> Step:
-        """Return the journal step that, when undone, stops a generator left running by a crash."""
+        """Return a journal step whose undo stops a generator that a crashed run left behind."""
 
     def run(
         self,
@@ -184,23 +183,23 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to completion. Return the load as text, as the generator read it, and the completed process.
+        """Run the load to completion. Return the load as the generator read it, as text, and the completed process.
 
         `status_s`: the interval between status reports, or None for no reports.
         `before`: called immediately before the program starts.
         `read_only`: if True, the generator must not write to any file.
 
-        Raises CommandTimedOut if the program is killed because it runs far longer than requested.
+        Raises CommandTimedOut if the program runs far longer than requested and is killed.
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        """Stop the running program in a way that lets it write its report. Does nothing if it has already ended."""
+        """Stop the running program, but let it write its report. Does nothing if it has already ended."""
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
     def run_delays(self, host: Host, scratch: str) -> str:
-        """Return the running program's CPU times and CPU wait times, per I/O thread.
+        """Return the CPU times of the running program's I/O threads, and the times that they waited for a CPU.
 
         The string has one line per thread: the path /proc/PID/task/TID/schedstat, a colon, and that file's content. It
         is empty if the program has ended or the times are unknown.
@@ -210,13 +209,13 @@ class LoadGenerator(Protocol):
         """Return the report of a run that is about to start."""
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        """Return the finished program's complete report file, or an empty string if there is none."""
+        """Return the complete report file of a program that has ended, or an empty string if it wrote none."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
-        """Return the outcomes of all complete reports, in the order in which they appear."""
+        """Return the results in all complete reports, in the order in which they appear."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the exit code shows that the run completed or, if `interrupted`, that `interrupt` stopped it."""
+        """True if the exit code shows that the run completed or, with `interrupted`, that `interrupt` stopped it."""
 
 
 @functools.cache
@@ -228,7 +227,7 @@ def all_generators() -> dict[str, LoadGenerator]:
 
 
 def generator_for(workload: Workload) -> LoadGenerator:
-    """Return the generator selected by a workload. The default is fio.
+    """Return the load generator selected by a workload, which is fio by default.
 
     Raises CampaignError if the selected generator does not exist, or if the workload's jobs select different
     generators.
@@ -250,17 +249,17 @@ def generator_in(options: Mapping[str, str]) -> LoadGenerator:
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the load part described by a workload's options, as interpreted by the generator that they select."""
+    """Return the part of a load that a workload's options describe. The generator that they select interprets them."""
     return generator_in(options).described(name, options)
 
 
 def generator_of(load: Load) -> LoadGenerator:
-    """Return the generator that prepared a load."""
+    """Return the part of a load that a workload's options describe. The generator that they select interprets them."""
     return all_generators()[load.generator]
 
 
 def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
-    """Return the generator whose load and report files are in a trial's directory, or None if there is none.
+    """Return the generator whose load and report files are in a trial's directory, or None if no generator matches.
 
     `has_file`: returns True if the directory contains a regular file with the given name.
     """
@@ -271,5 +270,5 @@ def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Pick out the load generators' versions from the program versions recorded by a run."""
+    """Return the versions of the load generators, out of all program versions that a run recorded."""
     return [versions[name] for name in all_generators() if name in versions]

@@ -1,10 +1,9 @@
-"""Merge the outcomes of clones and parts that ran concurrently, and of groups that ran one after another.
+"""Merge the results of clones and parts that ran concurrently, and of groups that ran one after another.
 
 Percentiles cannot be averaged. A merged percentile is therefore computed from the merged histogram, which maps
-latencies in nanoseconds to numbers of I/Os. Without histograms, it is unknown.
-
-The combined rate of concurrent parts is their total bytes divided by the longest runtime (`show_run_stats` in fio's
-stat.c). The combined rate of successive groups is their total bytes divided by the sum of their runtimes.
+latencies in nanoseconds to numbers of I/Os. Without histograms, it is unknown. The combined rate of concurrent parts is
+their total bytes divided by the longest runtime (`show_run_stats` in fio's stat.c). The combined rate of successive
+groups is their total bytes divided by the sum of their runtimes.
 """
 
 import itertools
@@ -54,7 +53,10 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram if there is one, else as reported. None if unknown."""
+    """Return a percentile in nanoseconds, or None if unknown.
+
+    It is computed from the histogram if possible, and otherwise taken from the reported percentiles.
+    """
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -64,9 +66,9 @@ def percentile(latency: Latency, percent: float) -> float | None:
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
     """Merge several latency distributions, ignoring empty ones. Return None if all are empty.
 
-    The result contains every percentile found in any input, or fio's default percentiles if there are none. They are
-    computed from the merged histogram, so they are missing if any input has no histogram. Any other value is None if it
-    is unknown in one of the inputs. A single nonempty distribution is returned unchanged.
+    The result contains every percentile found in any input, or fio's default percentiles if the inputs have none. They
+    are computed from the merged histogram, so they are missing if any input has no histogram. Any other value is None
+    if one of the inputs lacks it. A single nonempty distribution is returned unchanged.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -84,7 +86,7 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
     """Merge one direction of clones that ran concurrently. Return None if no clone did I/O in this direction.
 
-    `runtime_ms` is the longest runtime. As in fio, rates are totals divided by this runtime. If the total or the
+    The merged runtime is the longest one. As in fio, rates are totals divided by this runtime. If the total or the
     runtime is unknown, the clones' rates are added up instead. The merged standard deviation is None, because the
     clones' rates are not sampled at the same times.
     """
@@ -106,7 +108,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
     """Merge clones, or parts that ran concurrently, into one part. Raises ValueError if `jobs` is empty.
 
-    The merged part gets the first part's name and options, and the first nonzero `error`.
+    The merged part has the first part's name and options, and the first nonzero `error`.
     """
     if not jobs:
         raise ValueError("there are no jobs to merge")
@@ -129,13 +131,13 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
 
 
 def merge_outcome(result: Outcome) -> PartOutcome:
-    """Merge all parts of an outcome into one. Raises ValueError if the outcome has no parts."""
+    """Merge all parts of a result into one. Raises ValueError if the result has no parts."""
     directions: dict[str, Any] = {name: direction_of(result, name) for name in DIRECTIONS}
     return replace(merge_jobs(result.parts), **directions)
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """Return the entire run's I/O in one direction (such as "read"), or None if there was none."""
+    """Return the entire run's I/O in one direction (such as "read"), or None if it had none."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
     if merged is None or len(groups) == 1 or groups_ran_at_once(result):
@@ -177,7 +179,7 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return the time in ms during which any of a group's jobs was running.
+    """Return the time in ms during which at least one of a group's jobs was running.
 
     None if the time is unknown or if all jobs started together.
     """
@@ -198,7 +200,7 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
 
 
 def measured_ms(result: Outcome) -> int:
-    """Return the time in ms from the start of the first part's measurement to the end of the last one.
+    """Return the time in ms from the start of the first part's measurement to the end of the last one's.
 
     If a part's start delay is unknown, all parts are assumed to have started together.
     """
@@ -223,10 +225,11 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return each group's I/O in one direction, using fio's printed totals. None for a group without such I/O.
+    """Return each group's I/O in one direction, based on the totals that fio printed, with None for groups without any.
 
     If a group's jobs started at different times (startdelay, ramp_time), the rates are recomputed for the time during
-    which any of them was running. fio itself divides by the longest runtime, as if all jobs had run concurrently.
+    which at least one of them was running. fio itself divides by the longest runtime, as if all jobs had run
+    concurrently.
     """
     return tuple(
         _over(
@@ -242,9 +245,9 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
-    A known sum of bytes is kept, because it is exact. If the group transferred clearly more bytes than the parts, some
-    clones are missing from the text. In that case, the group's number of bytes is used, and the number of I/Os and the
-    IOPS are scaled up to match.
+    The merged number of bytes is kept if it is known, because it is exact. But if fio reported clearly more bytes for
+    the group, some clones are missing from the text. In that case, the group's number of bytes is used, and the number
+    of I/Os and the IOPS are scaled up to match.
     """
     if merged is None or reported is None:
         return merged
@@ -265,7 +268,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def groups_ran_at_once(result: Outcome) -> bool:
-    """True if any group started before the previous one was half finished. False if a time is unknown."""
+    """True if any group started before the previous one was half finished, or False if a time is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -278,7 +281,7 @@ def groups_ran_at_once(result: Outcome) -> bool:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Apply `choose` (sum, min or max) to the values. Return None if there are no values or if any is unknown."""
+    """Apply `choose` (sum, min or max) to the values. Return None if any value is unknown, or if there are none."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 

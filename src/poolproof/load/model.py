@@ -13,8 +13,10 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 class Extent:
     """The range of bytes [start, end) in a file. `end` is infinite if the size is unknown.
 
-    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or the name of a separate scale. Only
-    extents on the same scale can be compared. All files created by a clone are treated as one file.
+    `scale`: the unit of `start` and `end`: "bytes", "percent" of the file, or the name of a separate scale. Only
+    extents on the same scale can be compared.
+
+    All files created by a clone are treated as one file.
     """
 
     file: str
@@ -28,8 +30,8 @@ class LoadPart:
     """One part of a load: a single kind of I/O, done by one or more clones. In fio, a part is a job.
 
     Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. `random_share` is the fraction
-    of I/Os that start at a new random offset; the others continue where the previous I/O ended. Block sizes range from
-    `block_bytes` to `max_block_bytes`.
+    of I/Os that start at a new random offset. The others continue at the end of the previous I/O. Block sizes range
+    from `block_bytes` to `max_block_bytes`.
 
     Amount: each clone works on `size_bytes` bytes of its files (None if unknown), but transfers `io_size_bytes` bytes
     if that is set. `runtime_s` is the time limit, not counting the `ramp_s` seconds before the measurement. A
@@ -37,24 +39,24 @@ class LoadPart:
     `waits_for_previous` starts after all earlier parts have ended. A part that `starts_late` has a fixed or random
     start delay.
 
-    Concurrency: the part has `clones` clones, each with a requested queue depth of `depth`. If `is_synchronous`, the
-    engine waits for each I/O before submitting the next. `queue` is the maximum number of outstanding I/Os of all
-    clones combined.
+    Concurrency: the part has `clones` clones (fio's numjobs), each with a requested queue depth of `depth`. If
+    `is_synchronous`, the engine waits for each I/O before submitting the next. `queue` is the maximum number of
+    outstanding I/Os of all clones combined.
 
     Files: each clone uses `files` files. If the part `makes_new_files`, it creates all of them and removes them at the
-    end. `extents` lists the byte ranges that each clone covers. `may_use_page_cache` is True if I/O that is not
-    `direct` may be served from the kernel's page cache.
+    end. `extents` lists the byte ranges that each clone covers. If `may_use_page_cache`, the kernel's page cache may
+    serve I/O that is not `direct`.
 
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes
     between two fsync or fdatasync calls.
 
     Data: the part `verifies` its own writes, or `only_verifies` those of an earlier run. If `refills_buffers`, every
-    write has new data. `compress_percentage` is the requested compressible percentage of each buffer, or None if not
-    set. If `repeats_pattern`, every buffer is filled with one short pattern.
+    write has new data. `compress_percentage` is the percentage of each buffer that is requested to be compressible, or
+    None if not set. If `repeats_pattern`, every buffer is filled with one short pattern.
 
-    `averages_runs`: the generator prints the mean rate and the mean latency of several runs, so their product (the
-    number of I/Os in flight) can exceed `queue`.
-    `source`: the part in the generator's own format, for the generator itself and for rules about its options.
+    Other: if `averages_runs`, the generator prints the mean rate and the mean latency of several runs, so their product
+    (the number of I/Os in flight) can exceed `queue`. `source` is the part in the generator's own format, for the
+    generator itself and for rules about its options.
     """
 
     name: str
@@ -110,7 +112,7 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is durable before the next starts: it is synchronous, or a sync call follows it.
+        """True if every write is durable before the next starts, because it is synchronous or followed by a sync call.
 
         A sync call covers only completed writes. fio does not wait for other I/Os in flight before it issues the call,
         so sync calls make each write durable only if a clone has a single I/O in flight.
@@ -137,7 +139,7 @@ class Load:
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts, grouped into phases. The parts of a phase run concurrently; the phases run one after another."""
+        """The parts, grouped into phases. Parts of the same phase run concurrently, and phases one after another."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -170,28 +172,28 @@ class Load:
 
     @property
     def ramp_s(self) -> float:
-        """The highest known byte offset that the load reaches in any file or device, or 0 if none is known."""
+        """The longest ramp time of any part, in seconds."""
         return max((part.ramp_s for part in self.parts), default=0.0)
 
     @cached_property
     def end_bytes(self) -> int:
-        """The largest number of clones that access the same byte during one phase, or 1 if no two clones overlap."""
+        """The highest known byte offset that the load reaches in any file or device, or 0 if none is known."""
         ends = (extent.end for extent in _extents(self.parts) if extent.scale == "bytes")
         return int(max((end for end in ends if not math.isinf(end)), default=0))
 
     @cached_property
     def sharers(self) -> int:
-        """True if several clones, of one part or of several, access the same bytes of a file in one phase."""
+        """The largest number of clones that access the same byte during one phase, or 1 if no two clones overlap."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
-        """The number of distinct bytes that the load can access, or None if a size is unknown or not in bytes."""
+        """True if several clones, of one part or of several, access the same bytes of a file in one phase."""
         return self.sharers > 1
 
     @cached_property
     def unique_bytes(self) -> int | None:
-        """The requested measurement time in seconds, summed over the phases, or None if a part has no time limit."""
+        """The number of distinct bytes that the load can access, or None if a size is unknown or not in bytes."""
         groups = _by_file(_extents(self.parts))
         if not groups or any(scale != "bytes" for _, scale in groups):
             return None
@@ -200,7 +202,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The expected duration of all phases in seconds, including ramps, or None if a part has no time limit."""
+        """The requested measurement time of all phases in seconds, or None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -208,7 +210,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The expected duration of all phases in seconds, including ramps. None if a part has no time limit."""
+        """The expected duration of all phases in seconds, including ramps, or None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)

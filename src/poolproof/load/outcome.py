@@ -1,6 +1,6 @@
 """The values measured by a load generator, with units in their names.
 
-A value that the source does not contain is None; it is never guessed or replaced with 0.
+A value that the source does not contain is None. It is never guessed or replaced with 0.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,9 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 class Latency:
     """A latency distribution in nanoseconds.
 
-    `percentiles_ns`: maps a percentage, such as 99.9, to a latency.
-    `bins_ns`: the histogram, as a map from each bin's latency to its number of I/Os. Empty if the generator reported
-    none.
-
-    Only distributions with histograms can be merged completely.
+    `percentiles_ns`: the latencies, keyed by percentage, such as 99.9.
+    `bins_ns`: the histogram: the number of I/Os in each bin, keyed by the bin's latency. Empty if the generator
+    reported none. Only distributions with histograms can be merged completely.
     """
 
     samples: int | None = None
@@ -30,10 +28,10 @@ class Latency:
 class Direction:
     """The reads, writes or trims of one part or group. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
-    `slat`: the time it takes to submit an I/O.
+    `slat`: the time taken to submit an I/O.
     `clat`: the time from submission to completion.
-    `lat`: the total of both.
-    `samples`: the number of rate samples behind the minimum, maximum, mean and standard deviation.
+    `lat`: the sum of `slat` and `clat`.
+    `samples`: the number of rate samples from which the minimum, maximum, mean and standard deviation were computed.
     """
 
     io_bytes: int | None = None
@@ -54,19 +52,19 @@ class Direction:
 
 @dataclass(frozen=True)
 class PartOutcome:
-    """The outcome of one part of a load: a fio job, or a group of its clones.
+    """The result of one part of a load: a fio job, or a group of its clones.
 
     `clones`: the number of clones whose values are included.
-    `read`, `write`, `trim`: None if there was no such I/O.
+    `read`, `write`, `trim`: the I/O in each direction, or None if there was none.
     `mixed`: the combined total, in sources that do not separate reads, writes and trims.
     `syncs`, `sync`: the number of fsync and fdatasync calls, and their latency.
     `host`: the machine's name in client/server runs.
-    `group`: the group's number. Parts in the same group ran concurrently, apart from their delays. Groups usually ran
+    `group`: the group's number. Parts of the same group ran concurrently, apart from their delays. Groups usually ran
     one after another.
     `delay_ms`: the requested time from the group's start to the part's first measurement, or None if unknown.
     `options`: the options as printed by the generator. fio omits switches without a value (`time_based`).
-    `latency_shares`: the distribution of all completion latencies, as a map from each bin's upper bound in nanoseconds
-    to the percentage of I/Os in it. Empty if the source does not contain it.
+    `latency_shares`: the distribution of all completion latencies: the percentage of I/Os in each bin, keyed by the
+    bin's upper bound in nanoseconds. Empty if the source does not contain it.
     """
 
     name: str
@@ -90,7 +88,7 @@ class PartOutcome:
 
     @property
     def directions(self) -> dict[str, Direction]:
-        """The directions (such as "read") in which there was I/O, keyed by name."""
+        """The directions in which there was I/O, keyed by name, such as "read"."""
         found = {name: getattr(self, name) for name in DIRECTIONS}
         return {name: direction for name, direction in found.items() if direction is not None}
 
@@ -105,7 +103,7 @@ def separate(
 ) -> Direction | None:
     """Return the combined total `mixed`, or None if the source also has separate reads, writes or trims.
 
-    With `unified_rw_reporting=both`, fio prints both, and using both would count everything twice.
+    With `unified_rw_reporting=both`, fio prints both. Using both would count everything twice.
     """
     return mixed if read is write is trim is None else None
 
@@ -115,7 +113,7 @@ class DiskUtilization:
     """A disk's requests, bytes and utilization as reported by the generator, including start-up and file layout.
 
     `read_merges`, `write_merges`: the number of requests that the kernel merged into another request.
-    `is_component`: True for a disk that is part of a listed device mapper or md device.
+    `is_component`: True for a disk that is a component of a listed device mapper or md device.
     """
 
     name: str
@@ -131,12 +129,12 @@ class DiskUtilization:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run of a load generator.
+    """The result of one run of a load generator.
 
     `version`: the generator's name and version (`fio-3.33`).
     `timestamp_ms`: the end of the run, in milliseconds since 1970.
     `notes`: the output lines that are not part of the report.
-    `groups`: each group's totals, keyed by group number and then by direction. Empty if the generator printed no
+    `groups`: the totals of each group, keyed by group number and then by direction. Empty if the generator printed no
     totals.
     """
 

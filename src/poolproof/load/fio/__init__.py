@@ -1,1 +1,1 @@
-"""fio as a load generator: from workloads to jobs, and from fio's output to results."""
+"""fio as a load generator: converts workloads to fio jobs, and fio's output to results."""

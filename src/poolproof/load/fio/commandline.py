@@ -43,7 +43,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """A command-line option with its canonical name, its value, and the indexes of its first and last word."""
+    """A command-line option: its canonical name, its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -59,7 +59,7 @@ class Command:
     `program`: the options for fio itself, as (canonical name, value) pairs.
     `line`, `last_line`: the command's first and last line number (1-based).
     `text`: the command on a single line.
-    `given`: all options in their original order.
+    `given`: all options, in the order of the command line.
     """
 
     jobs: Jobs
@@ -78,10 +78,10 @@ class Command:
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Return the fio command in a shell command, which may span several lines, or None if there is none.
+    """Return the fio command in a shell command, which may span several lines, or None if it does not run fio.
 
-    Anything before fio (a prompt, `sudo`, variables) and after its arguments (`|`, `>`, `;`) is ignored. The fio
-    command may also be quoted inside another command. If the quotes are unbalanced, the input is split at whitespace.
+    Anything before fio (a prompt, `sudo`, variables) or after its arguments (`|`, `>`, `;`) is ignored. The fio command
+    may also be quoted inside another command. If the quotes are unbalanced, the input is split at whitespace.
     """
     words = _words(text)
     arguments = _fio_arguments(words)
@@ -94,9 +94,9 @@ def read_command(text: str, line: int = 1) -> Command | None:
 def read_arguments(
     arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
 ) -> Command:
-    """Parse fio's arguments, given without the program name. Invalid arguments are listed in `problems`.
+    """Parse fio's arguments, without the program name. Invalid arguments are listed in the command's `problems`.
 
-    `lines`: each argument's line number. By default, all arguments are on `line`.
+    `lines`: the line number of each argument. By default, all arguments are on `line`.
     """
     lines = lines or [line] * len(arguments)
     files: list[str] = []
@@ -136,7 +136,7 @@ def read_arguments(
 
 
 def _joined(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Problem]:
-    """Yield a problem for each option joined to the number before it, as in `--numjobs=1--group_reporting`."""
+    """Yield a problem for each option that is missing the space before it, as in `--numjobs=1--group_reporting`."""
     for option in given:
         if found := _joined_to(option):
             yield Problem(
@@ -153,10 +153,10 @@ def _joined_to(option: Given) -> re.Match[str] | None:
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio, or None if no `fio` is followed by an option or job file.
+    """Return the index of the word that runs fio, or None if no `fio` is followed by an option or a job file.
 
-    If there are several, the last one runs fio, as in `kubectl exec fio -- fio --name=a` and `docker run --name fio
-    --rm fio --name=a`. A `fio` that is itself an option value (`--name fio`) is skipped.
+    If several words match, the last one runs fio, as in `kubectl exec fio -- fio --name=a` and `docker run --name fio
+    --rm fio --name=a`. A `fio` that is the value of an option (`--name fio`) does not count.
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
@@ -164,7 +164,7 @@ def place_of_fio(words: Sequence[str]) -> int | None:
 
 
 def _takes_next(word: str) -> bool:
-    """True if the word is a fio option whose value is the next word."""
+    """True if the word is a fio option that takes the next word as its value."""
     if word in ("-", "--") or not word.startswith("-") or "=" in word:
         return False
     name = resolve(word.lstrip("-"), _NAMES)
@@ -210,7 +210,7 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     """Parse single-dash options as fio does if no long option matches (getopt_long_only).
 
     Each letter is a switch, or an option that takes the rest of the word as its value. Returns None if a letter is not
-    an option, or if fio would exit without running the job.
+    an option, or if it would make fio exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):

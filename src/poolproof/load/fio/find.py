@@ -1,10 +1,9 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result is returned with the nearest matching command or job file, or otherwise with the options that fio printed.
-Missing values are None and are never guessed.
-
-With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last one is
-used. Clones that report separately look similar, but all of them end at about the same time.
+Each result is returned with the nearest matching command or job file, or else with the options that fio printed.
+Missing values are None and are never guessed. With `--status-interval`, fio prints several reports of the same run,
+each with the values so far, and only the last one is used. The output of separately reported numjobs clones looks
+similar, but all clones end at about the same time.
 """
 
 import re
@@ -33,7 +32,7 @@ _GROWTH = 1.05  # the least growth of the run time from the first report to the 
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. If a run appears in several formats, only the most detailed is kept."""
+    """Return all fio results in line order. If a run appears in several formats, only the most detailed one is kept."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -46,7 +45,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result if the entire input is one JSON document, as in most files. Otherwise return None."""
+    """Return the result if the entire input is one JSON document, as is usual for files. Otherwise, return None."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -60,7 +59,7 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
-    """Return the result, with the line of each job's name added if there are several groups.
+    """Return the result with the line of each job's name added, if the jobs form several groups.
 
     If two names are on the same line, as in JSON without line breaks, no lines are added.
     """
@@ -71,7 +70,7 @@ def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResul
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a JSON result with the jobs whose options the document contains. Clones of a job become one job."""
+    """Return a JSON result with the jobs whose options it contains. The numjobs clones of a job count as one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -80,7 +79,7 @@ def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: b
 
 @lru_cache(maxsize=1024)
 def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """Return the same Job object for equal options, so that its cached properties are shared by thousands of files."""
+    """Return the same Job object for equal options, so that thousands of files share its cached properties."""
     return Job(name, dict(options))
 
 
@@ -107,9 +106,10 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines, with the beginning of a JSON document added if it was cut off.
+    """Return the lines, with the missing beginning of a JSON document added if it was cut off.
 
-    The cut may be before the first job or inside it, at one of its options or at the values of a direction.
+    The document may have been cut off before the first job or inside it, at one of its options or at the values of a
+    direction.
     """
     if any('"fio version"' in line for _, line in numbered):
         return numbered
@@ -130,7 +130,7 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the terse results and the remaining lines. Results separated only by blank lines are merged."""
+    """Return the terse results and the remaining lines. Results with only blank lines between them are merged."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -186,7 +186,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the part's reads, writes and trims for comparison. If there are no reads, `mixed` takes their place."""
+    """Return the part's reads, writes and trims, for comparison with another part. `mixed` replaces missing reads."""
     return part.read or part.mixed, part.write, part.trim
 
 
@@ -203,19 +203,19 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if the timestamps show that `before` was printed during the run reported in `after`."""
+    """True if the timestamps show that `before` is an interim report of the run reported in `after`."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max((part.longest_ms for part in after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if `after` may be a later report by the process that printed `before`, as every part has run longer."""
+    """True if every part ran longer in `after`, so that the same process may have printed both reports."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return each part's last report. If the parts are not successive reports, return all of them."""
+    """Return each part's last report, or all parts if they are not successive reports."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])
@@ -223,10 +223,10 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 
 
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
-    """True if the parts are successive reports, each consisting of `width` parts.
+    """True if the parts are successive reports of a run, each consisting of `width` parts.
 
     Every part must have run clearly longer in the last report than in the first. A smaller difference can also occur
-    between clones.
+    between numjobs clones.
     """
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)

@@ -1,4 +1,4 @@
-"""fio as a load generator: prepare fio's jobs, start and stop fio on a host, and read its reports."""
+"""fio as a load generator: prepare its jobs, start and stop it on a host, and read its reports."""
 
 from collections.abc import Callable, Mapping
 
@@ -29,7 +29,7 @@ _SLOWEST_FILL_BYTES_PER_S = 2e6
 _SIGNAL_LIMIT_S = 30.0
 _PIDFILE = "fio.pid"
 FORGET = 'rm -f -- "$1"'
-"""Shell script that removes the previous trial's report, so that it can't be mistaken for the next trial's."""
+"""A shell script that removes the previous trial's report, so that it cannot be mistaken for the next trial's."""
 
 _KILL = """\
 all="$(cat /proc/$pid/task/*/children) $pid"
@@ -179,7 +179,7 @@ def _report_path(scratch: str) -> str:
 
 
 def _run_on_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script with fio's process ID in `$pid`. Return its output, or "" if fio has already ended."""
+    """Run a shell script with fio's process ID in `$pid`. Return its output, or "" if fio is not running."""
     if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
     return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
@@ -188,16 +188,16 @@ def _run_on_fio(host: Host, scratch: str, script: str) -> str:
 def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
     """Return a shell command that saves its standard input as the job file and then becomes fio.
 
-    The command also empties the file `clear`, saves fio's process ID, and changes to the scratch directory. fio writes
-    any file named without a directory there, such as logs and the state of `verify`. Everything is done by a single
-    shell, because starting a process takes time.
+    The command also empties the file `clear`, saves fio's process ID, and changes to the scratch directory, where fio
+    writes any file named without a directory, such as logs and the state of `verify`. A single shell does all of this,
+    because starting a process takes time.
     """
     script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && cd "${0%/*}" && job=$1 && shift 2 && exec "$@" "$job"'
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
 def _limit_s(load: Load) -> float:
-    """Return a time limit in seconds that even a very slow disk can meet, far above the requested time."""
+    """Return a time limit in seconds, far above the requested time, that even a very slow disk can meet."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

@@ -1,4 +1,4 @@
-"""fio's latency histogram, which has 64 bins per power of two, so that values are accurate to 1/128.
+"""fio's latency histogram, which is accurate to 1/128, because it has 64 bins per power of two.
 
 Source: `plat_idx_to_val` and `calc_clat_percentiles` in fio's stat.c, FIO_IO_U_PLAT_BITS in stat.h.
 """
@@ -16,7 +16,7 @@ _EXACT_IN_FLOAT = 1 << 24
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:
-    """Return the latency that stands for bin number `index`: the midpoint of the bin."""
+    """Return the latency at the midpoint of bin number `index`, which fio reports for all latencies in the bin."""
     per_power = 1 << bits
     if index < 2 * per_power:
         return index
@@ -25,7 +25,7 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
 
 
 def bin_of(latency: int) -> int:
-    """Return the latency that stands for the bin containing `latency`."""
+    """Return the latency at the midpoint of the bin that contains `latency`."""
     if latency < 2 << PLAT_BITS:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS
@@ -33,11 +33,11 @@ def bin_of(latency: int) -> int:
 
 
 def count_bins(latencies: Sequence[int]) -> Counter[int]:
-    """Count the latencies in each bin. The keys are the latencies that stand for the bins.
+    """Count the latencies in each bin, keyed by the latency at the bin's midpoint.
 
     This is several times faster than calling `bin_of` for each latency. It works because the upper half of a 32-bit
-    float holds the exponent and seven bits of the mantissa, one more than a bin needs. Floats are exact only for
-    integers below 2^24. Larger latencies are rare and are counted individually.
+    float holds the exponent and seven bits of the mantissa, one more than a bin needs. Larger latencies than 2^24 are
+    rare and are counted individually, because not all of them are exact as floats.
     """
     large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]
     small = [latency for latency in latencies if 0 <= latency < _EXACT_IN_FLOAT] if large else latencies

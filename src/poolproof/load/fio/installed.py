@@ -1,4 +1,4 @@
-"""The host's fio: its version, its options, and a check that it supports a workload's options.
+"""The fio installed on a host: its version, its options, and a check that it supports a workload's options.
 
 Each query takes 30 ms. The answers are therefore cached per host, and `ask_ahead` fetches them in the background.
 """
@@ -49,11 +49,14 @@ class FioVersion:
 
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON output has fsync latencies (`sync`), which the etcd preset needs."""
+"""The oldest release that campaigns support.
+
+It is the first one whose JSON output has fsync latencies (`sync`), which the etcd preset needs.
+"""
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
-    """Cache the answers per host. Concurrent callers wait for the same answer."""
+    """Cache a function's answers per host. Concurrent callers wait for the same answer instead of asking again."""
     answers: WeakKeyDictionary[Host, dict[object, Answer]] = WeakKeyDictionary()
     lock = threading.Lock()
 
@@ -69,7 +72,7 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`, or return None if there is none."""
+    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`. Return None if none is found."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
@@ -112,9 +115,8 @@ def job_options(host: Host) -> frozenset[str]:
 def engine_options(host: Host, engine: str) -> frozenset[str]:
     """Return the options that the host's fio supports only with this engine.
 
-    A path is never passed to fio, because `--enghelp=PATH` runs the code in that file.
-
-    Raises CommandError if the host does not answer, and FioError if the host's fio does not have the engine.
+    A path is never passed to fio, because `--enghelp=PATH` runs the code in that file. Raises CommandError if the host
+    does not answer, and FioError if the host's fio does not have the engine.
     """
     if engine == "external":
         return frozenset()
@@ -132,7 +134,7 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Fetch the information that `prepare` needs from the host's fio in the background. Errors are ignored."""
+    """Fetch, in the background, the information that `prepare` needs from the host's fio. Errors are ignored."""
 
     def ask(question: Callable[[Host], object]) -> None:
         with contextlib.suppress(PoolproofError):

@@ -1,4 +1,4 @@
-"""Data types for fio jobs, and functions that write them as job files. `load.py` interprets the options."""
+"""Data types for fio jobs, and functions that write jobs to job files. `load.py` interprets the options."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ON_BY_DEFAULT = frozenset(
         "verify_state_save", "trim_verify_zero",
     }
 )  # fmt: skip
-"""Switches that are on by default (HOWTO, and options.c of fio 3.33)."""
+"""Switches that are on by default, according to the HOWTO and options.c of fio 3.33."""
 
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
@@ -29,10 +29,10 @@ class Job:
     """A fio job, including the global options that apply to it. Option names are canonical.
 
     `line`: the line number (1-based) of the job's section or `--name`, or None if the job was not parsed from text.
-    `lines`: each option's line number, or empty if there is no source text.
-    `early_bases`: the kb_base for each option that fio reads before it reaches the job's own kb_base.
+    `lines`: the line number of each option, or empty if the job was not parsed from text.
+    `early_bases`: the `kb_base` for each option that fio reads before it reaches the job's own `kb_base`.
 
-    The methods treat an option with an invalid value as not set, except for `text`, which returns any value as written.
+    The methods treat options with invalid values as not set, except for `text`, which returns any value as written.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Job:
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
-        """Return the first number in an option's value. None if missing, invalid or a percentage."""
+        """Return the first number in an option's value, or None if it is missing, invalid or a percentage."""
         value = self.options.get(name)
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
@@ -72,8 +72,8 @@ class Job:
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
         """Return a time option's value in seconds, or None if the option is missing or invalid.
 
-        `bare_us`: the unit, in microseconds, of a number without a suffix: 1,000,000 for most options, 1 for
-        `thinktime`.
+        `bare_us`: the length, in microseconds, of one unit of a number without a suffix: 1,000,000 for most options, 1
+        for `thinktime`.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6
@@ -81,9 +81,9 @@ class Job:
     def may_break_alignment(self, unit_bytes: int) -> bool:
         """True if `bs_unaligned` lets fio use block sizes that are not multiples of `unit_bytes`.
 
-        With a range of block sizes, fio may then use any size within it. With `bssplit`, it uses only the listed sizes,
-        so one of them must be unaligned. With a single block size, the option has no effect. Source: fio io_u.c,
-        get_next_buflen.
+        With a range of block sizes, `bs_unaligned` allows fio to use any size within it. With `bssplit`, fio uses only
+        the listed sizes, so one of them must be unaligned. With a single block size, `bs_unaligned` has no effect.
+        Source: fio io_u.c, get_next_buflen.
         """
         if not self.flag("bs_unaligned"):
             return False
@@ -95,7 +95,10 @@ class Job:
         return any(each.low != each.high for each in (found.read, found.write, found.trim) if each)
 
     def kb_base(self, name: str) -> int:
-        """Return the value of `k` in an option: 1024 or 1000. kb_base does not affect options read before it."""
+        """Return the meaning of `k` in an option's value: 1024 or 1000.
+
+        kb_base does not affect options that fio reads before it.
+        """
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
@@ -114,14 +117,17 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The names in `filename`. Without `filename`, a job named after a device uses that device, as in fio."""
+        """The names in `filename`.
+
+        As in fio, a job without `filename` that is named after a device uses that device.
+        """
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, or None if not set. Escaped colons are unescaped."""
+        """The directory of the job's files, with escaped colons unescaped, or None if not set."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -135,7 +141,7 @@ def split_filenames(text: str) -> tuple[str, ...]:
 
 
 def render(jobs: Jobs) -> str:
-    """Format the jobs as a job file. Options common to all jobs go to `[global]`, unless their order matters.
+    """Format the jobs as a job file, with the options common to all jobs in `[global]`, unless their order matters.
 
     Raises CampaignError if a name or value cannot be written to a job file, for example because it contains a line
     break, `#` or `;`.
@@ -171,7 +177,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the delay in ms before a job's measurement (`startdelay`, `ramp_time`), or None if fio chooses it."""
+    """Return the delay before a job's measurement (`startdelay`, `ramp_time`) in ms, or None if fio chooses it."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

@@ -3,12 +3,9 @@
 A value ends at `#` or `;`, even inside quotes. A space after `=` is part of the value. `[global]` applies to all
 sections below it, and each section can override the global options. `include FILE` inserts another file. `${NAME}` is
 an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine. A value that contains one of them
-is evaluated as an arithmetic expression.
-
-fio gives `kb_base` priority (options.c): it reads a section's `kb_base` after the global options, but before the
-section's other options.
-
-Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33.
+is evaluated as an arithmetic expression. fio reads a section's `kb_base` after the global options, but before the
+section's other options, because options.c gives it priority. Source: `parse_jobs_ini` in fio's init.c; tested with `fio
+--debug=parse` of fio 3.33.
 """
 
 import re
@@ -29,7 +26,7 @@ _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
-"""The maximum number of characters in all included files together, since a file may include itself repeatedly."""
+"""The maximum total size of all included files in characters. It is needed because a file may include itself."""
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
 _MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`
@@ -48,7 +45,7 @@ class Problem:
     `option`: the name of an unknown option.
     `meant`: the most similar known option.
     `fix`: the corrected text, if known.
-    `runs`: True if fio runs, but the text does not mean what it seems to mean.
+    `runs`: True if fio runs anyway, but does something other than the text seems to say.
     """
 
     line: int
@@ -62,7 +59,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section that is still being parsed. `early`: the options that fio reads before a `kb_base`."""
+    """A section that is still being parsed. `early`: the options that fio has read before `kb_base`."""
 
     name: str
     line: int
@@ -71,14 +68,14 @@ class JobDraft:
     early: set[str] = field(default_factory=set)
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Set an option by its canonical name. If it is already set, it moves to the end."""
+        """Set an option by its canonical name. An option that is already set moves to the end."""
         self.options.pop(name, None)
         self.options[name] = value
         self.lines[name] = line
         self.early.discard(name)
 
     def copied(self, line: int) -> "JobDraft":
-        """Return a copy of the section, to which a later global section can add options."""
+        """Return a copy of the section, to which a later [global] section can add options."""
         return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
 
     def job(self, shared: "JobDraft") -> Job:
@@ -123,10 +120,10 @@ def read_job_file(
 ) -> ReadJobFile:
     """Parse a job file. Anything that fio would reject is listed in `problems` instead of raising an error.
 
-    `environment`: the environment variables. A variable that is not in it is left unexpanded.
+    `environment`: the environment variables. Variables that it lacks are left unexpanded.
     `machine`: the values of `ncpus`, `pagesize` and `mb_memory`, if known.
-    `include`: returns the content of an included file, or None if it cannot be read. All of its lines get the line
-    number of the `include` line.
+    `include`: returns the content of an included file, or None if it cannot be read. Every line of an included file
+    gets the line number of its `include` line.
     """
     reader = _JobFileParser(environment or {}, machine or {}, include)
     reader.read(text, first_line)
@@ -167,7 +164,7 @@ class _JobFileParser:
                 self._report_cut(line, setting, number)
 
     def _report_cut(self, line: str, setting: str, number: int) -> None:
-        """Report a value that is cut off at `;` or `#` if the rest appears to belong to it."""
+        """Report a value that fio cuts off at `;` or `#`, if the rest appears to belong to the value."""
         name = canonical(setting.partition("=")[0].strip())
         cut = line.strip()[len(setting) :]
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):

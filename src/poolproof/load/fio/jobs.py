@@ -47,7 +47,7 @@ _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increm
 
 
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
-    """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
+    """Return the jobs for a workload's trials. `placed` adds their `directory` later.
 
     Raises CampaignError if an option is unknown to the host's fio, or if poolproof does not allow an option or its
     value. Raises FioError if fio is missing on the host, is too old, or does not have the engine. Raises CommandError
@@ -85,7 +85,7 @@ def lasting(jobs: Jobs, seconds: float) -> Jobs:
 
 
 def danger(job: Job) -> str:
-    """Return the option that may let a job modify files even with `--readonly`, or an empty string if there is none."""
+    """Return an option that lets a job modify files even with `--readonly`, or an empty string if none does."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -118,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Format a value for `runtime`. fio ignores decimals, so fractional seconds are given in milliseconds."""
+    """Format a value for `runtime`. Fractional seconds are converted to milliseconds, because fio ignores decimals."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -178,8 +178,7 @@ def _check_size(job: Job, workload: Workload) -> None:
 def fill_job(jobs: Jobs) -> Jobs:
     """Return jobs that write all files of `jobs`, with new data in every block.
 
-    They are read jobs, because fio writes missing files before it reads them. `create_only` stops fio after that
-    (HOWTO).
+    They are read jobs with `create_only`: fio writes missing files before reading them, and then stops (HOWTO).
     """
     layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
@@ -191,14 +190,14 @@ def fill_job(jobs: Jobs) -> Jobs:
 
 
 def device_fill_job(path: str, size_bytes: int) -> Jobs:
-    """Return the job that writes the first `size_bytes` of a block device once, with new data."""
+    """Return the job that writes the first `size_bytes` of a block device once, with new data in every block."""
     target = {"filename": path, "size": str(size_bytes)}
     options = {"rw": "write", "bs": "1m", "direct": "1", "ioengine": "libaio", "iodepth": "8"}
     return (Job("fill", {**target, **options, "refill_buffers": "1", "end_fsync": "1"}),)
 
 
 def _fill_block(job: Job) -> str:
-    """Return the block size for filling a job's files, which must not be larger than the smallest file."""
+    """Return a block size for filling a job's files that is not larger than the smallest file."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
@@ -207,8 +206,8 @@ def _fill_block(job: Job) -> str:
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads with the same directory share files.
 
-    A workload gets its own files if it leaves compressible data or holes behind, or removes its files. With
-    `writers_apart`, the other workloads that write do not share files with read-only workloads. This matters for
+    A workload gets its own files if it removes files, or leaves compressible data or holes in them. With
+    `writers_apart`, other workloads that write do not share files with read-only workloads. This matters for
     copy-on-write layouts, where the read speed depends on how a file was written.
     """
     owner = ""
@@ -222,7 +221,7 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files, without `numjobs`: fewer clones use a subset of the files."""
+    """Return the options that define the files, except `numjobs`, because fewer clones use a subset of the files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -238,9 +237,10 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
     `size_bytes`: the disk's size, or None to assume that it is large enough.
 
-    Each clone has its own region, just as it has its own files on a layout. The regions are contiguous from the start
-    of the disk, and are scaled down in proportion if they do not fit. Direct I/O needs whole sectors, so any block size
-    that is not a multiple of a sector is rounded up to whole pages (4 KiB), as a file system would do.
+    Each numjobs clone has its own region of the disk, just as it has its own files on a layout. The regions are
+    contiguous from the start of the disk, and are scaled down in proportion if they do not fit. Direct I/O needs whole
+    sectors, so any block size that is not a multiple of a sector is rounded up to whole pages (4 KiB), as a file system
+    would do.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
@@ -258,7 +258,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the size in bytes of each job's regions: a multiple of 1 MiB, or one block if that is larger."""
+    """Return the size of each job's regions in bytes: a multiple of 1 MiB, or a single block if that is larger."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

@@ -1,8 +1,7 @@
-"""Parse fio's json and json+ output: one or more documents, possibly surrounded by other output.
+"""Parse fio's json and json+ output: one or more documents, which may be surrounded by other output.
 
-fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB; before the introduction of
-`io_kbytes`, even `io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured
-output.
+fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB. Before fio introduced `io_kbytes`,
+even `io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
 """
 
 import itertools
@@ -123,9 +122,9 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run, from the last complete document, since values accumulate.
+    """Return the result of a run, taken from the last complete document, because values accumulate.
 
-    Lines outside the documents become notes. Raises FioError if there is no complete fio JSON document.
+    Lines outside the documents become notes. Raises FioError if the input has no complete fio JSON document.
     """
     results = read_json_stream(text)
     if not results:
@@ -138,13 +137,13 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents. Any damaged document is mentioned in the notes."""
+    """Return the results in all complete documents. Damaged documents are mentioned in the notes."""
     return tuple(document.result for document in find_documents(text))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A result, and the position of its JSON text. If `is_cut_off`, the values after the cut are missing."""
+    """A result, and the position of its JSON in the input. If `is_cut_off`, its last values are missing."""
 
     result: Outcome
     start: int
@@ -163,7 +162,7 @@ def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Documen
 
 
 def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[Document, ...]:
-    """Find documents whose start matches `first`. All lines outside them become notes of the last document."""
+    """Find documents whose start matches `first`. Lines outside them become notes of the last document."""
     found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
     done = failures = 0
@@ -195,9 +194,9 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document at `start` (None if damaged), its end, and any lines of other output found inside it.
+    """Return the document at `start` (None if damaged), its end, and any lines of other output inside it.
 
-    fio's error messages may be mixed with the document's lines. Numbers such as `-nan`, from old releases, become null.
+    Such lines can be fio's own error messages. Numbers such as `-nan`, which old releases print, become null.
     """
     decoder = json.JSONDecoder()
     try:
@@ -216,10 +215,10 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Decode an incomplete document. Return its readable part (None if there is none), and the end of its text.
+    """Decode an incomplete document. Return its readable part (None if nothing is readable) and the end of its text.
 
-    The last line is only used if it is complete, because a number at the cut may have lost digits. All open brackets
-    are closed. If the result is still not valid JSON, a few more lines are dropped from the end.
+    The last line is used only if it is complete, because a number at its end may have lost digits. All open brackets
+    are closed. If the result is still not valid JSON, a few more lines at the end are dropped.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
@@ -345,7 +344,7 @@ def _direction(raw: _RawDirection | None) -> Direction | None:
 
 
 def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
-    """Return a latency distribution in nanoseconds. `factor` is the unit of `raw` in nanoseconds."""
+    """Return a latency distribution in nanoseconds. `factor`: the number of nanoseconds in one unit of `raw`."""
     if raw is None or (raw.N is None and not raw.max and not raw.mean):
         return None
     if raw.N == 0:
@@ -371,7 +370,7 @@ def _percent(name: str) -> float | None:
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
     """Return the histogram, keyed by latency in nanoseconds.
 
-    `raw` is keyed by latency or, in fio 2's json+, by bin index. In the latter case, it also contains some fio
+    `raw` is keyed by latency or, in fio 2's json+, by bin index. In fio 2's json+, it also contains some of fio's
     constants.
     """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}

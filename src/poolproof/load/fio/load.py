@@ -1,8 +1,9 @@
-"""Translate fio jobs into a load. This module models how fio's options interact.
+"""Translate fio jobs into a load, which requires a model of how fio's options interact.
 
-Extents were measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size). `size` is divided
-evenly among the job's files, and is limited to `filesize` times the number of files. With `offset_increment`, clone i
-starts i increments further into the file. `io_size` changes the number of bytes transferred, but not their range.
+A job with `offset` and `size` covers [offset, offset + size). `size` is divided evenly among the job's files, and is
+limited to `filesize` times the number of files. With `offset_increment`, clone i starts i increments further into the
+file. `io_size` changes the number of bytes transferred, but not the range that they cover. These rules were measured
+with fio 3.33.
 """
 
 import math
@@ -28,12 +29,12 @@ def jobs_of(load: Load) -> Jobs:
 
 
 def job_of(part: LoadPart) -> Job:
-    """Return a part's fio job, or a job without options if the part belongs to another generator."""
+    """Return a part's fio job, or a job without options if another load generator runs the part."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
 
 
 def part_of(job: Job) -> LoadPart:
-    """Return the load part that a job describes."""
+    """Return the part of a load that a job describes."""
     reads, writes = _directions(job)
     spans = _block_spans(job, reads=reads, writes=writes)
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
@@ -97,7 +98,7 @@ def part_of(job: Job) -> LoadPart:
 
 
 def _directions(job: Job) -> tuple[bool, bool]:
-    """Return whether the job reads and whether it writes."""
+    """Return two flags: True if the job reads, and True if it writes."""
     if job.rw in ("rw", "randrw"):
         reads, writes = job.number("rwmixread"), job.number("rwmixwrite")
         share = reads if reads is not None else 50 if writes is None else 100 - writes
@@ -106,7 +107,7 @@ def _directions(job: Job) -> tuple[bool, bool]:
 
 
 def _measures_latency(job: Job) -> bool:
-    """True if fio prints percentiles of clat or lat (io_u.c, account_io_completion)."""
+    """True if fio prints percentiles of clat or lat for the job (io_u.c, account_io_completion)."""
     lat = job.flag("lat_percentiles") and not job.flag("disable_lat")
     return not job.flag("gtod_reduce") and (lat or not job.flag("disable_clat"))
 
@@ -125,19 +126,22 @@ def _random_share(job: Job) -> float:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes for the job's reads and writes, or for its trims if it only trims."""
+    """Return the block sizes of the job's reads and writes, or of its trims if it only trims."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
 def _is_character_device(job: Job) -> bool:
-    """True if all files are NVMe or SCSI generic devices, which bypass the page cache."""
+    """True if all files are NVMe or SCSI generic character devices, which bypass the page cache."""
     return bool(job.filenames) and all(re.match(r"/dev/(?:ng\d|sg\d)", name) for name in job.filenames)
 
 
 def _direct(job: Job) -> bool:
-    """True if the job requests O_DIRECT. `atomic` implies it. Of `direct` and `buffered`, the last one set wins."""
+    """True if the job requests O_DIRECT, which `atomic` implies.
+
+    If both `direct` and `buffered` are set, the last one wins.
+    """
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)
@@ -150,13 +154,16 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the total size of a clone's files in bytes (`size`, or `filesize` per file), or None if not set."""
+    """Return the total size of one clone's files in bytes, or None if it is not set.
+
+    The size is set by `size`, or for each file by `filesize`.
+    """
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 
 
 def _filesize(job: Job) -> int:
-    """Return the largest file size that `filesize` allows, in bytes, or 0 if it is not set."""
+    """Return the largest file size in bytes that `filesize` allows, or 0 if it is not set."""
     sizes = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
     return sizes.high if sizes else 0
 
@@ -176,8 +183,8 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 def _region(job: Job) -> tuple[str, float, float, float]:
     """Return the scale, the offset, the increment per clone, and the length per file.
 
-    A percentage and a number of bytes cannot be compared. If a job combines them, its extents get a scale of their own.
-    On that scale, jobs with equal offset and size overlap, and so do clones without an increment.
+    A percentage and a number of bytes cannot be compared. Extents that combine them therefore get a separate scale. On
+    that scale, jobs with equal offset and size overlap, and so do clones without an increment.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
     offset_percent, increment_percent, length_percent = map(job.percent, ("offset", "offset_increment", "size"))
@@ -204,8 +211,8 @@ def _length(job: Job) -> float:
 def _files(job: Job, clone: int) -> list[str]:
     """Return the paths of a clone's files.
 
-    Without `filename`, a file's name contains the job's name and the clone's number. The number is omitted if
-    `filename_format` is set and does not contain `$jobnum`.
+    If the job has no `filename`, a file's name consists of the job's name and the clone's number. The number is omitted
+    if `filename_format` is set and does not contain `$jobnum`.
     """
     names = list(job.filenames)
     if not names:

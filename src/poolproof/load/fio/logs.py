@@ -5,11 +5,12 @@ or 2 (trim). Bandwidth is in KiB/s, latency in ns (µs before fio 3, see `latenc
 is `ms, direction, block size, count, count, …`. Source: HOWTO "Log file formats".
 
 With `log_avg_msec`, each line covers a time window: its value is the mean over the window, and its block size is 0.
-Without it, each line covers one I/O and has that I/O's block size. Its value is not the job's rate: it is always 1 in
-an IOPS log, and bytes divided by latency in a bandwidth log (`add_iops_sample` and `add_bw_sample` in stat.c). Early
-fio 2 wrote at most one line per half second, with the rate since the previous line and the block size of one I/O.
+Without it, each line covers one I/O and contains that I/O's block size. In this case, the value is not the job's rate:
+it is always 1 in an IOPS log, and bytes divided by latency in a bandwidth log (`add_iops_sample` and `add_bw_sample` in
+stat.c). Early fio 2 wrote at most one line per half second, with the rate since the previous line and the block size of
+one I/O.
 
-Logs can be over 100 MB. They are read in pieces and stored in flat arrays, without an object per line.
+Logs can be larger than 100 MB. They are therefore read in pieces and stored in flat arrays, without an object per line.
 """
 
 import math
@@ -59,10 +60,10 @@ _Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 
 @dataclass(frozen=True)
 class SeriesLog:
-    """The samples of a log in file order, as columns of equal length.
+    """The samples of a log in file order, stored as columns of equal length.
 
     `values`: the measured values, in the log's unit.
-    `block_bytes`: the I/O's block size, or 0 if the sample covers a time window.
+    `block_bytes`: the block size of an I/O, or 0 for a sample that covers a time window.
     `has_priorities`: True if the last column is the I/O's priority, as in logs since fio 3.20.
     """
 
@@ -76,7 +77,7 @@ class SeriesLog:
         return len(self.time_ms)
 
     def of(self, direction: int) -> "SeriesLog":
-        """Return the samples of this I/O direction."""
+        """Return the samples for this I/O direction."""
         chosen = list(map(direction.__eq__, self.directions))
         if all(chosen):
             return self
@@ -90,7 +91,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of log (`bw`, `iops`, `clat_hist` …) according to its file name, or None for other files."""
+    """Return the kind of log (`bw`, `iops`, `clat_hist` …) that the file name indicates, or None if it is not a log."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
@@ -120,7 +121,7 @@ def read_log(path: Path) -> SeriesLog:
 def read_histogram_log(path: Path) -> Mapping[int, Latency]:
     """Parse a completion latency histogram log (`write_hist_log`). Return the distributions, keyed by direction.
 
-    The log's coarseness may be 0 to 5. Raises FioError if the file cannot be read or has no valid line.
+    Logs of any coarseness from 0 to 5 are supported. Raises FioError if the file cannot be read or has no valid line.
     """
     totals: dict[int, Counter[int]] = {}
     for piece in _pieces(path):
@@ -140,11 +141,11 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
     """Return a latency log's unit in nanoseconds: 1 since fio 3, 1000 before. None if it cannot be determined.
 
-    `requests_per_s`: the rate according to the IOPS log of the same run. By default, it is estimated from the number of
-    lines, which may be too low, because not every I/O needs to have a line.
+    `requests_per_s`: the rate according to the IOPS log of the same run. By default, the rate is estimated from the
+    number of lines. This estimate may be too low, because fio need not log every I/O.
 
-    A log does not contain fio's version. A log with priorities is from fio 3. Otherwise, the unit is inferred from the
-    number of I/Os in flight (latency times rate), which would be off by a factor of 1000 with the wrong unit.
+    A log does not contain fio's version. If it has priorities, it is from fio 3. Otherwise, the unit is inferred from
+    the number of I/Os in flight (latency times rate), which would be off by a factor of 1000 with the wrong unit.
     """
     if log.has_priorities:
         return 1
@@ -157,7 +158,7 @@ def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int 
 
 
 def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
-    """Return the latency distribution for one direction. `unit_ns` is the log's unit in nanoseconds."""
+    """Return the latency distribution for one direction. `unit_ns`: the log's unit in nanoseconds."""
     values = log.of(direction).values
     if not values:
         return Latency(samples=0)
@@ -175,7 +176,7 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
 def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
     """Return the rates in a log with a single direction. If the log is too short, all values are None.
 
-    Seconds or windows without a line count as 0. Raises FioError if the log spans more than a year.
+    Seconds or time windows without a line count as 0. Raises FioError if the log spans more than a year.
     """
     if not len(log):
         return Direction()
@@ -188,7 +189,10 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line covers one I/O. Lines that cover a time window have no block size, except in early fio 2."""
+    """True if each line covers one I/O.
+
+    Lines that cover a time window have no block size, except those of early fio 2.
+    """
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -201,7 +205,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
 
 
 def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Count I/Os or bytes per second. The mean excludes the first I/O, which started before the log."""
+    """Return rates from a log with one line per I/O. The mean excludes the first I/O, which began before the log."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):
@@ -213,7 +217,7 @@ def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Dire
 
 
 def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Compute the rates from lines that each cover a time window. Windows under one second are combined."""
+    """Return rates from a log with one line per time window. Windows shorter than one second are combined."""
     factor = _KIB if kind == "bw" else 1
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
@@ -231,7 +235,7 @@ def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) ->
     """Return the mean and spread of rates.
 
     `known`: the rates in the time spans that have lines.
-    `samples`: the total number of time spans. Spans without a line had no I/O.
+    `samples`: the total number of time spans. Those without a line had no I/O.
     """
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)
@@ -248,7 +252,7 @@ def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) ->
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """Yield the file in pieces of complete lines. An incomplete last line is dropped.
+    """Yield the file in pieces of complete lines, without an incomplete last line.
 
     Raises FioError if the file cannot be read, is larger than 512 MiB, or has a line longer than 1 MiB.
     """
@@ -278,7 +282,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return a piece's columns, or None if its lines are not uniform or a number exceeds 64 bits."""
+    """Return the columns of a piece of the log, or None if its lines are not uniform or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -321,6 +325,6 @@ _SHAPES: Mapping[int, tuple[int, int]] = {
 }
 """The coarseness of a histogram log and its unit in nanoseconds, keyed by the number of bins in a line.
 
-A log of coarseness n merges 2^n adjacent bins into one. fio 2 had 19 groups of bins in microseconds, fio 3 has 29
-groups in nanoseconds. Source: FIO_IO_U_PLAT_GROUP_NR in stat.h.
+A log of coarseness n merges 2^n adjacent bins into one. fio 2 had 19 groups of bins, in microseconds, and fio 3 has 29
+groups, in nanoseconds. Source: FIO_IO_U_PLAT_GROUP_NR in stat.h.
 """

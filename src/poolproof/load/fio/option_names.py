@@ -1,8 +1,8 @@
 """The names of fio's options and engines, used to parse jobs and command lines without running fio.
 
 Source: `fio --cmdhelp=all`, `fio --cmdhelp=OPTION`, `fio --enghelp=ENGINE` and `fio --help` of fio 3.33, and the HOWTO
-and options.c, engines/ and profiles/ of other releases up to fio 3.42 and commit f5344384 of August 2026. The options
-of the fio installed on a host come from `installed.py`.
+and options.c, engines/ and profiles/ of other releases up to fio 3.42 and commit f5344384 of August 2026. For the
+options of a host's own fio, see `installed.py`.
 """
 
 import difflib
@@ -83,7 +83,7 @@ verify_header_seed verify_mode verify_pattern_interval verify_policy verify_writ
 write_zone_remainder writefua xattr_count xattr_size xnvme_admin xnvme_async xnvme_be xnvme_dev_nsid xnvme_dev_subnqn
 xnvme_iovec xnvme_mem xnvme_sync
 """)
-"""Options of other releases, and the options of `--profile`, which fio accepts on every command line."""
+"""Options of other fio releases, and the options of `--profile`, which fio accepts on every command line."""
 
 PROGRAM_OPTIONS = names_in("""
 alloc-size append-terse aux-path bandwidth-log client cmdhelp cpuclock-test crctest daemonize debug enghelp eta
@@ -119,7 +119,7 @@ SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
 }
 """fio's single-letter options. Each letter is mapped to (option name, True if the option takes a value).
 
-The value is the rest of the word. Source: l_opts and fio_init_options in init.c of fio 3.33.
+The rest of the word is the value. Source: l_opts and fio_init_options in init.c of fio 3.33.
 """
 
 JOB_SWITCHES = names_in("""
@@ -127,7 +127,7 @@ bs_unaligned exitall exitall_on_error fixedbufs force_async group_reporting hipr
 nowait refill_buffers registerfiles sqthread_poll stonewall thread time_based uncached userspace_reap verify_only
 zero_buffers
 """)
-"""Job options that need no value. On a command line, any value must follow `=`."""
+"""Job options that can be set without a value. On a command line, a value must be attached with `=`."""
 
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
@@ -138,7 +138,10 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice page_fault pmemblk
 psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Their queue depth is 1 unless `io_submit_mode=offload`."""
+"""Engines that wait for each I/O (FIO_SYNCIO in engines/), so that their queue depth is 1.
+
+Only `io_submit_mode=offload` increases the depth.
+"""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
@@ -152,7 +155,7 @@ def canonical(name: str) -> str:
 
 
 def engine_name(value: str) -> str:
-    """Return the engine selected by `ioengine=`. For `external:/some/path.so`, it is `external`."""
+    """Return the engine selected by a value of `ioengine=`, e.g. `external` for `external:/some/path.so`."""
     word = value.strip()
     return {"linuxaio": "libaio", "aio": "libaio"}.get(word, word.partition(":")[0])
 
@@ -160,8 +163,8 @@ def engine_name(value: str) -> str:
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
     """Return the canonical name for a name, alias or unambiguous prefix, or None if fio has no such option.
 
-    Prefixes are resolved against fio's main option list. It does not contain the options of engines and of other
-    releases, so these do not make a prefix ambiguous.
+    If a prefix is ambiguous, options of engines and of other releases are ignored, because fio's main option list does
+    not contain them.
     """
     if name in among:
         return canonical(name)
@@ -175,6 +178,6 @@ def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, among: Collection[str], cutoff: float) -> str | None:
-    """Return the known name most similar to a misspelled one, or None if none is similar enough."""
+    """Return the known name that is most similar to a misspelled one, or None if none is similar enough."""
     near = difflib.get_close_matches(name, among, n=1, cutoff=cutoff)
     return near[0] if near else None

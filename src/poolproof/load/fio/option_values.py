@@ -1,9 +1,8 @@
 """Find option values that fio rejects or silently misreads, without running fio.
 
-While parsing, fio accepts any word as an engine. A run with an unknown engine only fails when it starts.
-
-Sources: `fio --cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines.
-Rejections were tested with `fio --parse-only` of fio 3.33.
+fio accepts any word as an engine while parsing. A run with an unknown engine fails only when it starts. Sources: `fio
+--cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines. Rejections were tested
+with `fio --parse-only` of fio 3.33.
 """
 
 import re
@@ -48,10 +47,10 @@ _SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return the reason why fio rejects or misreads a value. None if fio accepts it or the option is unknown.
+    """Return the reason why fio rejects or misreads a value, or None if it accepts the value or the option is unknown.
 
     `name`: the option's canonical name.
-    `value`: the value with all variables expanded, because `${SIZE}` is not a size.
+    `value`: the value with all variables expanded. An unexpanded variable such as `${SIZE}` would be rejected.
     """
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
@@ -113,6 +112,9 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
 
 
 def _is_size(text: str) -> bool:
-    """True for a number of bytes, a percentage or a number of zones. Negative numbers count from the end."""
+    """True for a number of bytes, a percentage or a number of zones.
+
+    A negative number is valid too: fio counts it from the end of the file.
+    """
     text = text.removesuffix("z")
     return parse_percent(text) is not None or attempt(parse_bytes, text.lstrip("-")) is not None

@@ -1,11 +1,11 @@
 """Match each result in a text with the command or job file that produced it.
 
-Usually, a command is above its result. But some texts list all commands first and then all results in the same order,
+A command is usually above its result. But some texts list all commands first and then all results in the same order,
 and others show each result before its command. A match is marked as assumed if several commands fit, or if the command
 is below the result.
 
-A command fits a result if nothing in the result contradicts it. The check covers names, directions, clones, the job
-options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
+A command fits a result if nothing in the result contradicts it. The check covers names, directions, numjobs clones, the
+job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -38,7 +38,7 @@ class FoundResult:
 
     `made`: the command, job file or printed options that produced the result.
     `line`, `last_line`: the first and last line number (1-based).
-    `is_cut_off`: True if the result is incomplete. The values after the cut are missing.
+    `is_cut_off`: True if the end of the result, with its values, is missing.
     `is_assumed`: True if another command in the text could also have produced the result, or if the command is below
     it.
     `part_lines`: the first line of each part, in order, or empty if unknown.
@@ -57,7 +57,7 @@ class FoundResult:
 def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:
     """Return each result with the command or job file that produced it, or else with the jobs that fio printed.
 
-    Results and commands must be in line order.
+    The results and the commands must be in line order.
     """
     results_first = _are_results_first(results, commands)
     paired = []
@@ -85,7 +85,7 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest fitting command above the result, and whether the match is assumed. None if none fits."""
+    """Return the nearest fitting command above the result, and True if the match is assumed. None if none fits."""
     result = results[at]
     last = bisect_right(commands, result.line, key=_LINE) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
@@ -104,9 +104,9 @@ def _above(
 def _above_with_another_name(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> SourceCommand | None:
-    """Return the command directly above a result if only its job name differs, otherwise None.
+    """Return the command directly above a result if it differs only in its job name, otherwise None.
 
-    People often change job names in the commands that they post. The returned job gets the name shown in the result.
+    People often change the job names in commands that they post. The returned job has the name shown in the result.
     """
     result = results[at]
     names = {part.name for part in result.result.parts}
@@ -131,9 +131,9 @@ def _at_same_position(
     commands: Sequence[SourceCommand],
     block: Sequence[SourceCommand],
 ) -> SourceCommand | None:
-    """If the result is the nth one below a block of commands, return the block's nth command.
+    """Return the nth command of a block of commands if the result is the nth one below the block.
 
-    Returns None if the numbers of results and commands differ, or if any command does not fit the result at the same
+    Return None if the numbers of results and commands differ, or if any command does not fit the result at the same
     position.
     """
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
@@ -146,7 +146,10 @@ def _at_same_position(
 def _below(
     result: FoundResult, results: Sequence[FoundResult], commands: Sequence[SourceCommand], *, results_first: bool
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the fitting command between this result and the next (or None), and whether it is assumed."""
+    """Return the fitting command between this result and the next, and True if the match is assumed.
+
+    The command is None if none fits.
+    """
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     following = bisect_right(results, result.line, key=_LINE)
@@ -180,7 +183,10 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, or the number of clones of one job or of all jobs, or if `numjobs` is a variable."""
+    """True if `clones` is a possible number of clones: 1, that of one job, or that of all jobs.
+
+    If `numjobs` is a variable, any number is possible.
+    """
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 
@@ -235,10 +241,10 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 
 
 def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
-    """Move values to the direction implied by the jobs if the output names no direction or the wrong one.
+    """Move values to the direction implied by the jobs, if the output names no direction or the wrong one.
 
-    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the combined
-    total in the fields for reads.
+    For example, a single latency line does not name a direction. With `unified_rw_reporting=1`, a terse line has the
+    combined total in the fields for reads.
     """
     if not jobs or _has_variables(jobs):
         return result

@@ -1,4 +1,4 @@
-"""Check jobs with `fio --parse-only` on the host, which opens no files, creates none, and runs no job.
+"""Check jobs with `fio --parse-only` on the host, which opens and creates no files and runs no job.
 
 For an invalid value, fio 3.33 prints `fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, and the
 accepted words on standard output. For an unknown option, it prints `Bad option <quantum=1>`. A number that is out of
@@ -45,7 +45,7 @@ class Complaint:
 
 
 def check_values(jobs: Jobs, host: Host) -> None:
-    """Raise CampaignError with fio's message if the host's fio rejects or ignores an option or value of the jobs."""
+    """Raise CampaignError with fio's message if the host's fio rejects or ignores a job option or its value."""
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
@@ -66,10 +66,8 @@ def check_values(jobs: Jobs, host: Host) -> None:
 def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
     """Check the jobs of several workloads in a single call, because fio is slow to start.
 
-    `jobs`: the jobs, keyed by workload name. In section names, `grid[bs=4k]` becomes `grid(bs=4k)`, because a section
-    name ends at `]`.
-
-    Raises CampaignError under the same conditions as `check_values`.
+    `jobs`: the jobs, keyed by workload name. A section name ends at `]`, so `grid[bs=4k]` is passed to fio as
+    `grid(bs=4k)`. Raises CampaignError under the same conditions as `check_values`.
     """
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
@@ -82,10 +80,9 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
     """Return the complaints of the host's fio about the jobs' options. Variables must already be expanded.
 
-    fio stops at the first job with a rejected option, so it is run again without the rejected options. For each
-    rejected value, it is run once more to get the accepted words.
-
-    Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
+    fio stops at the first job with a rejected option, so it is called again without the options rejected so far. It is
+    also called once for each rejected value, to get the accepted words. Raises ProgramMissing if the host has no fio,
+    and CommandTimedOut if fio does not answer.
     """
     found: dict[tuple[int, str], Complaint] = {}
     for _ in range(_MOST_CALLS):
@@ -113,7 +110,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file without rejected and host-dependent options. Sections are named after the jobs' indexes."""
+    """Return a job file without rejected and host-dependent options, with sections named after the jobs' indexes."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")

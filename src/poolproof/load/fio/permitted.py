@@ -1,4 +1,4 @@
-"""The fio options and values that a campaign may set. No option may name a file outside the layout.
+"""The fio options and values that a campaign may set. None of them may name a file outside the layout.
 
 A campaign is often written by someone else, and it runs as root. Each option must therefore be in one of the lists
 below. Any other option is rejected even if the host's fio supports it, because it might open a file. fio starts in the
@@ -19,7 +19,10 @@ ENGINES = names_in("""
 aio cpuio dircreate dirdelete dirstat e4defrag falloc filecreate filedelete fileoperations filestat ftruncate io_uring
 io_uring_cmd libaio libpmem linuxaio libzbc mmap mtd null posixaio psync pvsync pvsync2 sg splice sync vsync
 """)
-"""Engines that only use the files and devices named by the job. fio loads any unknown engine name as a library."""
+"""Engines that use only the files and devices named by the job.
+
+Other names are not permitted, because fio loads an engine that it does not know as a library.
+"""
 
 _STARTS = "starts a program"
 _MACHINE = "changes the machine, and poolproof could not undo that"
@@ -75,7 +78,7 @@ verify_state_load verify_state_save verify_write_sequence verifysort verifysort_
 write_mode write_zone_remainder writefua zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode
 zonerange zonesize zoneskip
 """)
-"""Options whose value is a number, a switch or a keyword. A value with `/` or a quote is rejected."""
+"""Options whose value is a number, a switch or a keyword. Values that contain `/` or a quote are rejected."""
 
 _MEMORY = names_in("malloc shm shmhuge mmap mmapshared mmaphuge cudamalloc")
 _NUMBERS = re.compile(r"[\w.,:%+ -]*")
@@ -103,16 +106,16 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "malloc, shm, shmhuge, mmap, mmapshared or mmaphuge, without a file",
     ),
 }
-"""The remaining options that a campaign may set, each with a pattern for its permitted values and their description."""
+"""The other options that a campaign may set, each with a pattern for its permitted values and their description."""
 
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
-    """Return the reason why a campaign may not set an option to a value, and a suggestion. None if it may.
+    """Return the reason why a campaign may not set an option to a value, with a suggestion, or None if it may.
 
     `option`: a canonical name that the host's fio has.
-    `engines`: the paths of external I/O engines that are allowed on the command line.
+    `engines`: the paths of external I/O engines that the user allowed on the command line.
     """
     if option == "ioengine" and value.strip() in map(external, engines):
         return None

@@ -2,15 +2,15 @@
 
 HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. HTML entities are decoded,
 and curly quotes become straight quotes. A `<br>`, the end of an HTML block, or a result within a sentence starts a new
-line, with the same line number.
+line with the same line number.
 
 A margin is a prefix that another program adds to each line: a timestamp, a container name, a line number, a comment
 sign. Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its
 lines is fio output.
 
 Long lines may have been wrapped at the width of a window. Two lines of fio output are joined if the first is incomplete
-and both together are complete. A command has no recognizable end, so it is joined only if it is wrapped at the same
-width as the output.
+and both together are complete. It is impossible to tell whether a command is complete, so it is joined only if it is
+wrapped at the same width as the output.
 """
 
 import html
@@ -85,8 +85,8 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 
-    If the input ends with fio's version, `samples=…` or `iodepth=…` and has no final newline, that value is removed,
-    because it may have lost digits.
+    Input without a final newline may have been cut off. If it ends with fio's version, `samples=…` or `iodepth=…`, that
+    value is removed, because it may have lost digits.
     """
     bare = _without_list_marks(_without_marks(_decoded(text)))
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
@@ -100,7 +100,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 def _decoded(text: str) -> str:
     """Decode quoted-printable mail if it contains fio output in which `=3D` is an equals sign.
 
-    Continued lines are joined. An empty line is left in place of each joined line, so that line numbers do not change.
+    Continued lines are joined. An empty line replaces each line that was joined, so that line numbers do not change.
     """
     if not _QUOTED_PRINTABLE.search(text):
         return text
@@ -139,7 +139,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Unquote the strings of a JSON list, as printed by Ansible, if it contains fio output."""
+    """Unquote the strings of a JSON list, such as those that Ansible prints, if the list contains fio output."""
     found: list[Line] = []
     strings: list[tuple[Line, str]] = []
     for line in [*lines, (0, "")]:
@@ -158,14 +158,14 @@ def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
 
 
 def _unescaped(line: str) -> str:
-    """Unescape fio output inside a JSON string. In the result, lines are separated by carriage returns."""
+    """Unescape fio output inside a JSON string. Its line breaks become carriage returns."""
     if "\\n" not in line or not _ESCAPED.search(line):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
 
 
 def _split_results(line: str) -> Iterator[str]:
-    """Yield the line without the results in it, followed by each result as a separate line."""
+    """Yield the line without the results in it, and then each result as a separate line."""
     if "=" not in line or not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return
@@ -195,7 +195,10 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return a line's margin, or None. A quick test first rules out most lines of prose."""
+    """Return a line's margin, or None if it has none.
+
+    A quick test first excludes most lines of prose.
+    """
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None
@@ -205,7 +208,7 @@ def _margin(line: str) -> re.Match[str] | None:
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
     """True if both margins are of the same kind.
 
-    Line numbers must increase by one. Timestamps and journal prefixes may differ; all other margins must be equal.
+    Line numbers must increase by one. Timestamps and journal prefixes may differ. All other margins must be equal.
     """
     if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
@@ -224,7 +227,7 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join result lines that were wrapped, and add the length of each first part to `widths`."""
+    """Join result lines that were wrapped. The lengths at which they were wrapped are added to `widths`."""
     found: list[Line] = []
     at = 0
     while at < len(numbered):

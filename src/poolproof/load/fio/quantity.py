@@ -1,4 +1,4 @@
-"""Parse sizes, times and block sizes as fio does, even where its results are surprising.
+"""Parse sizes, times and block sizes as fio does, even if the result is surprising.
 
 fio reads the leading digits and then the suffix after them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx` are
 4096 bytes, but `4KiB` is 4000 bytes. `1.5g` is one byte, and a runtime of `1min` is one microsecond. Tested with `fio
@@ -53,7 +53,7 @@ class SizeRange:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The block sizes for reads, writes and trims, with None for fio's default."""
+    """The block sizes for reads, writes and trims, with None for fio's default size."""
 
     read: SizeRange | None
     write: SizeRange | None
@@ -61,7 +61,7 @@ class BlockSizes:
 
 
 DEFAULT_BLOCK = SizeRange(4096, 4096)
-"""The block size if no option sets one (HOWTO, `bs`)."""
+"""The block size that fio uses if no option sets one (HOWTO, `bs`)."""
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
@@ -74,7 +74,7 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
 
 @_cached
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """Parse a number of bytes. Percentages, numbers of zones and negative numbers also raise ValueError."""
+    """Parse a number of bytes. Raises ValueError for percentages, numbers of zones and negative numbers too."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
@@ -89,9 +89,10 @@ def parse_percent(text: str) -> int | None:
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """Parse a time into microseconds. An unknown suffix (`10sec`, `1min`) means microseconds, as in fio.
+    """Parse a time into microseconds. As in fio, an unknown suffix (`10sec`, `1min`) means microseconds.
 
-    `bare_us`: the unit, in microseconds, of a number without a suffix: 1,000,000 for most options, 1 for `thinktime`.
+    `bare_us`: the length, in microseconds, of one unit of a number without a suffix: 1,000,000 for most options, 1 for
+    `thinktime`.
     """
     return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
@@ -144,14 +145,16 @@ def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
 
 
 def kb_base_of(options: Mapping[str, str]) -> int:
-    """Return the value of `k` in a job with these options: 1024 or 1000."""
+    """Return the meaning of `k` in a job with these options: 1024 or 1000."""
     return 1000 if (options.get("kb_base") or "").strip() == "1000" else 1024
 
 
 def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
     """Return a job's block sizes. `bssplit` takes precedence over `bsrange`, and `bsrange` over `bs`.
 
-    Options with invalid values are ignored. `kb_base` is called with an option's name and returns its value of `k`.
+    Options with invalid values are ignored.
+
+    `kb_base`: takes an option's name, and returns the meaning of `k` in its value (1024 or 1000).
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)
@@ -164,7 +167,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
     """Evaluate an arithmetic expression.
 
-    `factor`: returns the multiplier for a suffix, which is in lower case and may be empty.
+    `factor`: takes a suffix, which is in lower case and may be empty, and returns its multiplier.
     """
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
@@ -176,7 +179,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Arithmetic:
-    """A recursive-descent parser. `tokens` are the remaining numbers and operators, with their suffixes."""
+    """A recursive-descent parser. `tokens`: the remaining numbers and operators, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
@@ -191,7 +194,7 @@ class _Arithmetic:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Evaluate a sub-expression whose operators have at least the precedence `level`, an index of `_PRECEDENCE`."""
+        """Evaluate a sub-expression with operators of at least the precedence `level`, an index of `_PRECEDENCE`."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)
@@ -246,7 +249,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the suffix after the digits in lower case, or "" if it does not start with a letter or `%`."""
+    """Return the suffix after the digits in lower case, or "" if no letter or `%` follows the digits."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

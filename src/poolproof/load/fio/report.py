@@ -1,12 +1,12 @@
-"""Read fio's report on a host: only totals while fio is running, complete reports after it has ended.
+"""Read fio's report on a host: only totals while fio is running, and complete reports after it has ended.
 
 With `--status-interval`, fio appends a complete report at each interval. Reports with histograms are long, so only the
-lines with totals (`_TOTALS`) are copied from the host, together with their offsets in the file. They are recognized by
-their indentation. Job options cannot be mistaken for totals, because fio quotes their values. Source:
+lines with totals (`_TOTALS`) are copied from the host, together with their offsets in the file. Lines with totals are
+recognized by their indentation. Job options cannot be mistaken for totals, because fio quotes their values. Source:
 `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-The overhead was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. With reports of 90
-KiB every 250 ms or 100 ms, no CPU time was measurable.
+The overhead was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. Reports of 90 KiB
+every 250 ms or 100 ms used no measurable CPU time.
 """
 
 import re
@@ -43,10 +43,11 @@ class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
     `begun_at_s`: the time at which fio started, on the same clock as the counters' timestamps.
-    `clock_ahead_s`: how far the wall clock was ahead of that clock when fio started.
+    `clock_ahead_s`: the lead of the wall clock over that clock when fio started.
 
-    If the wall clock is set during the run, the times of later reports are corrected, based on fio's runtime, which
-    comes from a clock that cannot be set. Changes of less than 5 s are not detected, because a report can be that late.
+    The wall clock may be changed during a run. The times of later reports are then corrected, based on fio's runtime,
+    which comes from a clock that cannot be changed. Changes of less than 5 s are not detected, because a report can be
+    that late.
     """
 
     host: Host
@@ -67,13 +68,13 @@ class FioReport:
         self._add(_statuses(lines, 0))
 
     def read_on(self) -> None:
-        """Read the new lines with totals. Full reports are not copied, to keep the network traffic low."""
+        """Read the new lines with totals. Full reports are not copied, to reduce network traffic."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self._add(_statuses(found.stdout.splitlines(), offset))
 
     def _add(self, statuses: Iterable[Status]) -> None:
-        """Add statuses, with their times converted to the clock used for the counters' timestamps."""
+        """Add statuses, after converting their times to the clock of the counters' timestamps."""
         for status in statuses:
             at_s = status.at_s - self.clock_ahead_s + self._correction_s
             if self.statuses:
@@ -137,7 +138,10 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
 
 
 def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
-    """Add a job's values to the totals, without its `mixed` values if it has separate reads, writes or trims."""
+    """Add a job's values to the totals.
+
+    Its `mixed` values are skipped if it has separate values for reads, writes or trims.
+    """
     is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
     for key, value in of_job.items():
         if not (is_parted and key.startswith("mixed ")):

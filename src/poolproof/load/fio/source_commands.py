@@ -40,8 +40,8 @@ _LONGEST_COMMAND = 20_000
 class SourceCommand:
     """A command or job file that may have produced a result, with its jobs and its position in the text.
 
-    `origin`: where the jobs were found. Jobs from a `header` only have a direction, block size, engine and depth. Jobs
-    from `printed options` lack switches without a value, because fio does not print them.
+    `origin`: the place where the jobs were found. Jobs from a `header` have only a direction, block size, engine and
+    depth. Jobs from `printed options` lack switches without a value, because fio does not print them.
     """
 
     jobs: Jobs
@@ -51,7 +51,7 @@ class SourceCommand:
 
     @cached_property
     def load(self) -> Load:
-        """The load that the jobs generate. Cached, since a load with many clones is slow to compute."""
+        """The load that the jobs generate. It is cached, because a load with many clones is slow to compute."""
         return load_of(self.jobs)
 
 
@@ -61,7 +61,7 @@ def find_commands(text: str) -> tuple[Command, ...]:
 
 
 def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
-    """Return the job files, and the commands that define jobs, in line order."""
+    """Return the job files and the commands that define jobs, in line order."""
     commands = [
         SourceCommand(command.jobs, "command", command.line, command.text)
         for command in _commands(numbered)
@@ -92,7 +92,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines, with each list of fio arguments replaced by one command, on the line of its first word."""
+    """Yield the lines, with each list of fio arguments replaced by one command on the line where the list starts."""
     at = 0
     while at < len(numbered):
         number, line = numbered[at]
@@ -112,7 +112,7 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
 def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
     """Parse a list with one argument per line. Return its words and the index of the line after it.
 
-    Returns no words if the list has no `--rw=`, or if it starts with neither `fio` nor an option.
+    No words are returned if the list has no `--rw=`, or if it starts with neither `fio` nor an option.
     """
     words: list[str] = []
     end = at
@@ -151,7 +151,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return the end of the sections that start at `first`, and True if they are a fio job file."""
+    """Return the end of the sections that start at `first`, and True if they form a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

@@ -3,9 +3,8 @@
 Sizes are in KiB, rates in KiB/s, and latencies in microseconds, some of them with decimals. Since version 3, the second
 field is fio's version (`fio-3.33`). Versions 4 and 5 include trims, and version 5 includes the numbers of bandwidth and
 IOPS samples. In version 2, only some fio releases print trims, so directions are recognized by the format of their
-fields. `unified_rw_reporting=both` adds the combined total after the separate directions.
-
-Sources: HOWTO "Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
+fields. `unified_rw_reporting=both` adds the combined total after the separate directions. Sources: HOWTO "Terse
+output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
 """
 
 import re
@@ -29,7 +28,7 @@ _AROUND = " \t\r\n`'\""  # code marks and quotes of a post
 
 
 def read_terse_line(line: str) -> Outcome | None:
-    """Parse a terse line, or return None if its fields do not match its version."""
+    """Parse a terse line, or return None if its fields do not fit the version that it states."""
     bare = line.strip(_AROUND)
     fields = bare.split(";")
     if not _START.match(bare) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
@@ -100,7 +99,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Parse minimum, maximum, mean and deviation. Return None if they are 0, because nothing was measured."""
+    """Parse minimum, maximum, mean and standard deviation, or return None if nothing was measured (all are 0)."""
     _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
@@ -110,7 +109,7 @@ def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency 
 
 
 def _disks(fields: Sequence[str], at: int) -> tuple[DiskUtilization, ...]:
-    """Parse the disks, each of which has nine fields and ends with a percentage. Other fields may follow."""
+    """Parse the disks, each of which has nine fields and ends with a percentage. Other fields may follow them."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
         name, *counts = fields[at : at + 5]
@@ -122,7 +121,7 @@ def _disks(fields: Sequence[str], at: int) -> tuple[DiskUtilization, ...]:
 
 
 def _real(field: str, factor: float = 1.0) -> float | None:
-    """Parse a number, or return None for `-nan`, which fio prints as the deviation of zero samples."""
+    """Parse a number, or return None for `-nan`, which fio prints as the standard deviation of zero samples."""
     value = float(field) * factor
     return value if abs(value) < _LARGEST else None
 

@@ -2,8 +2,8 @@
 
 A run consists of a header line for each job, fio's version (`fio-3.x`), a block for each job, and the totals for groups
 and disks. Any of these may be missing. `text_lines.py` parses single lines, and this module collects them into jobs and
-runs. A value that the current job already has starts a new job. A line that cannot occur at this point in a run starts
-a new run.
+runs. If the current job already has a value, a second line with it starts a new job. A line that cannot occur at this
+point in a run starts a new run.
 """
 
 import re
@@ -34,7 +34,7 @@ class TextResult:
     """A result, with its first and last line number (1-based).
 
     `headers`: the jobs that fio listed before starting them.
-    `pids`: the process IDs in the job blocks.
+    `pids`: the process IDs in the jobs' blocks.
     `part_lines`: the first line of each part, in order.
     """
 
@@ -50,9 +50,9 @@ class TextResult:
 class _PrintedJob:
     """A job that is still being parsed.
 
-    `latest`: the direction to which latency lines belong, or `_NO_DIRECTION` before the first direction.
+    `latest`: the direction of the latency lines that follow, or `_NO_DIRECTION` before the first direction.
     `kilo`: the base (1000 or 1024) of units without an `i`.
-    `head`: the kind of latency for the next percentiles, and their unit in nanoseconds.
+    `head`: the kind of latency of the next percentiles, and their unit in nanoseconds.
     """
 
     part: PartOutcome
@@ -69,7 +69,7 @@ class _PrintedJob:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return the sync latency, or the latest direction's slat, clat or lat. None if not parsed yet."""
+        """Return the sync latency, or the slat, clat or lat of the latest direction. None if not parsed yet."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -112,7 +112,7 @@ class _RunDraft:
 
     @property
     def has_values(self) -> bool:
-        """True if the run has values or an error, which also counts as a result."""
+        """True if the run has values, or an error, which counts as a result too."""
         return any(job.has_values or job.part.error for job in self.jobs) or any(self.groups.values())
 
     def finished(self) -> Outcome:
@@ -143,7 +143,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _TextParser:
-    """Collects lines into runs. `_foreign` counts the lines of other output since fio's last line."""
+    """Collects lines into runs. `_foreign`: the number of lines of other output since fio's last line."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -163,7 +163,7 @@ class _TextParser:
             self._foreign += 1
 
     def _reads(self, line: str) -> bool:
-        """Add the line to the current run. Return False if it cannot be fio output.
+        """Add the line to the current run, or return False if it cannot be fio output.
 
         Every line that fio prints contains `=`, `:` or `fio`.
         """
@@ -216,9 +216,9 @@ class _TextParser:
     def _is_of_another_run(self, part: PartOutcome) -> bool:
         """True if the job cannot belong to the current run.
 
-        Separate clones may share a group, but a block that sums up clones cannot share a group with another block. If
-        fio listed the run's jobs, the job must be one of them. A job without a name is a fragment, and the next job
-        after a fragment starts a new run.
+        Separately reported clones may share a group, but a block that sums up clones cannot share its group with
+        another block. If fio listed the run's jobs, the job must be one of them. A job without a name is a fragment,
+        and a job after a fragment starts a new run.
         """
         before = self._run.jobs
         if not before:
@@ -230,7 +230,7 @@ class _TextParser:
     def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
         """True if the run has a job with this name and group that was printed more than a minute earlier.
 
-        fio prints all jobs of a run when the last one ends, so clones are printed at the same time.
+        fio prints all jobs of a run when the last one ends, so clones of the same run are printed at the same time.
         """
         return printed is not None and any(
             job.printed is not None and printed - job.printed > _LONGEST_PRINTING
@@ -314,7 +314,7 @@ class _TextParser:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add totals to the current group. Without a group header above them, they become a separate result."""
+        """Add totals to the current group. Totals without a group header above them become a separate result."""
         current = self._run.groups.get(self._run.last_group)
         if self._run.disks or current is None or group.direction in current:
             self.finish()
@@ -325,8 +325,8 @@ class _TextParser:
     def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
-        A new job is needed if the last job already has such a value, if group totals follow it, or if it has no name
-        and is followed by other programs' output.
+        A new job is needed if the last job already has such a value, if group totals came after it, or if it has no
+        name and other programs' output came after it.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
         is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))

@@ -1,10 +1,9 @@
-"""Parse single lines of fio's normal output.
+"""Parse single lines of fio's normal output, with one function for each kind of line.
 
-There is one function per kind of line, and it returns None for lines of any other kind. `text.py` decides which job a
-line belongs to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, from 2.0 to 3.4x.
-
-Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 bytes and `kB` for 1000 bytes. fio 2
-writes `KB`, which means 1024 bytes (num2str in fio's lib/num2str.c).
+Each function returns None for other kinds of line. `text.py` decides to which job a line belongs. The patterns follow
+show_ddir_status and the functions around it in fio's stat.c, from 2.0 to 3.4x. Numbers look like `24.4k`, `23.9GiB` or
+`3556Mbit/s`. fio 3 writes `KiB` for 1024 bytes and `kB` for 1000 bytes. fio 2 writes `KB` for 1024 bytes (num2str in
+fio's lib/num2str.c).
 """
 
 import re
@@ -89,7 +88,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """A direction's rate. `kilo` is the base (1000 or 1024) of units without an `i` in the following lines."""
+    """A direction's rate. `kilo`: the base (1000 or 1024) of units without an `i` in the lines that follow."""
 
     direction: str
     values: Direction
@@ -105,10 +104,10 @@ def number(text: str) -> float:
 
 
 def amount(text: str, kilo: int) -> float:
-    """Parse an amount such as `800GiB`, `1024.0MB` or `3556Mbit` into bytes.
+    """Parse an amount such as `800GiB`, `1024.0MB` or `3556Mbit` into bytes. Units without an `i` are powers of `kilo`.
 
-    Units without an `i` are powers of `kilo`. Raises ValueError if fio never prints such an amount. A number without a
-    unit is only accepted if it is 0, because the unit of any other number may have been cut off.
+    Raises ValueError if fio never prints such an amount. A number without a unit is accepted only if it is 0, because
+    the unit of any other number may have been cut off.
     """
     match = _AMOUNT.match(text)
     if match is None:
@@ -151,7 +150,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Parse a direction's rate. Values in an unknown format, such as a translated `30,1k`, become None."""
+    """Parse a direction's rate. Values in an unknown format, such as the localized `30,1k`, become None."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -169,7 +168,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Parse a fio 3 rate line that was cut off. Return None if the IOPS may have lost digits."""
+    """Parse a fio 3 rate line that was cut off, or return None if the IOPS may have lost digits."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -193,7 +192,7 @@ def percentile_head(line: str) -> tuple[str, float] | None:
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return the values keyed by percentage, in the unit from the line above. Empty if there are none."""
+    """Return percentiles keyed by percentage, in the unit stated on the line above. Empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
@@ -203,7 +202,8 @@ def percentiles(line: str) -> dict[float, float]:
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
     """Parse sampled bandwidth.
 
-    If `kilo` is None, it is 1024 for fio 2, which prints `KB` or a space after the unit, and 1000 otherwise.
+    If `kilo` is None, units are powers of 1024 for fio 2, which prints `KB` or a space after the unit, and otherwise
+    powers of 1000.
     """
     match = _SAMPLED_RATE.match(line)
     if match is None:
@@ -232,7 +232,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and deviation, times `factor`. None if any of them is not a number."""
+    """Return minimum, maximum, mean and standard deviation, times `factor`, or None if any of them is invalid."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -256,7 +256,7 @@ def is_depths(line: str) -> bool:
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return the I/Os keyed by direction, and the number of syncs (None if fio does not print it here)."""
+    """Return the numbers of I/Os, keyed by direction, and the number of syncs (None if fio does not print it here)."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
@@ -266,7 +266,7 @@ def issued(line: str) -> tuple[dict[str, int], int | None] | None:
 
 
 def group_head(line: str) -> int | None:
-    """Return the number of the group whose totals follow."""
+    """Return the number of the group whose totals follow, or None if the line is not a group header."""
     match = _GROUP_HEAD.match(line)
     return int(match["group"]) if match and len(match["group"]) < 7 else None
 
@@ -301,7 +301,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
 
 
 def disk(line: str) -> DiskUtilization | None:
-    """Parse a disk's statistics, from a line below `Disk stats`."""
+    """Parse a disk's statistics from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -324,7 +324,7 @@ def has_components(line: str) -> bool:
 
 
 def latency_shares(line: str) -> dict[float, float]:
-    """Return the percentage of I/Os per latency bin, keyed by upper bound in ns. Empty for a line without bins."""
+    """Return the percentage of I/Os per latency bin, keyed by the bin's upper bound in ns. Empty without bins."""
     match = _SHARES.match(line)
     if match is None:
         return {}
@@ -341,12 +341,12 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or the value of `samples=` or `iodepth=` from the end: it may have lost digits."""
+    """Remove fio's version or the value of `samples=` or `iodepth=` from the end, because it may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
 def is_filler(line: str) -> bool:
-    """True for ellipses and similar lines, and for fio output without any value that we use."""
+    """True for ellipses and similar lines, and for lines of fio output without any value that poolproof uses."""
     return _FILLER.match(line) is not None
 
 
@@ -355,10 +355,10 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 
 
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
-    """Return the bandwidth in bytes per second. Raises ValueError if it is not a rate as printed by fio.
+    """Return the bandwidth in bytes per second. Raises ValueError if it does not have the format of a rate.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned: like poolproof's own
-    output, it uses powers of 1000, so readers can find the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned, because it uses powers of
+    1000 like poolproof's own output. Readers can then find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
@@ -371,13 +371,13 @@ def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
 
 
 def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
-    """True if the first rate may be the second without decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
+    """True if the first rate may be the second one without its decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
     match = re.match(r"\d{1,4}\.0(\D+)$", text)
     return match is not None and 0 <= second - first <= 1.1 * amount(_in_bytes(f"1{match[1]}"), kilo)
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes. If fio 3.0 to 3.7 cut off its decimals (17.0 for 17.98), return rate × time."""
+    """Return a size in bytes, or rate × time if fio 3.0 to 3.7 cut off the size's decimals (17.0 for 17.98)."""
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)
@@ -385,12 +385,12 @@ def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int 
 
 
 def _in_bytes(text: str) -> str:
-    """Append the `B` that fio omits in the totals for all clients (`679Mi`)."""
+    """Append the `B` that fio omits in the totals of all clients (`679Mi`)."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
 def _header_sizes(text: str) -> str:
-    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value for `bs=` in bytes. Empty if the sizes vary."""
+    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value of `bs=` in bytes, or to an empty string if sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
     if any(low != high for low, high in spans):
