@@ -254,7 +254,7 @@ def described(name: str, options: Mapping[str, str]) -> LoadPart:
 
 
 def generator_of(load: Load) -> LoadGenerator:
-    """Return the part of a load that a workload's options describe. The generator that they select interprets them."""
+    """Return the load generator that prepared a load."""
     return all_generators()[load.generator]
 
 

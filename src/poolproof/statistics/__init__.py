@@ -1,1 +1,1 @@
-"""Statistics of samples: pure functions on sequences of numbers that know nothing of trials, cells or campaigns."""
+"""Statistics of samples: pure functions on sequences of numbers, independent of trials, cells and campaigns."""

@@ -2,7 +2,7 @@
 
 The variance of the mean of n correlated samples is the spectrum at frequency zero divided by n (Heidelberger and Welch
 1981, CACM 24, 233-245). An autoregressive model estimates this spectrum from few samples as s² / (1 − Σφ)² (Fishman
-1971, Management Science 18, 21-38). The model's order is chosen with the corrected Akaike criterion (Hurvich and Tsai
+1971, Management Science 18, 21-38). The model's order is chosen by the corrected Akaike criterion (Hurvich and Tsai
 1989, Biometrika 76, 297-307).
 
 In short series, least-squares and Yule-Walker coefficients are biased low, by (1 + 3φ) / n for a single coefficient
@@ -26,8 +26,8 @@ _LARGEST_SUM = 0.999
 class LongRun:
     """The mean of a series and its standard error.
 
-    `effective`: the effective sample size, i.e. the number of independent samples with the same standard error. It
-    never exceeds the actual number of samples.
+    `effective`: the effective sample size, i.e. the number of independent samples that would give the same standard
+    error. It never exceeds the actual number of samples.
     """
 
     mean: float
@@ -36,7 +36,9 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), but at least 1."""
+        """Return the degrees of freedom of the standard error: half the effective sample size (Fishman), but at least
+        1.
+        """
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
@@ -62,7 +64,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples. Surplus samples at the start of the series are dropped."""
+    """Return the means of batches of `size` samples. Samples that do not fill a batch are dropped at the start."""
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]

@@ -1,13 +1,13 @@
 """The between-run variance: how much a cell's results differ between runs of the same campaign.
 
-The trials of a run usually share the day, the build and the place on the disk, so they can't show how much these
-factors matter. Every run yields one sample per cell: the mean logarithm of the cell's values. The variance of these
-samples is the between-run variance plus the within-run variance. It is estimated like the variance between trials, with
-a prior from all cells if there are at least eight. The within-run variance is then subtracted, because intervals and
-tests include it anyway.
+The trials of a run usually share the day, the build and the place on the disk, so they cannot show how much these
+factors matter. Only other runs can. Every run yields one sample per cell: the mean logarithm of the cell's values. The
+variance of these samples is the sum of the between-run variance and the within-run variance. It is estimated like the
+variance between trials, with a prior from all cells if there are at least eight. The within-run variance is then
+subtracted, because intervals and tests include it anyway.
 
-With fewer cells, it is unknown how much their variances differ. The pooled variance of all other cells, s0², then
-counts as a sample variance with d0 degrees of freedom. It is combined with the cell's own variance s², which has d
+With fewer cells, it is unknown how much their variances differ. In this case, the pooled variance of all other cells,
+s0², counts as a sample variance with d0 degrees of freedom. It is combined with the cell's own variance s², which has d
 degrees of freedom:
 
     variance = (d0 s0² + d s²) / (d0 + d), with d0 + d degrees of freedom
@@ -16,8 +16,8 @@ degrees of freedom:
 The left side of the second equation is the variance of the logarithm of a sample variance with d0 degrees of freedom.
 The right side adds its two causes: the n degrees of freedom of the other cells, and the differences between cells. U is
 the assumed standard deviation of the logarithm of a cell's variance, 0.7. With U = 0, all cells would be assumed to
-vary equally, so a cell that varies more would get too narrow an interval. If a cell varies significantly more, only its
-own variance is used.
+vary equally, so the interval of a cell that varies more would be too narrow. If a cell varies significantly more than
+the others, only its own variance is used.
 
 The result is the distribution of the true variance, given such a sample variance. Intervals and tests therefore need no
 special rule for few degrees of freedom.
@@ -46,15 +46,15 @@ _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
 """U: the assumed standard deviation of the logarithm of a cell's variance.
 
-For the logarithm of the standard deviation it is half as large, 0.35, which corresponds to a factor of 1.4.
+For the logarithm of the standard deviation, it is half as large, 0.35, which corresponds to a factor of 1.4.
 """
 
 Key = TypeVar("Key", bound=Hashable)
 
 _NODES, _TAIL = 24, 9.0
-"""The number of points that represent a distribution, and the limit of its tails.
+"""The number of points that represent a distribution, and the exponent at which its tails are cut off.
 
-Tails are cut off where the weight falls below e^−9 of the largest weight.
+Points with a weight below e^−9 of the largest weight are left out.
 """
 
 
@@ -62,7 +62,7 @@ Tails are cut off where the weight falls below e^−9 of the largest weight.
 class _Spread:
     """The sample variance of a cell over several runs.
 
-    `freedom`: its degrees of freedom.
+    `freedom`: the degrees of freedom of the variance.
     `inside`: the mean within-run variance.
     """
 
@@ -71,9 +71,9 @@ class _Spread:
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Return the mean of this variance and another, weighted by their degrees of freedom.
+        """Return the mean of this variance and another one, weighted by their degrees of freedom.
 
-        With a `sign` of −1, the other variance is removed from this one.
+        With a `sign` of −1, the other variance is removed from this one, which already contains it.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -124,7 +124,7 @@ class BetweenRuns(Generic[Key]):
     def widened(self, key: Key, mean: LogMean) -> LogMean:
         """Return a run's mean with the between-run variance added to its error.
 
-        The mean is returned unchanged if its own variance or the between-run variance is unknown.
+        If its own variance or the between-run variance is unknown, the mean is returned unchanged.
         """
         if mean.parts is None:
             return mean
@@ -133,7 +133,7 @@ class BetweenRuns(Generic[Key]):
     def between_two(self, key: Key, apart: Difference) -> Difference:
         """Return the difference between two runs of a cell, with the between-run variance added for both runs.
 
-        The difference is returned unchanged if its own variance or the between-run variance is unknown.
+        If its own variance or the between-run variance is unknown, the difference is returned unchanged.
         """
         if apart.error is None:
             return apart
@@ -161,7 +161,7 @@ class BetweenRuns(Generic[Key]):
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
     """Estimate the between-run variance of each cell.
 
-    `samples`: one mean per run for each cell. All runs must have been measured in the same way.
+    `samples`: the cell's means, one per run. All runs must have been measured in the same way.
     """
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
@@ -175,7 +175,7 @@ def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
 
 
 def inside_of(mean: LogMean) -> float:
-    """Return the expected variance of a run's mean, estimated from its own trials and the prior."""
+    """Return the expected within-run variance of a run's mean, estimated from its own trials and the prior."""
     known = math.fsum(variance * weight for variance, weight in mean.known)
     return known + math.fsum(variance for variance, _ in mean.parts or ())
 

@@ -1,10 +1,11 @@
 """Samples of layouts that were built several times.
 
-Trials of the same build are not independent, because they share everything decided when the layout was built. Each
-build is therefore a single sample: the mean of its trials. The variance between these means covers the variance within
-builds as well as between them, so intervals and tests need no separate model for the two.
+Trials of the same build are not independent, because they share everything that was decided when the layout was built.
+Each build is therefore a single sample: the mean of its trials. The variance of these means includes the variance
+within builds as well as between them, so intervals and tests need no separate model for the two.
 
-The means of the builds may agree by chance. The trials within builds therefore set a lower bound on the error.
+The means of the builds may agree by chance. For this reason, the differences between trials of the same build set a
+lower bound on the error.
 """
 
 import math
@@ -14,12 +15,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Samples:
-    """The independent samples of a cell, which are its trials or the means of its builds.
+    """The independent samples of a cell: its trials, or the means of its builds.
 
     `error`: a lower bound on the relative standard error of their mean, given by the resolution of the measurement and
-    by the trials within builds. 0 if unknown.
-    `least_count`: the number of samples taken in any case. Further samples were taken only because the mean was not
-    precise enough (`until`).
+    by the differences between trials of the same build. 0 if unknown.
+    `least_count`: the minimum number of samples, which is always taken. More samples were taken only if the mean was
+    not yet precise enough (`until`).
     """
 
     values: tuple[float, ...]
@@ -30,10 +31,10 @@ class Samples:
 def build_samples(builds: Sequence[Sequence[float]]) -> Samples:
     """Return the means of the builds as samples, ignoring builds without values.
 
-    The lower bound on their error is estimated from the differences between trials of the same build. It is 0 if no
-    build has two trials.
-
     `builds`: the values of each build's trials.
+
+    The lower bound on the samples' error is estimated from the differences between trials of the same build. It is 0 if
+    no build has two trials.
     """
     used = [build for build in builds if build]
     means = [math.fsum(build) / len(build) for build in used]

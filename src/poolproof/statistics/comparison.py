@@ -2,17 +2,16 @@
 
 On a logarithmic scale, a ratio becomes a difference, doubling and halving have the same size, and the combination of
 several quantities becomes a weighted mean. If all variances are estimated only from the cells' own samples, the test is
-Welch's t-test (1947, Biometrika 34, 28-35). If there is a prior for the variances, the test integrates over the
-distribution of both cells' variances (`shared_variance`).
+Welch's t-test (1947, Biometrika 34, 28-35). If the variances have a prior, the test integrates over the distribution of
+both cells' variances (`shared_variance`).
 
 The effect x is the smallest difference that matters: `faster` means more than x faster, `slower` more than x slower,
 and `same` within x. The first two use a two-sided minimum-effect test, and `same` uses two one-sided tests (Schuirmann
 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three words can have a p-value below
-0.5, and the smallest of the three is the p-value of the difference.
-
-Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6, 65-70) corrects the p-values of all differences.
-With 95% confidence, all words are then correct, including their directions (Finner 1999, Annals of Statistics 27,
-274-289). A difference without a significant word is `undecided`.
+0.5, and the smallest of the three is the p-value of the difference. Holm's step-down procedure (1979, Scandinavian
+Journal of Statistics 6, 65-70) corrects the p-values of all differences. With 95% confidence, all words are then
+correct, including their directions (Finner 1999, Annals of Statistics 27, 274-289). If no word is significant, the
+difference is `undecided`.
 """
 
 import math
@@ -35,7 +34,7 @@ from poolproof.statistics.shared_variance import (
 
 TEST = "a t-test on logarithms"
 CORRECTION = "Holm"
-"""The names under which outputs print the test and the correction for multiple tests."""
+"""The names of the test and of the correction for multiple tests, as printed in outputs."""
 
 LEAST_EFFECT = 0.02
 """The default smallest difference that matters, as a fraction: 0.02 is 2%."""
@@ -44,7 +43,7 @@ _LEAST_ERROR = 1e-6
 _LARGEST_LOG = 700.0
 
 Shares = tuple[tuple[float, float], ...]
-"""The variances of means, each with its degrees of freedom."""
+"""The variances of several means, each with its degrees of freedom."""
 
 Logs = tuple[tuple[float, tuple[float, ...]], ...]
 """A weighted sum of means, as pairs of a mean's weight and the logarithms of its samples."""
@@ -93,10 +92,10 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values, or None if there are no values or one of them is not positive.
 
-    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
     latencies into bins.
-    `least_count`: the minimum number of values that is always measured. If there are more values, measuring ended as
-    soon as the mean looked precise enough, so the standard error is increased.
+    `least_count`: the minimum number of values, which is always measured. If there are more, measuring stopped once the
+    mean looked precise enough, so the standard error is increased to compensate.
     """
     if not values or min(values) <= 0:
         return None
@@ -114,9 +113,9 @@ def log_mean(
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
-    """Return the weighted mean of (weight, mean) pairs with weights that sum to 1.
+    """Return the weighted mean of (weight, mean) pairs, whose weights must sum to 1.
 
-    It is the logarithm of a weighted geometric mean.
+    The result is the logarithm of a weighted geometric mean.
     """
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
@@ -143,16 +142,17 @@ def ratio_of(log: float) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two mean logarithms. `decide` and `eliminated` need nothing else.
+    """The difference between two mean logarithms.
 
-    A different test, such as a permutation test, would therefore change only this module.
-
-    `error`: the standard error due to the variance estimated only from the cells' own samples. None if the difference
-    can't be tested.
-    `known`: the distribution of the remaining variance.
+    `error`: the standard error, counting only the variance estimated from the two cells' own samples. None if the
+    difference cannot be tested.
+    `known`: the distribution of the remaining variance, which was estimated with a prior.
     `below`, `above`: the amounts by which the true difference may be lower or higher if a rate was changing. Each test
     assumes the less favourable extreme.
     `logs`: the samples of both sides.
+
+    Decisions and eliminations depend only on these values. A different test, such as a permutation test, would
+    therefore change only this module.
     """
 
     log: float
@@ -167,17 +167,18 @@ class Difference:
     def interval(self) -> Interval:
         """Return the ratio of the means with its 95% confidence interval, not corrected for multiple comparisons.
 
-        A ratio of 2 means twice as fast, for latencies as well. `low` and `high` are None if the difference can't be
+        A ratio of 2 means twice as fast, for latencies too. `low` and `high` are None if the difference cannot be
         tested.
         """
         return self.interval_at(1 - CONFIDENCE)
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio of the means with a 95% prediction interval for a repeat with the same number of trials.
+        """Return the ratio of the means with a 95% prediction interval for a repeat with as many trials.
 
-        The interval combines the errors of the measurement and its repeat. Variance between builds or days is included
-        only as far as it is part of the means' errors. `low` and `high` are None if the difference can't be tested.
+        The interval combines the errors of the measurement and of its repeat. Variance between builds or days is
+        included only as far as the means' errors include it. `low` and `high` are None if the difference cannot be
+        tested.
         """
         return self.repeated_at(1 - CONFIDENCE)
 
@@ -189,7 +190,7 @@ class Difference:
         return self._around(risk, 1.0)
 
     def repeated_at(self, risk: float) -> Interval:
-        """Return the ratio of the means with a prediction interval for a repeat with the same number of trials.
+        """Return the ratio of the means with a prediction interval for a repeat with as many trials.
 
         `risk`: the probability that the repeat falls outside the interval.
         """
@@ -203,7 +204,9 @@ class Difference:
         return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     def lower_bound(self, risk: float) -> float:
-        """Return a lower confidence bound on the difference of logarithms, at the confidence level 1 - risk."""
+        """Return a lower confidence bound on the difference of the mean logarithms, at the confidence level 1 -
+        risk.
+        """
         return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))
 
     def p_above(self, bound: float) -> float:
@@ -224,7 +227,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """Return how much better `one` is than `other`. The difference can't be tested if either variance is unknown."""
+    """Return how much better `one` is than `other`. It cannot be tested if the variance of either is unknown."""
     log, logs = one.mean - other.mean, (one.logs, other.logs)
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0, logs=logs)
@@ -238,9 +241,9 @@ def difference(one: LogMean, other: LogMean) -> Difference:
 def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of the sum of two sides' variances, rounded down. Either side may be empty.
 
-    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If neither side is empty and one has fewer
-    than two degrees of freedom, as with two samples, the result is 1. Otherwise, a 95% confidence interval for 2
-    samples against 5 would cover the true difference only 89 times in 100.
+    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. If neither side is empty and one of them has
+    fewer than two degrees of freedom, as with two samples, the result is 1. Without this rule, a 95% confidence
+    interval for 2 samples against 5 would cover the true difference only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -272,7 +275,7 @@ def ratio_interval(
 class ComparisonDecision:
     """The word that describes a difference, with its p-value before and after Holm's correction.
 
-    Both p-values are None if the difference can't be tested.
+    Both p-values are None if the difference cannot be tested.
     """
 
     word: Word
@@ -319,10 +322,10 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """The gap between the leader and an eliminated contender.
+    """The lead of the best contender over one that was eliminated.
 
     `times`: the factor by which the leader is better.
-    `least`: a lower confidence bound on `times`, wrong with a probability of at most `risk_of_a_test`.
+    `least`: a lower confidence bound on `times`. The probability that it is wrong is at most `risk_of_a_test`.
     """
 
     leader: str
@@ -335,16 +338,15 @@ Scores = Mapping[str, LogMean | None]
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
-    """Return the contenders that are significantly worse than the leader, each with its gap to the leader.
+    """Return the contenders that are significantly worse than the leader, each with the leader's lead over it.
+
+    `checkpoints`: the maximum number of calls of this function.
 
     This is successive elimination, as in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO,
     with t-tests). A contender is eliminated as soon as it is significantly worse than the leader. By Bonferroni's
     inequality, the best contender is eliminated with a probability of at most 1 - confidence, provided that no single
-    test exceeds its own risk. docs/stopping.md has simulations.
-
-    `checkpoints`: the maximum number of calls of this function.
-
-    Raises a ValueError if `checkpoints` is below 1 or `confidence` is not between 0 and 1.
+    test exceeds its own risk. docs/stopping.md has simulations. Raises a ValueError if `checkpoints` is below 1 or
+    `confidence` is not between 0 and 1.
     """
     if checkpoints < 1 or not 0 < confidence < 1:
         raise ValueError(
@@ -373,6 +375,6 @@ def leader_of(contenders: Scores) -> str | None:
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
     """Return the risk of a single test: 1 - confidence, divided by the number of tests.
 
-    There is one test per checkpoint for every pair of the leader and another contender.
+    At each checkpoint, the leader is tested against every other contender.
     """
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

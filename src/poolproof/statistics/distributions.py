@@ -33,7 +33,7 @@ def upper_tail(t: float, freedom: float) -> float:
 def quantile(probability: float, freedom: float) -> float:
     """Return the quantile of Student's t distribution for a probability between 0 and 1.
 
-    For example, it is 4.303 for 0.975 and 2 degrees of freedom.
+    For example, it is 4.303 for a probability of 0.975 and 2 degrees of freedom.
     """
     if probability < 0.5:
         return -quantile(1 - probability, freedom)
@@ -48,7 +48,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def t_half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return the half width of a mean's confidence interval, computed from its standard error with Student's t."""
+    """Return the half width of a mean's confidence interval, computed from its standard error and Student's t."""
     return quantile((1 + confidence) / 2, freedom) * error
 
 
@@ -90,7 +90,7 @@ def _nonzero(value: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return ψ(x) for x > 0, using the recurrence up to 8 and the asymptotic series from there (DLMF 5.11.2)."""
+    """Return ψ(x) for x > 0, from the recurrence below 8 and the asymptotic series above (DLMF 5.11.2)."""
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:
         shift, x = shift - 1 / x, x + 1
@@ -108,7 +108,7 @@ def trigamma(x: float) -> float:
 
 
 def trigamma_inverse(value: float) -> float:
-    """Return the positive x with ψ′(x) = `value`, found by bisection, since ψ′ decreases from ∞ to 0."""
+    """Return the positive x with ψ′(x) = `value`, found by bisection, which works because ψ′ decreases from ∞ to 0."""
     low, high = 1e-3, 1e6
     while high > low * (1 + 1e-9):
         middle = math.sqrt(low * high)

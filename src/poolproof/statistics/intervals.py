@@ -3,7 +3,7 @@
 Two samples say almost nothing about their variance (t is 12.7). However, groups of samples taken under similar
 conditions have similar variances, which a `VariancePrior` describes. A group's interval is based on the distribution of
 its variance, given the prior and its own samples. With a prior, even a single sample can have an interval, unless the
-groups differ too widely.
+groups differ too widely in their variance.
 """
 
 import math
@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its confidence interval. `low` and `high` are None if there is no interval.
+    """A mean and its confidence interval. `low` and `high` are None if the mean has no interval.
 
     The confidence level is 95%, or the one requested by the campaign's `until`.
     """
@@ -28,7 +28,7 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval `mean` ± `half`, or no interval if `half` is None.
+        """Return the interval `mean` ± `half`, or a mean without an interval if `half` is None.
 
         The lower end is at least 0, because no metric is negative.
         """
@@ -36,7 +36,7 @@ class Interval:
 
     @property
     def half_width(self) -> float | None:
-        """Return the half width of the interval, or None without an interval."""
+        """Return the half width of the interval, or None if the mean has no interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
@@ -50,12 +50,12 @@ def error_of_mean(
 ) -> MeanError:
     """Return the error distribution of a mean of `count` samples.
 
-    If the samples' variance significantly exceeds the prior (F-test, 1% level), the prior is not used.
-
     `variance`: the relative sample variance.
     `within`: the relative standard error of each sample, if known. It limits the precision of samples that agree by
     chance.
-    `least`: the smallest relative standard error of the mean that the resolution of the measurement allows.
+    `least`: a lower bound on the relative standard error of the mean, given by the resolution of the measurement.
+
+    If the samples' variance significantly exceeds the prior (F-test, 1% level), the prior is not used.
     """
     freedom = count - 1
     if prior is None or prior.is_exceeded(variance, freedom):
@@ -71,9 +71,9 @@ def mean_interval(
     *,
     risk: float = 1 - CONFIDENCE,
 ) -> Interval | None:
-    """Return the mean of the values with its confidence interval, cut off at 0. None if there are no values.
+    """Return the mean of the values with its confidence interval, cut off at 0, or None if there are no values.
 
-    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
     latencies into bins.
     `risk`: the probability that the interval misses the true mean.
     """

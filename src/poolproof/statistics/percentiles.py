@@ -1,9 +1,9 @@
 """Estimate a percentile and its error from consecutive histograms.
 
 The method is sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19). The
-estimate is the percentile of all samples. Its error comes from the percentiles of five to ten sections of equal length,
-each of which needs ten samples above the percentile. Like batches, sections preserve the correlation between
-consecutive samples.
+estimate is the percentile of all samples. Its error is computed from the percentiles of five to ten sections of equal
+length, each of which must have ten samples above the percentile. Like batches, sections preserve the correlation
+between consecutive samples.
 """
 
 import math
@@ -26,7 +26,7 @@ class PercentileEstimate:
     """An estimated percentile, in the unit of the bins.
 
     `half`: the half width of its confidence interval, or None if there are too few samples.
-    `error`, `freedom`: its standard error with the degrees of freedom. The error is None if there are too few samples.
+    `error`, `freedom`: its standard error, and the degrees of freedom. The error is None if there are too few samples.
     """
 
     value: float
@@ -40,10 +40,9 @@ def estimate(
 ) -> PercentileEstimate | None:
     """Return the percentile of all samples with its error, or None if there are no samples.
 
-    The percentile is never more precise than its bin.
-
-    `histograms`: must cover periods of equal length.
-    `bin_width`: the width of a bin relative to its value, or 0 for exact values.
+    `histograms`: the histograms of consecutive periods of equal length.
+    `bin_width`: the width of a bin relative to its value, or 0 for exact values. The percentile is never more precise
+    than its bin.
     """
     whole = _merged(histograms)
     if not whole:
@@ -62,7 +61,7 @@ def estimate(
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
     """Return the lowest and highest value of the percentile among ten sections of equal length.
 
-    With fewer than ten histograms, each of them is a section. None if there are fewer than five histograms, or if a
+    If there are fewer than ten histograms, each of them is a section. None if there are fewer than five, or if a
     section is empty.
     """
     if len(histograms) < LEAST_SECTIONS:
@@ -87,7 +86,7 @@ def percentile(histogram: Histogram, percent: float) -> float:
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
     """Divide the histograms into as many equal sections as possible, each with enough samples above the percentile.
 
-    None if that leaves fewer than five sections.
+    None if this is impossible with at least five sections.
     """
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)

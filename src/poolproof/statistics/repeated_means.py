@@ -1,6 +1,6 @@
 """The confidence interval of the mean of repeated measurements, each of which has its own standard error.
 
-Measurements may be repeated until the interval is narrow enough.
+Measuring may be repeated until the interval is narrow enough.
 """
 
 import math
@@ -23,7 +23,7 @@ _SIGNIFICANCE = 0.01
 
 @dataclass(frozen=True)
 class PooledError:
-    """The root mean square of several measurements' standard errors, with its degrees of freedom."""
+    """The root mean square of the standard errors of several measurements, with its degrees of freedom."""
 
     error: float
     freedom: float
@@ -42,9 +42,9 @@ def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
 
 
 def means_disagree(means: Sequence[float], within: PooledError | None, tolerance: float) -> bool:
-    """True if the means differ by more than the tolerance and by more than their own errors explain.
+    """True if the means differ by more than the tolerance, and by more than their own errors explain.
 
-    The latter is an F-test at the 1% level. Means without known errors never disagree.
+    The second condition is an F-test at the 1% level. Means without known errors never disagree.
 
     `tolerance`: relative to the overall mean.
     """
@@ -60,8 +60,9 @@ def repeated_half_width(
 ) -> float:
     """Return the half width of the confidence interval of a mean of `count` measurements.
 
-    The half width and `error` are relative to the mean. With more than `least_count` measurements, the interval is
-    widened, because each further measurement was an opportunity to stop at a favourable moment.
+    Both the half width and `error` are relative to the mean. With more than `least_count` measurements, the interval is
+    widened, because measuring could have stopped after each of them, at a moment when the interval happened to be
+    narrow.
     """
     half = error.reach((1 - confidence) / 2)
     return half * (1 + stopping_share(error, count, least_count, prior) / 2)
@@ -71,7 +72,7 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
     """Return the fraction by which a standard error may be underestimated.
 
     Measuring stops once the standard error looks small, which can happen by chance. The fraction is the relative
-    standard error of a standard deviation, or 0 if there are no more than `least_count` measurements.
+    standard error of a standard deviation, or 0 if there are at most `least_count` measurements.
     """
     if count <= least_count:
         return 0.0
@@ -80,10 +81,10 @@ def stopping_share(error: MeanError, count: int, least_count: int, prior: Varian
 
 
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
-    """Return the smallest half width possible with this resolution, relative to the mean.
+    """Return the smallest half width that is possible with this resolution, relative to the mean.
 
-    The prior is assumed to be the best possible. Of the half widths for `least_count` and for `most_count`
-    measurements, the smaller one is returned.
+    It is computed for both `least_count` and `most_count` measurements with the best possible prior, and the smaller
+    value is returned.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

@@ -2,10 +2,10 @@
 
 Two or three trials say almost nothing about their variance, but cells measured under similar conditions have similar
 variances. The logarithms of these variances are assumed to be normally distributed. The mean and variance of this
-distribution, the prior, are estimated by moments from the sample variances of all cells. The prior's variance is raised
-by its own standard error: too narrow a prior would make confidence intervals too short, while too wide a prior only
-makes them longer. Bayes' theorem then yields the distribution of each cell's own variance, over which intervals and
-tests integrate.
+distribution, the prior, are estimated by moments from the sample variances of all cells. The prior's variance is
+increased by its own standard error, because too narrow a prior would make confidence intervals too short, while too
+wide a prior only makes them longer. Bayes' theorem then yields the distribution of each cell's own variance, over which
+intervals and tests integrate.
 
 A few cells may vary far more than all others, for example if btrfs raid1 reads from a hard disk in one trial and from
 an SSD in the next. Such outliers are excluded from the prior (compare Phipson et al. 2016, Annals of Applied Statistics
@@ -13,8 +13,8 @@ an SSD in the next. Such outliers are excluded from the prior (compare Phipson e
 cell whose variance significantly exceeds the prior, the prior is not used.
 
 This method replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3),
-which adds the prior's degrees of freedom to each cell's own. The difference between two cells would then count the same
-prior twice. `python -m benchmarks.false_winners` compares the promised and actual error rates of both methods.
+which adds the prior's degrees of freedom to each cell's own. With it, the difference between two cells would count the
+same prior twice. `python -m benchmarks.false_winners` compares the promised and actual error rates of both methods.
 """
 
 import math
@@ -60,7 +60,7 @@ class VariancePrior:
     `deviation`: the typical relative standard deviation.
     `scatter`: the standard deviation of the logarithm of the variance. With 0.7, most variances are within a factor of
     4 of the typical one.
-    `has_outliers`: some groups were excluded, because they vary far more than the others.
+    `has_outliers`: True if some groups were excluded because they vary far more than the others.
     """
 
     deviation: float
@@ -69,7 +69,7 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance with this scatter, limited to `MOST_FREEDOM`."""
+        """Return the degrees of freedom of a sample variance with this scatter, but at most `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
@@ -85,8 +85,8 @@ class VariancePrior:
     def posterior(self, variance: float, freedom: float) -> Points:
         """Return the distribution of a group's true variance, given its sample variance and degrees of freedom.
 
-        Both variances are relative to the square of the group's mean. With 0 degrees of freedom, this is the prior
-        itself.
+        Both variances are relative to the square of the group's mean. With 0 degrees of freedom, the result is the
+        prior itself.
         """
         centre = 2 * math.log(self.deviation)
         count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + self.scatter**2 * freedom / 2))
@@ -104,13 +104,13 @@ class VariancePrior:
 
 
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
-    """Fit a prior to the groups with two or more samples. None if there are fewer than eight such groups.
+    """Fit a prior to the groups with two or more samples, or return None if there are fewer than eight such groups.
 
     Values that are not finite are ignored, and so are groups of zeros. Relative deviations are raised to at least
     `least`, because samples in the same histogram bin look equal.
 
-    Outliers, groups that vary far more than the others, are excluded. At first, these are up to an eighth of the
-    groups, those with the largest variances. They are then put back one by one, smallest variance first, until a
+    Outliers, i.e. groups that vary far more than the others, are excluded. At first, up to an eighth of the groups,
+    those with the largest variances, count as outliers. They are put back one by one, smallest variance first, until a
     variance is too large for the prior of the groups below it. This test has a level of 1% divided by the number of
     groups.
     """
@@ -135,7 +135,10 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for these log variances. `halves`: half of each variance's degrees of freedom."""
+    """Return the prior for these logarithms of variances.
+
+    `halves`: half of each variance's degrees of freedom.
+    """
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
@@ -160,17 +163,17 @@ def variance_of(values: Sequence[float]) -> float:
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
     """True if `count` values are enough for a confidence interval.
 
-    Two values are always enough, and a single value is enough if the groups have similar variances.
+    Two values always are. A single value is enough if the groups have similar variances.
     """
     return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER and not prior.has_outliers)
 
 
 @dataclass(frozen=True)
 class MeanError:
-    """The error distribution of a mean or of a difference of means, centred on 0. Its variance has two parts.
+    """The error distribution of a mean or of a difference of means, centred on 0. Its variance is the sum of two parts.
 
     `known`: the distribution of the part that was estimated with a prior.
-    `estimated`, `freedom`: the part that was estimated from the samples alone, with its degrees of freedom.
+    `estimated`, `freedom`: the part that was estimated from the samples alone, and its degrees of freedom.
     """
 
     known: Points = CERTAIN
@@ -213,7 +216,7 @@ class MeanError:
 
 
 def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
-    """Return the distribution of a variance after multiplying it by `factor` and raising it to at least `least`."""
+    """Return the distribution of a variance that is multiplied by `factor` and then raised to at least `least`."""
     return tuple((max(variance * factor, least), weight) for variance, weight in points)
 
 

@@ -1,6 +1,6 @@
 """Tests for warm-up, drift, steps, bursts, two levels and periods in a series.
 
-`tolerance` is relative to the mean. Effects that are small relative to it are ignored.
+`tolerance` is relative to the mean. Effects that are small compared with it are ignored.
 """
 
 import math
@@ -42,11 +42,10 @@ LEAST_PERIODS = 3
 def warm_up(values: Sequence[float], tolerance: float) -> int:
     """Return the number of warm-up samples at the start of a series, by MSER-5.
 
+    White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts the series at the point
+    that minimises the squared standard error of the remaining samples. Every series has such a minimum. The samples
+    before it therefore count as warm-up only if they differ from the rest significantly and by more than the tolerance.
     The number is large if the series never levels off.
-
-    White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts where the squared
-    standard error of the remaining samples is smallest. Since every series has such a minimum, the samples before it
-    count as warm-up only if they differ from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
@@ -59,7 +58,7 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 
 
 def _mser_cut(values: Sequence[float]) -> int:
-    """Return the number of samples to cut off to minimise the MSER statistic of the remaining batches.
+    """Return the number of samples to cut off in order to minimise the MSER statistic of the remaining batches.
 
     This statistic is the sum of their squared deviations, divided by the square of their number.
     """
@@ -84,7 +83,7 @@ class SeriesChange:
     """A drift or step fitted to a series.
 
     `by`: the size of the change, relative to the mean.
-    `at`: the position of the step, as a fraction of the series' length. None for a drift.
+    `at`: the position of the step, as a fraction of the series' length, or None for a drift.
     """
 
     by: float
@@ -93,9 +92,8 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fitted change of size `by`, which is significant if |t| exceeds `bound`.
-
-    `residual`: the residual sum of squares.
+    """A fitted change of size `by`. It is significant if |t| exceeds `bound`. `residual`: the residual sum of
+    squares.
     """
 
     by: float
@@ -105,15 +103,15 @@ class _Fit:
 
 
 def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChange | None:
-    """Return a drift or a step, whichever fits the series better, or None if neither is relevant.
-
-    A change is relevant if it is significant and larger than half the tolerance. Both kinds are fitted by least squares
-    and tested against the long-run error of the residuals. Because a step's position is estimated from the data, its t
-    must exceed the bound for the supremum: 12.35 for t² at 1% (Andrews 1993, Econometrica 61, 821-856, table I: one
-    parameter, 15% trimmed at each end).
+    """Return a drift or a step, whichever fits the series better, or None if neither matters.
 
     `whole`: the length of the series before its warm-up was cut off. The size of a drift is extrapolated to this
     length.
+
+    A change matters if it is significant and larger than half the tolerance. Both kinds are fitted by least squares and
+    tested against the long-run error of the residuals. The position of a step is estimated from the data, so its t must
+    exceed the bound for the supremum: 12.35 for t² at 1% (Andrews 1993, Econometrica 61, 821-856, table I: one
+    parameter, 15% trimmed at each end).
     """
     size = math.ceil(len(values) / _MOST_BINS)
     values, whole = batch_means(values, size), whole // size
@@ -167,11 +165,11 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 
 @dataclass(frozen=True)
 class Bursts:
-    """The bursts (`moved` is positive) or stalls (`moved` is negative) in a series.
+    """The bursts or stalls in a series.
 
     `episodes`: the number of bursts or stalls.
     `samples`: their total length, in samples.
-    `moved`: their effect on the mean, as a fraction of the mean.
+    `moved`: their effect on the mean, as a fraction of the mean. It is positive for bursts and negative for stalls.
     """
 
     episodes: int
@@ -182,12 +180,12 @@ class Bursts:
 def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | None:
     """Find bursts or stalls, such as a single long stall, flushes of dirty memory, or a disk cache that fills once.
 
+    `start`: the number of samples cut off as warm-up. A burst that began with the series belongs to the warm-up and is
+    ignored.
+
     A sample belongs to a burst or stall if its distance from the median exceeds both a quarter of the median and six
     robust deviations (1.4826 times the median absolute deviation: Hampel 1974, JASA 69, 383-393). Returns None if
     bursts or stalls move the mean by at most half the tolerance, or if they make up more than a quarter of the series.
-
-    `start`: the number of samples cut off as warm-up. A burst that began with the series belongs to the warm-up and is
-    ignored.
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
@@ -207,7 +205,7 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
 def _first_counted(far: Sequence[int], start: int) -> int:
     """Return the index of the first sample that may belong to a burst.
 
-    It is `start`, or 0 if the warm-up contains a burst that did not begin with the series.
+    It is 0 if the warm-up contains a burst that did not begin with the series, and otherwise `start`.
     """
     before = [at for at in far if at < start]
     is_ramp = before == list(range(len(before)))
@@ -217,7 +215,7 @@ def _first_counted(far: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class Modes:
-    """A series that alternates between two levels.
+    """The two levels between which a series alternates.
 
     `low`, `high`: the two levels.
     `share`: the fraction of samples at the lower level.
@@ -231,11 +229,11 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels between which a series alternates, or None if there is only one.
+    """Return the two levels between which a series alternates, or None if it has only one level.
 
-    One-dimensional 2-means divides the batch means into two groups with the smallest sum of squares. Even for a normal
-    sample, the means of the two groups are 2.6 within-group deviations apart. They count as two levels only if they are
-    at least four deviations and more than twice the tolerance apart.
+    One-dimensional 2-means divides the batch means into the two groups with the smallest sum of squares. Even for a
+    normal sample, the means of these groups are 2.6 within-group deviations apart. They therefore count as two levels
+    only if they are at least four deviations and more than twice the tolerance apart.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)
@@ -265,11 +263,11 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return the period of a series, in samples.
+    """Return the period of a series in samples, or None if it has no period that matters.
 
     The period is the lag of the autocorrelation's highest peak after its first trough. It matters because the mean of a
-    window with an incomplete period depends on where the window ends. Returns None if there is no period, or if an
-    incomplete one would move the mean by less than a third of the tolerance.
+    window with an incomplete period depends on where the window ends. A period is ignored if an incomplete one would
+    move the mean by less than a third of the tolerance.
     """
     size = max(1, len(values) // _PERIOD_BINS)
     bins = batch_means(values, size)
@@ -286,7 +284,7 @@ def period(values: Sequence[float], tolerance: float) -> int | None:
 
 
 def without_period(values: Sequence[float], samples: int) -> list[float]:
-    """Return the series without its periodic component, which leaves the mean unchanged.
+    """Return the series without its periodic component. Its mean stays the same.
 
     The series must consist of whole periods.
     """
@@ -303,7 +301,7 @@ def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
 def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
     """True if the series repeats again after two periods, or is too short to tell.
 
-    Two bursts alone would not make it periodic.
+    Two bursts alone therefore do not make a series periodic.
     """
     if LEAST_PERIODS * lag > len(centred):
         return True

@@ -1,4 +1,4 @@
-"""Detect values that form two groups, neither of which their mean would describe."""
+"""Detect values that form two distinct groups, so that their mean would describe neither of them."""
 
 import math
 from collections.abc import Sequence
@@ -12,23 +12,19 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class ValueGroup:
-    """A group of values that agree.
-
-    `mean`: their geometric mean, in the unit of the values.
-    `count`: the number of values.
-    """
+    """A group of values that agree. `mean`: their geometric mean, in the unit of the values. `count`: their number."""
 
     mean: float
     count: int
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[ValueGroup, ...]:
-    """Divide the values into one or two groups, lower values first, or no group if there are no values.
-
-    There are two groups only if they are at least a factor of 3 apart. On a logarithmic scale, the gap must also be at
-    least 4 times as wide as either group and at least 3 times `swing`. Fewer than 3 values always form one group.
+    """Divide the values into one or two groups, lower values first. The result is empty if there are no values.
 
     `swing`: the relative standard deviation of the samples behind each value.
+
+    Two groups must be at least a factor of 3 apart. On a logarithmic scale, the gap between them must also be at least
+    4 times as wide as either group and at least 3 times `swing`. Fewer than 3 values always form one group.
     """
     ordered = sorted(values)
     split = _split(ordered, swing)

@@ -1,4 +1,1 @@
-"""The stopping rule: checkpoints, the confidence interval of a trial, and the mean over trials.
-
-docs/stopping.md explains it.
-"""
+"""The stopping rule: checkpoints, the confidence interval of a trial, and the mean over trials (docs/stopping.md)."""

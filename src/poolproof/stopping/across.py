@@ -2,9 +2,8 @@
 
 Trials are the unit of analysis, because the samples within a trial do not show what differs between trials, such as the
 place of the files on the disk. With the `VariancePrior` of the campaign's cells, even a single trial can have an
-interval. The prior is not used for a cell whose trials vary significantly more than those of the other cells.
-
-Two trials may agree by chance. The standard deviation is therefore taken to be at least the standard error within a
+interval. If a cell's trials vary significantly more than those of the other cells, the prior is not used for it. Two
+trials may agree by chance. The standard deviation is therefore assumed to be at least the standard error within a
 trial.
 """
 
@@ -28,13 +27,11 @@ from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 def across(
     trials: Sequence[TrialMean], rule: StoppingRule, prior: VariancePrior | None = None, resolution: float = 0.0
 ) -> AcrossTrials:
-    """Return the mean over trials with its confidence interval.
+    """Return the mean over trials with its confidence interval. Raises a ValueError if there are no trials.
 
     `prior`: estimated from all cells of the campaign.
-    `resolution`: a lower bound on the relative standard error of the mean, since fio counts whole I/Os and sorts
+    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
     latencies into bins.
-
-    Raises a ValueError if there are no trials.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")
@@ -64,7 +61,7 @@ def across(
 def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
     """Return the smallest tolerance that a percentile can reach, relative to its value.
 
-    `bin_width`: the width of the latency histograms' bins, relative to the latency.
+    `bin_width`: the width of a bin in the latency histograms, relative to the latency.
     """
     half = least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
     return max(bin_width / 2, half)

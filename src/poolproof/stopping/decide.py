@@ -1,12 +1,12 @@
-"""The stopping rule for a trial: when it is checked, and how it decides whether the trial has converged.
+"""The stopping rule for a trial: when to check it, and how to decide whether it has converged.
 
 A confidence interval covers the true value less often than it claims if it is checked continuously and used as soon as
 it is narrow (Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to
 check rarely, at growing intervals.
 
 `steady: snia` uses the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020).
-The means of the last five rounds must span at most 20% of their average. A least-squares line through them must rise
-or fall by at most 10% of that average. There are at most 25 rounds, each of which takes a 25th of `most_s`.
+The means of the last five rounds must span at most 20% of their average. A least-squares line through them must rise or
+fall by at most 10% of that average. A trial has at most 25 rounds, each of which takes a 25th of `most_s`.
 """
 
 import math
@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision,
 from poolproof.stopping.steady_window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
-"""The ratio of the times of two consecutive checkpoints."""
+"""The ratio between the times of two consecutive checkpoints."""
 
 MOST_ROUNDS = 25
 _ROUNDS = 5
@@ -41,7 +41,7 @@ def checkpoints(rule: StoppingRule) -> Iterator[float]:
 
 
 def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision at the latest checkpoint reached by the series."""
+    """Return the decision at the latest checkpoint that the series has reached."""
     if rule.steady == "snia":
         return _if_reported(_snia_steady(series, rule), series, rule)
     checkpoint_s, next_s = _surrounding(rule, series.duration_s)
@@ -72,7 +72,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint up to this time and the next one after it, with None for a missing checkpoint."""
+    """Return the last checkpoint up to this time and the next one after it, with None for one that does not exist."""
     last = None
     for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + _TINY):
@@ -82,10 +82,10 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision. Remove its confidence interval if the load generator sent too few reports.
+    """Return the decision, without its confidence interval if the load generator sent too few reports.
 
-    Between two reports, values are only interpolated. fio sends no report while its queue is stuck, which can last
-    seconds while ZFS commits a transaction group.
+    Values between two reports are only interpolated, and too few reports therefore make the interval unreliable. fio
+    sends no report while its queue is stuck, which can last seconds while ZFS commits a transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)
@@ -158,7 +158,7 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
 
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
-    """Return the half width of the mean's confidence interval, based on samples or rounds, whichever is wider."""
+    """Return the half width of the mean's confidence interval, from samples or from rounds, whichever is wider."""
     by_rounds = t_half_width(standard_error(means), len(means) - 1, confidence)
     if len(values) < 4 * _ROUNDS:
         return by_rounds

@@ -11,7 +11,7 @@ Steady = Literal["poolproof", "snia"]
 IMPRECISE = frozenset({"noise", "percentile", "few-samples", "periodic"})
 """The reasons for which a trial may be too imprecise even though its rate is steady.
 
-In these cases, the spread of several trials shows how far off the mean may be. docs/stopping.md has the measured
+In these cases, the spread between several trials shows how far off the mean may be. docs/stopping.md has the measured
 coverage.
 """
 
@@ -20,7 +20,7 @@ coverage.
 class RateSeries:
     """A trial's rate in intervals of equal length, from the end of fio's ramp time.
 
-    `reports_s`: the times of the reports from which the values were computed. Empty if there is one report per value.
+    `reports_s`: the times of the reports from which the values were computed. Empty if each report gave one value.
     """
 
     interval_s: float
@@ -43,7 +43,7 @@ class StoppingRule:
     `turnover_s`: the length of the layout's write-back cycle in seconds, or 0 for reads.
     `trials_min`, `trials_max`: the minimum and maximum number of trials of a cell.
     `steady`: the criterion for a steady rate.
-    `ignored`: the names of reasons that are not tested (`benchmarks/ablation.py`).
+    `ignored`: the reasons for not converging that are not tested, by name (`benchmarks/ablation.py`).
 
     Raises a ValueError that names the value if a value is out of range.
     """
@@ -87,7 +87,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class NotConverged:
-    """The reason for which a trial or cell has not converged.
+    """A reason why a trial or cell has not converged.
 
     `name`: a word such as `drift` or `noise`.
     `sentence`: an explanation with the measured values.
@@ -103,17 +103,18 @@ class StoppingDecision:
 
     `done`: the trial can end, because it has converged or reached `most_s`.
     `converged`: the trial is stationary after `warmup_s`, and its confidence interval is within the tolerance.
-    `reasons`: the reasons for not having converged.
+    `reasons`: the reasons why it has not converged.
     `next_s`: the next checkpoint, or None if done.
     `mean`: the mean from `warmup_s` to `used_s`, or None without samples.
     `low`, `high`: the ends of the mean's confidence interval. None if there are too few samples, or if the series is
-    not stationary, since no interval would be valid.
+    not stationary, in which case no interval would be valid.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the trial. None with `steady: snia`, or if the
     trial is too short.
     `half_share`: the half width of the requested percentile's confidence interval, relative to the percentile. None if
     no percentile was requested, or if there are too few samples.
-    `error_share`, `freedom`: the relative standard error of the requested percentile, or else of the mean, with its
-    degrees of freedom. Unlike the interval, the error is not widened for repeated checks. None if there is no interval.
+    `error_share`, `freedom`: the relative standard error of the requested percentile, or else of the mean, and its
+    degrees of freedom. Unlike the interval, the error is not widened to allow for repeated checks. None if the mean has
+    no interval.
     """
 
     done: bool
@@ -138,7 +139,7 @@ class TrialMean:
 
     `low`, `high`: the ends of the interval, or None if the series is too short or not stationary.
     `error`, `freedom`: the standard error of the mean and its degrees of freedom. Trials of older runs have only the
-    interval, which may have been widened for repeated checks.
+    interval, which may have been widened to allow for repeated checks.
     """
 
     mean: float
@@ -152,10 +153,10 @@ class TrialMean:
 class AcrossTrials:
     """The mean over the trials of a cell.
 
-    `done`: no further trial is needed or allowed.
-    `is_precise`: the confidence interval is within the tolerance.
+    `done`: True if no further trial is needed or allowed.
+    `is_precise`: True if the confidence interval is within the tolerance.
     `low`, `high`: the ends of the interval, or None without an interval.
-    `disagree`: the trials differ by more than the variation within each trial explains.
+    `disagree`: True if the trials differ by more than the variation within each trial explains.
     """
 
     done: bool

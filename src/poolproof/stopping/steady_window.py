@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, StoppingRule
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
-"""The minimum number of independent samples, bursts or changes of speed for a confidence interval."""
+"""The minimum number of independent samples, bursts or changes of speed that a confidence interval requires."""
 
 _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
@@ -38,7 +38,9 @@ class WindowEstimate:
     `unsteady`, `imprecise`: the reasons why the trial is not stationary or not precise.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the samples.
     `error`, `freedom`: the standard error of the mean and its degrees of freedom. Unlike `half`, the error is not
-    widened for repeated checks. Both `half` and `error` are None if there are too few samples.
+    widened to allow for repeated checks.
+
+    Both `half` and `error` are None if there are too few samples.
     """
 
     mean: float
@@ -58,7 +60,7 @@ class _SteadySamples:
 
     `head`: the samples cut off as warm-up. Empty if the rate is periodic.
     `values`: the remaining samples.
-    `flat`: the same samples without their periodic component.
+    `flat`: the remaining samples without their periodic component.
     `periods`: the number of whole periods, or 0 if the rate is not periodic.
     """
 
@@ -68,7 +70,7 @@ class _SteadySamples:
     periods: int = 0
 
     def long_run(self) -> LongRun:
-        """Return the mean and its standard error, raised to allow for estimating the periodic component."""
+        """Return the mean and its standard error, which is increased because the periodic component is estimated."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
         return replace(run, standard_error=run.standard_error * wider)
@@ -77,11 +79,11 @@ class _SteadySamples:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean of the samples so far with its confidence interval.
+    """Return the mean of the samples so far, of which there must be at least `LEAST_SAMPLES`, and its confidence
+    interval.
 
-    There must be at least `LEAST_SAMPLES` samples. After the first checkpoint, the half width is multiplied by 1 + 4 /
-    degrees of freedom, because repeated checks favour moments at which the interval happens to be narrow
-    (docs/stopping.md).
+    After the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
+    favour moments at which the interval happens to be narrow (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size
@@ -128,7 +130,7 @@ def _window(
 ) -> tuple[_SteadySamples, NotConverged | None]:
     """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
-    The reason is None if the samples are not periodic or contain enough periods. Periodic samples are always cut to
+    The reason is None if the samples contain enough periods or are not periodic. Periodic samples are always cut to
     whole periods, so that their mean does not depend on where the window ends.
     """
     rest = values[start:]
@@ -148,8 +150,8 @@ def _window(
 def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
     """Return the reason why the window is not stationary, and the number of bursts or speed changes in it.
 
-    The reason is None for a stationary window, and the number is ∞ without bursts or speed changes. Because a step,
-    bursts and two speeds look alike, only the first one found is reported.
+    The reason is None for a stationary window, and the number is ∞ without bursts or speed changes. A step, bursts and
+    two speeds look alike, so only the first of these that is found is reported.
     """
     until = rule.until
     changing = change(window.flat, until, len(window.head) + len(window.flat))
@@ -176,7 +178,7 @@ def _changing(found: SeriesChange, seconds: float) -> NotConverged:
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
     """Return the reason `burst` for a mean that depends on a few bursts.
 
-    Such a mean is imprecise: the relative error of a count of k events is 1/√k.
+    Such a mean is imprecise, because the relative error of a count of k events is 1/√k.
     """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
