@@ -1,4 +1,4 @@
-"""A host's block devices: identity, contents, use, mounts and link bandwidth. This module is read-only."""
+"""A host's block devices: their identity, contents, use, mounts and link bandwidth. This module is read-only."""
 
 import json
 import re
@@ -28,7 +28,7 @@ class BlockFacts:
 
     `kind`: the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …).
     `number`: the device number, `major:minor`.
-    `mount_points`: includes `[SWAP]` for swap.
+    `mount_points`: the device's mount points, with `[SWAP]` for swap.
     `children`: the devices on top of this one.
     `signatures`: the signature types found by wipefs, or None if they were not read.
     `uses`: uses of the device that lsblk does not show.
@@ -57,12 +57,12 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The name to use in a campaign: a by-id name or, failing that, the serial number or WWN, or ""."""
+        """The disk's name in a campaign: a by-id name or, failing that, its serial number or WWN, or "" without any."""
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk regardless of its slot, the most readable first."""
+        """All names that identify this disk regardless of its slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
@@ -85,7 +85,7 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Below:
-    """The disk on which a file or directory is stored: its kernel name and the sysfs path of its I/O counters."""
+    """The disk that stores a file or directory: its kernel name, and the sysfs path of its I/O counters."""
 
     device: str
     counter: str
@@ -93,21 +93,19 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use. `backing_file`: "" if losetup does not print a backing file."""
+    """A loop device in use. `backing_file`: its path, or "" if losetup does not print it."""
 
     number: int
     backing_file: str
 
 
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
-    """Return the block devices at the bottom, each with the devices on top of it, excluding drives without a medium.
-
-    Signatures are read only from disks that appear to be free, because reading them requires root and wakes up a
-    sleeping disk.
+    """Return the lowest-level block devices, each with the devices on top of it. Drives without a medium are left out.
 
     `examined`: if not None, signatures are read only from disks with one of these identities, in lower case.
 
-    Raises a HostError if lsblk does not support JSON (util-linux before 2.27).
+    Signatures are read only from disks that appear to be free, because reading them requires root and wakes up a
+    sleeping disk. Raises a HostError if lsblk does not support JSON (util-linux before 2.27).
     """
     listing = host.run(["lsblk", "--json", "--bytes", "--output-all"], timeout_s=_LIMIT_S)
     devices = parse_lsblk(listing.stdout, _by_id_names(host))
@@ -123,7 +121,7 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 def examine(host: Host, devices: Sequence[BlockFacts]) -> tuple[BlockFacts, ...]:
     """Return copies of the devices with their signatures, uses and sequence numbers added.
 
-    Signatures remain None if wipefs can't read them, for example without root.
+    Signatures remain None if wipefs cannot read them, for example without root.
     """
     uses = disk_uses(host, [device.number for device in devices]) if devices else {}
     return tuple(_examined(host, device, uses) for device in devices)
@@ -170,7 +168,7 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
-    """Return the numbers of the unused nbd devices. Empty if the nbd module is not loaded."""
+    """Return the numbers of the nbd devices that are not in use, or an empty tuple if the nbd module is not loaded."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdecimal())
     return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
@@ -179,25 +177,25 @@ def free_nbds(host: Host) -> tuple[int, ...]:
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
     """Return the kernel name of the block device with this device number, such as `8:1`, as a tuple.
 
-    Empty if the device does not exist.
+    The tuple is empty if the device does not exist.
     """
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
 
 def block_below(name: str) -> Below:
-    """Return the block device with this kernel name, with the path of its I/O counters."""
+    """Return the block device with this kernel name, and the sysfs path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
 def whole_disk(name: str) -> str:
-    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. Return the name of a disk unchanged."""
+    """Return the kernel name of a partition's disk, such as `sda` for `sda1`. A disk's name is returned unchanged."""
     partition = _PARTITION.fullmatch(name)
     return partition[1] if partition else name
 
 
 def counted_device(counter: str) -> str:
-    """Return the kernel name of the block device whose I/O counters have this sysfs path: `sda` for `…/sda/stat`."""
+    """Return the kernel name of the block device whose I/O counters are at this sysfs path: `sda` for `…/sda/stat`."""
     return counter.split("/")[-2]
 
 
@@ -228,7 +226,7 @@ class Mount:
     """A line of /proc/self/mountinfo (see proc(5)).
 
     `number`: the device number.
-    `options`: the file system's own options.
+    `options`: the options of the file system itself.
     """
 
     number: str
@@ -239,7 +237,7 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount that contains `path`, an absolute path without symbolic links, or None.
+    """Return the mount that contains `path`, an absolute path without symbolic links, or None if no mount contains it.
 
     If several file systems are mounted at the same point, the last one is returned.
     """
@@ -248,7 +246,7 @@ def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Parse the contents of /proc/self/mountinfo, preserving the order of the mounts."""
+    """Parse the contents of /proc/self/mountinfo, keeping the order of the mounts."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -260,7 +258,7 @@ def _mount(line: str) -> Mount:
 
 
 def _decoded(text: str) -> str:
-    """Decode the octal escape sequences used in mountinfo for spaces and backslashes."""
+    """Decode the octal escape sequences that mountinfo uses for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
@@ -280,7 +278,7 @@ def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, 
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Return each disk's names in /dev/disk/by-id, keyed by its kernel name. Empty if udev is not running."""
+    """Return each disk's names in /dev/disk/by-id, keyed by kernel name. Empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

@@ -1,12 +1,10 @@
 """Conditions that slow down a host's storage or processors: limits, governors, links, heat.
 
-A single read-only shell command collects them. Values that the host does not have are omitted, except that a limit of a
-control group is `none` if the process is not limited.
-
-The files are described in the kernel's Documentation: admin-guide/cgroup-v2.rst (io.max, cpu.max),
-admin-guide/cgroup-v1/blkio-controller.rst (blkio.throttle.*), scheduler/sched-bwc.rst (cpu.cfs_quota_us),
-admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst, ABI/testing/sysfs-bus-pci (link speeds) and hwmon/
-(temperatures).
+A single read-only shell command collects them. Values that the host does not have are omitted. The exception is a
+control group's limit, which is `none` if the process is not limited. The files are described in the kernel's
+Documentation: admin-guide/cgroup-v2.rst (io.max, cpu.max), admin-guide/cgroup-v1/blkio-controller.rst
+(blkio.throttle.*), scheduler/sched-bwc.rst (cpu.cfs_quota_us), admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst,
+ABI/testing/sysfs-bus-pci (link speeds) and hwmon/ (temperatures).
 """
 
 import re
@@ -90,12 +88,12 @@ done
 
 
 SCRIPT = _GROUPS + _REST
-"""A shell script that prints the conditions."""
+"""A shell script that prints the conditions on a host."""
 
 
 @dataclass(frozen=True)
 class IoLimit:
-    """A limit set by a control group on a block device.
+    """A limit that a control group sets on a block device.
 
     `number`: the device number, `major:minor`.
     `kind`: `rbps` or `wbps` (bytes per second of reads or writes), `riops` or `wiops` (requests per second).
@@ -112,7 +110,7 @@ class CpuLimits:
     """A control group's tightest CPU limit, and how often and for how long the process was throttled.
 
     `processors`: the limit as a number of processors, or None if unlimited.
-    `periods`, `seconds`: the number of throttled periods and their total duration since the group was created.
+    `periods`, `seconds`: the number of throttled periods and their total duration, since the group was created.
     """
 
     processors: float | None = None
@@ -124,9 +122,9 @@ class CpuLimits:
 class Conditions:
     """The conditions on a host at one point in time.
 
-    `facts`: the values of conditions as strings, keyed by their name.
-    `numbers`: the device numbers (`major:minor`), keyed by the device's name.
-    `heat_events`: the number of times that processors have been throttled because of heat since the machine booted.
+    `facts`: the values of conditions as strings, keyed by the condition's name.
+    `numbers`: device numbers (`major:minor`), keyed by the device's name.
+    `heat_events`: the number of times that heat has caused processors to be throttled since the machine booted.
     """
 
     io_limits: tuple[IoLimit, ...] = ()
@@ -174,7 +172,9 @@ def _io_limits(file: str, line: str) -> Iterator[IoLimit]:
 
 
 def _cpu(rows: Sequence[tuple[str, str]]) -> CpuLimits:
-    """Return the tightest limit, with the highest throttling counts of any group. Each group has its own counts."""
+    """Return the tightest limit, and the highest throttling counts of any group, because each group counts
+    separately.
+    """
     shares: list[float] = []
     quotas: dict[str, dict[str, int]] = {}
     periods, seconds = 0, 0.0

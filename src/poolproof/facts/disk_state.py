@@ -1,4 +1,4 @@
-"""Conditions that slow a disk down: a narrow link, a missing array member, a cloud volume."""
+"""Conditions that slow a disk down: a slow or narrow link, a missing array member, a cloud volume."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,13 +33,13 @@ walk() {
 for device; do walk "$device"; done
 exit 0
 """
-"""A shell script that prints the kernel names passed to it and those of all block devices below them."""
+"""A shell script that prints the given kernel names, and those of all block devices below these devices."""
 
 _MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
 def narrow_link(host: Host, device: str) -> str | None:
-    """Describe an NVMe disk's PCIe link if it is slower or narrower than the disk allows, or return None.
+    """Describe an NVMe disk's PCIe link if it is slower or narrower than the disk allows, otherwise return None.
 
     Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
     """
@@ -64,7 +64,7 @@ def narrow_link(host: Host, device: str) -> str | None:
 
 
 def cloud_volume(host: Host, device: str) -> str | None:
-    """Return the disk's model name if it is a cloud provider's network volume, or None otherwise."""
+    """Return the disk's model name if the disk is a cloud provider's network volume, otherwise None."""
     folder = f"/sys/class/block/{device}"
     model = text_of(host, f"{folder}/device/model").strip() or text_of(host, f"{folder}/../device/model").strip()
     return model if any(name in model for name in _CLOUD) else None
@@ -73,7 +73,7 @@ def cloud_volume(host: Host, device: str) -> str | None:
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
     """Return the devices and every block device below them.
 
-    These are an array's members, a partition's disk, and the disk that stores a loop device's backing file.
+    These include an array's members, a partition's disk, and the disk that stores a loop device's backing file.
     """
     if not devices:
         return ()
@@ -82,7 +82,7 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Describe each degraded array that one of the devices belongs to.
+    """Describe each degraded array to which one of the devices belongs.
 
     An md array is found whether it is one of the devices, below them or on top of them. An LVM volume is found only if
     it is one of the devices or below them.
@@ -112,7 +112,7 @@ def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
-    """Yield a clause about each md array with missing members, as shown by `[due/there]`.
+    """Yield a clause about each md array with missing members, which /proc/mdstat shows as `[due/there]`.
 
     Source: drivers/md/md.c, md_seq_show.
     """

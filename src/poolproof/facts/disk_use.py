@@ -1,8 +1,8 @@
 """Uses of a disk that lsblk does not show: loop devices on it, programs that hold it open, and exclusive opens.
 
 A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use a
-part of it, or a container may have mounted it. This module also detects a partition table whose only remaining copy is
-at the end of the disk, which wipefs overlooks.
+part of it, or a container may have mounted it. This module also detects a partition table of which only the copy at the
+end of the disk is left, which wipefs overlooks.
 """
 
 import re
@@ -43,12 +43,16 @@ _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
-"""Programs that only monitor disks, or open every disk briefly. Overwriting a disk does not harm them."""
+"""Programs that only monitor disks, or open every disk briefly. Overwriting a disk does not affect them."""
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk, with the command to run next. `what`: a phrase that follows the disk's name in a sentence."""
+    """A use of a disk, and a command to run next.
+
+    `what`: a phrase that follows the disk's name in a sentence.
+    `hint`: the command.
+    """
 
     what: str
     hint: str
@@ -87,7 +91,7 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return how the block device is used if the kernel refuses to open it exclusively, or None if it can be opened.
+    """Return the use of a block device that the kernel refuses to open exclusively, or None if it can be opened.
 
     The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. If the host
     has no program for this test, the device is treated as used. Raises a CommandError if the host does not respond.
@@ -99,7 +103,7 @@ def exclusive_use(host: Host, path: str) -> DiskUse | None:
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
     """True if the disk has a GUID partition table at its start or end.
 
-    This finds tables that wipefs overlooks, because wipefs requires the protective MBR. If the start of the disk was
+    wipefs overlooks some of these tables, because it requires the protective MBR. If the start of the disk was
     overwritten, only the copy at the end is left.
     """
     argv = ["sh", "-c", _GPT, "sh", path, str(size_bytes)]
@@ -109,7 +113,7 @@ def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
 def diskseq(host: Host, name: str) -> str:
     """Return the kernel's sequence number for this disk or medium, or "" before Linux 5.15.
 
-    Until the next boot, no other disk gets this number, even if it gets the same name.
+    No other disk gets this number until the next boot, even if it gets the same name.
     """
     return text_of(host, f"/sys/class/block/{name}/diskseq").strip()
 
@@ -125,7 +129,7 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
 
 
 def _decimal(number: str) -> str:
-    """Convert a device number from hexadecimal, as printed by stat, to decimal: `8:10` to `8:16`."""
+    """Convert a device number from hexadecimal, as printed by stat, to decimal: `8:10` becomes `8:16`."""
     major, _, minor = number.partition(":")
     try:
         return f"{int(major, 16)}:{int(minor, 16)}"

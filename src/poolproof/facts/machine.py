@@ -27,7 +27,7 @@ _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 class Machine:
     """The facts about a host that are needed for planning.
 
-    `is_guest`: whether the host is a virtual machine, or None if unknown.
+    `is_guest`: True if the host is a virtual machine, or None if unknown.
     `processor`: the CPU model, or "" if it is not in /proc/cpuinfo. It distinguishes a lab with KVM from an emulated
     one.
     """
@@ -49,7 +49,7 @@ class Machine:
 class ProgramVersion:
     """A program whose version is recorded, and the command that prints it.
 
-    `is_last`: use the last version number in the output, not the first.
+    `is_last`: True if the version is the last version number in the output, not the first.
     """
 
     name: str
@@ -83,7 +83,7 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 def mark_of(host: Host) -> str:
     """Return 16 hexadecimal digits that identify the machine, or "" if it has no machine ID.
 
-    They are part of a hash of the machine ID, because machine-id(5) requires the ID itself to be kept confidential.
+    They are part of a hash of the machine ID, because the ID itself must be kept confidential (machine-id(5)).
     """
     identity = text_of(host, "/etc/machine-id").strip()
     return hashlib.sha256(f"poolproof {identity}".encode()).hexdigest()[:16] if identity else ""
@@ -117,13 +117,11 @@ def is_guest(host: Host) -> bool | None:
 
 
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
-    """Return the kernel settings that affect storage results, keyed by name, as printed by the kernel.
+    """Return the kernel settings that affect storage results, keyed by name, with the values that the kernel prints.
 
-    These are the settings of the page cache and those in `files`. Settings that the host does not have are omitted.
+    `files`: names for settings other than those of the page cache, keyed by the setting's path.
 
-    `files`: names for further settings, keyed by the setting's path.
-
-    Raises a CommandError if the host does not respond.
+    Settings that the host does not have are omitted. Raises a CommandError if the host does not respond.
     """
     names = {**_VM_FILES, **files}
     printed = host.run(["grep", "-sH", "", *names], timeout_s=_LIMIT_S, check=False).stdout
@@ -132,7 +130,7 @@ def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def program_versions(host: Host, versions: Iterable[ProgramVersion]) -> dict[str, str]:
-    """Return the programs' versions, keyed by name, omitting programs that are missing or print no version."""
+    """Return the programs' versions, keyed by name. Programs that are missing or print no version are left out."""
     found = {each.name: _version_of(host, each) for each in sorted(versions, key=lambda each: each.name)}
     return {name: version for name, version in found.items() if version}
 
@@ -147,19 +145,19 @@ def _version_of(host: Host, version: ProgramVersion) -> str:
 
 
 def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
-    """Return those names for which the shell command `test` succeeds."""
+    """Return the names for which the shell command `test` succeeds."""
     script = f'{_PATH}for name; do {test} && echo "$name"; done; true'
     return frozenset(host.run(["sh", "-c", script, "sh", *sorted(set(names))], timeout_s=_LIMIT_S).stdout.split())
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return those modules that are loaded, built in or available, without loading any."""
+    """Return the modules that are loaded, built in or available. No module is loaded for this test."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel supports already or could support by loading a module."""
+    """Return the file systems that the kernel supports already, or could support by loading a module."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))

@@ -1,1 +1,1 @@
-"""Access to files that another user may have prepared, without following links and up to a maximum size."""
+"""Access to files that another user may have prepared, without following links and with a limit on their size."""

@@ -53,7 +53,7 @@ class Folder:
         """Open a directory below this one without following links.
 
         `path`: the directory's full path.
-        `make`: create missing directories.
+        `make`: if True, missing directories are created.
 
         Raises:
             FileRefused: a part of the path is not a directory.
@@ -67,7 +67,7 @@ class Folder:
         return folder
 
     def kind(self, name: str) -> str | None:
-        """Return the type of the file `name`, such as "a FIFO", with "" for a regular file and None for no file.
+        """Return the file type of `name`, such as "a FIFO", "" for a regular file, or None if it does not exist.
 
         Raises an OSError if the directory cannot be searched.
         """
@@ -78,7 +78,8 @@ class Folder:
         return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
 
     def leads_to(self, name: str) -> str | None:
-        """Return the type of the link's target, such as "a FIFO", with "" for a regular file and None for no target.
+        """Return the file type of the link's target, such as "a FIFO", "" for a regular file, or None if it does not
+        exist.
 
         Links in /dev and /proc lead to devices and to the open files of processes. For these directories, the result is
         always "an open file or a device".
@@ -92,7 +93,7 @@ class Folder:
         return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
 
     def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Open or create a regular file in the directory and return its file descriptor.
+        """Open or create a regular file in the directory, and return its file descriptor.
 
         Raises:
             FileRefused: it is not a regular file, or the directory was deleted.
@@ -130,9 +131,10 @@ class Folder:
 
 
 def folder_of(path: Path, root: Folder | Path | None) -> Folder:
-    """Open the directory that contains a file. Links in its path are followed only down to `root`, not below.
+    """Open the directory that contains a file. Raises an OSError if the directory cannot be opened.
 
-    Without `root`, all links in its path are followed. Raises an OSError if the directory cannot be opened.
+    Links in the path of `root` are followed, but not those below `root`. Without `root`, all links in the file's path
+    are followed.
     """
     if root is None:
         return Folder.open(path.parent)

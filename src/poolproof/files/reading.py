@@ -10,18 +10,18 @@ from poolproof.files.folder import FileRefused, Folder, folder_of
 
 MIB = 1024**2
 LARGEST_BYTES = 256 * MIB
-"""The maximum size of any file to be read. The files of a trial and trials.jsonl are far smaller."""
+"""The maximum size of any file that is read. The files of a trial and trials.jsonl are far smaller."""
 
 LARGEST_RECORD_BYTES = 16 * MIB
-"""The maximum size of a run.json or campaign.yaml file to be read."""
+"""The maximum size of a run.json or campaign.yaml file that is read."""
 
 _ALREADY_OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors raised by msgspec for JSON that is damaged, unexpected, too deeply nested or not valid UTF-8."""
+"""The errors that msgspec raises for JSON that is damaged, unexpected, too deeply nested or invalid UTF-8."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
-    """Return the contents of a regular file. It must not be a link, and links below `root` are not followed.
+    """Return the contents of a regular file, which must not be a link. Links below `root` are not followed either.
 
     Raises:
         FileRefused: it is not a regular file, or larger than `limit_bytes`.
@@ -37,15 +37,15 @@ def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: 
 
 
 def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
-    """Return the contents of a regular file as a string. Like `read_regular`, but replaces invalid UTF-8."""
+    """Return the contents of a regular file as a string, replacing invalid UTF-8. Otherwise like `read_regular`."""
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
 
 
 def open_named(path: Path) -> BinaryIO:
     """Open a file named by the user, following links.
 
-    The file may come from a stranger, so it must either be a regular file or already be open, as in `<(fio job.fio)` or
-    /dev/stdin. Opening a FIFO would block, and opening a device can have side effects.
+    The file may come from a stranger. It must therefore be a regular file, or already be open, as in `<(fio job.fio)`
+    or /dev/stdin. Opening a FIFO would block, and opening a device can have side effects.
 
     Raises:
         FileRefused: it is any other type of file.
@@ -58,9 +58,9 @@ def open_named(path: Path) -> BinaryIO:
 
 
 def read_end(path: Path, from_byte: int) -> bytes:
-    """Return the contents of a file from a byte position to its end. A negative position is relative to the end.
+    """Return the contents of a file from a byte position to its end. Raises the same errors as `read_regular`.
 
-    Raises the same errors as `read_regular`.
+    A negative position is counted from the end.
     """
     handle = folder_of(path, None).open_file(path.name, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -73,7 +73,7 @@ def read_end(path: Path, from_byte: int) -> bytes:
 
 
 def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
-    """Return the lines of a file, without an incomplete last line, or an empty list if the file does not exist.
+    """Return the complete lines of a file, i.e. without an incomplete last line. Empty if the file does not exist.
 
     Raises the same errors as `read_regular`.
     """
@@ -84,7 +84,7 @@ def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]
 
 
 def is_regular(path: Path, *, root: Folder | Path | None = None) -> bool:
-    """True if the path is a regular file, False if it is a link, does not exist or cannot be accessed."""
+    """True if the path is a regular file. False if it is a link, does not exist or cannot be accessed."""
     try:
         return folder_of(path, root).kind(path.name) == ""
     except OSError:

@@ -21,13 +21,13 @@ def write_output(
     lasting: bool = True,
     no_wider_than: Path | None = None,
 ) -> None:
-    """Write a file atomically, so that no incomplete version of it is ever visible.
+    """Write a file atomically, so that an incomplete version of it is never visible.
 
     The contents are written to a temporary file, which is synced and then renamed. Missing directories are created. A
     link is replaced, and its target remains unchanged.
 
-    `lasting`: also sync the directory. Otherwise, the new file may be missing after a power failure, but is never
-    partial.
+    `lasting`: if True, the directory is synced too. Otherwise, the new file may be missing after a power failure, but
+    it is never partial.
     `no_wider_than`: a path whose permissions limit those of a new file. For example, a report gets at most the
     permissions of its run. An existing file keeps its permissions.
 
@@ -58,7 +58,7 @@ def write_output(
 
 
 def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -> None:
-    """Append a line to the file and sync it. An incomplete last line left by a crash is removed first.
+    """Append a line to the file and sync it. An incomplete last line, left by a crash, is removed first.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be written.
     """
@@ -72,7 +72,7 @@ def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -
 
 
 def make_folder(path: Path, *, root: Folder | Path) -> None:
-    """Create a directory and its parents below `root`, unless they exist, without following links.
+    """Create a directory and its parents below `root` if they do not exist, without following links.
 
     Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be created.
     """
@@ -80,7 +80,7 @@ def make_folder(path: Path, *, root: Folder | Path) -> None:
 
 
 def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
-    """Open a lock file, creating it if necessary, without changing its contents.
+    """Open a lock file without changing its contents. It is created if it does not exist.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
     """

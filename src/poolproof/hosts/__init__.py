@@ -1,1 +1,1 @@
-"""The machines on which commands run: this one, or another one over SSH."""
+"""The machines on which commands run: this machine, or a remote one over SSH."""

@@ -1,4 +1,4 @@
-"""The interface of a host. All other code accesses hosts only through this interface."""
+"""The interface of a host, through which all other code accesses hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ class Tick:
     """The contents of several files at one point in time.
 
     `at_s`: the time at which they were read, by the host's clock, in seconds since 1970.
-    `texts`: the contents, with "" for a file that could not be read.
+    `texts`: the contents of each file, with "" for a file that could not be read.
     """
 
     at_s: float
@@ -34,7 +34,7 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """`local`, or the ssh destination passed to --on."""
+        """The host's name: `local`, or the ssh destination passed to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         """Run a program, wait for it to exit, and return its output and exit code.
@@ -59,14 +59,14 @@ class Host(Protocol):
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
-        """Read the files every `interval_s` seconds until the context ends, which also ends the iterator."""
+        """Read the files every `interval_s` seconds until the context ends. The iterator then ends too."""
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """All hosts of a run. This object is itself a host, whose methods run on `main`.
+    """All hosts of a run. The object is itself a host, whose methods run on `main`.
 
-    Steps, changes and leaf devices can name another host, which `host_named` then looks up.
+    Steps, changes and leaf devices can name another host, which `host_named` looks up.
     """
 
     main: Host
@@ -90,12 +90,12 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts, with "" for the main host in first place."""
+    """Return the names of a run's hosts. The first one is "", which stands for the main host."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 
 def host_named(host: Host, name: str) -> Host:
-    """Return the host with this name. The main host can also be given as "".
+    """Return the host with this name. The main host is also found under the name "".
 
     Raises a HostError if the run has no such host.
     """

@@ -1,9 +1,9 @@
 """Measure how far a host's wall clock is ahead of the clock that timestamps its counters.
 
-Counters are timestamped with a clock that cannot be set: the monotonic clock on this machine, the uptime on a remote
+Counters are timestamped with a clock that cannot be set: the monotonic clock on this machine, or the uptime on a remote
 host. poolproof converts these timestamps to wall-clock time with an offset that it determines only once. A load
 generator timestamps its reports with the current wall-clock time, which NTP or an administrator may have changed since
-then. The difference measured here makes the two comparable.
+then. The measured difference makes the two comparable.
 """
 
 import re
@@ -25,9 +25,9 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
     `dating`: the host whose clock timestamps the counters. The default is `host` itself.
 
-    The result is 0 if the difference does not exceed the measurement error, or if `host` has no `date`. If its `date`
-    does not support `%N`, as in some versions of busybox, the error includes half a second. Raises a HostUnreachable if
-    the connection to a host was lost.
+    The result is 0 if the difference is within the measurement error, or if `host` has no `date`. If its `date` does
+    not support `%N`, as in some versions of busybox, the error includes half a second. Raises a HostUnreachable if the
+    connection to a host was lost.
     """
     dating = dating or host
     found = [_reading(host, dating)]
@@ -39,7 +39,7 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The difference between two clocks, its maximum error, and the time taken to read both. All in seconds."""
+    """The difference between two clocks, its maximum error, and the time taken to read both clocks, in seconds."""
 
     ahead_s: float
     error_s: float

@@ -19,7 +19,7 @@ _BOOT_S = time.time() - time.monotonic()
 
 
 def now_s() -> float:
-    """Return the time in seconds since 1970, unaffected by changes to the clock while this process runs."""
+    """Return the time in seconds since 1970, ignoring changes to the clock while this process runs."""
     return _BOOT_S + time.monotonic()
 
 
@@ -52,9 +52,9 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield the files' contents at fixed intervals. A delay does not carry over to later reads.
+    """Yield the files' contents at fixed intervals. The files are kept open.
 
-    The files are kept open in between.
+    A late read does not delay the reads after it.
     """
     files = [_open(path) for path in paths]
     try:
@@ -73,8 +73,8 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
 def _content(path: str) -> str:
     """Return the contents of a regular file as a string.
 
-    Raises an OSError if the file is too large, cannot be read, or is not a regular file. Opening or reading a FIFO, for
-    example, could block forever.
+    Raises an OSError if the file is too large, cannot be read, or is not a regular file. Other types of file are
+    rejected because opening or reading a FIFO, for example, could block forever.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -100,16 +100,16 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""The only instance for this machine. Facts are cached per instance, so they are read only once."""
+"""The only instance of `LocalHost`. Facts are cached per instance, so they are read only once."""
 
 
 @contextlib.contextmanager
 def reach(name: str) -> Iterator[Host]:
-    """Connect to `local` or to an ssh destination until the context ends.
+    """Connect to `local` or to an ssh destination. The connection is closed when the context ends.
 
     Raises:
         UsageError: the name is not an ssh destination.
-        HostError: the host can't be reached.
+        HostError: the host cannot be reached.
     """
     if name == LocalHost.name:
         yield HERE

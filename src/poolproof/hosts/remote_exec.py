@@ -1,13 +1,13 @@
-"""Run a program in its own ssh session. On the remote host, a POSIX shell starts and supervises the program.
+"""Run a program in its own ssh session, started and supervised by a POSIX shell on the remote host.
 
-The supervisor (`_SUPERVISOR`) makes up for three limitations. ssh itself also uses the exit code 255, it cannot kill a
+The supervisor (`_SUPERVISOR`) is needed for three reasons: ssh itself also uses the exit code 255, it cannot kill a
 program that it started, and a login shell may print additional output. The supervisor therefore prints a mark on both
 streams before the program's output, and the exit code at the end of standard error.
 
-The program runs in its own process group. The standard input of ssh stays open for as long as poolproof needs the
-program. It is closed at the time limit, on Ctrl-C, or when poolproof is killed or the connection is lost. The group
-then receives SIGTERM, followed by SIGKILL after 2 s. The program's own input precedes this end on the same stream, and
-the supervisor knows its length in bytes. If a connection is lost without being noticed, a timer in the supervisor kills
+The program runs in its own process group. poolproof keeps the standard input of ssh open for as long as it needs the
+program. The input ends at the time limit, on Ctrl-C, or when poolproof is killed or the connection is lost. The process
+group then receives SIGTERM, followed by SIGKILL after 2 s. The program's own input is sent first on the same stream,
+and the supervisor knows its length in bytes. In case a lost connection is not noticed, a timer in the supervisor kills
 the program.
 """
 
@@ -54,7 +54,7 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 @dataclass(frozen=True)
 class SshCommand:
-    """A command line for the remote host's login shell, and the contents of its standard input."""
+    """A command line for the remote host's login shell, and the data to send to its standard input."""
 
     line: str
     stdin: str
@@ -64,9 +64,9 @@ class SshCommand:
 class SshResult:
     """A program's output and exit code.
 
-    `begun`: true if the supervisor started.
+    `begun`: True if the supervisor started.
     `code`: the exit code, or None if the supervisor did not report one.
-    `absent`: true if the program does not exist or is not executable.
+    `absent`: True if the program does not exist or is not executable.
     """
 
     begun: bool
@@ -79,10 +79,12 @@ class SshResult:
 def ssh_command(
     argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()
 ) -> SshCommand:
-    """Return the command that runs `argv` with `stdin` as its input. `through`: a prefix such as sudo.
+    """Return the command that runs `argv` with `stdin` as its input.
 
-    A command that is too long for a single argument is sent over standard input. dd then reads only the command and
-    leaves the program's input in the stream.
+    `through`: a prefix such as sudo.
+
+    A command that is too long for a single argument is sent over standard input. In this case, dd reads only the
+    command and leaves the program's input in the stream.
     """
     fed = "" if stdin is None else str(len(stdin.encode()))
     supervisor = ["sh", "-c", _SUPERVISOR, "sh", mark, str(limit_s), fed]
@@ -96,7 +98,7 @@ def ssh_command(
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
-    """Parse the output of ssh, ignoring anything before the mark, which the login shell printed."""
+    """Parse the output of ssh. Anything before the mark was printed by the login shell and is ignored."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")
     err, reported, report = marked.rpartition(f"\n{mark} ")

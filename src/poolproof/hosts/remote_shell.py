@@ -98,7 +98,7 @@ pp_read() {
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """A request to the worker, not yet numbered. `feeds`: true if it contains input for a program."""
+    """A request to the worker that does not have a number yet. `feeds`: True if it contains input for a program."""
 
     verb: str
     words: str
@@ -111,7 +111,7 @@ class ShellRequest:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A command's exit code and output. `absent`: true if the program does not exist or is not executable."""
+    """A command's exit code and output. `absent`: True if the program does not exist or is not executable."""
 
     code: int
     absent: bool
@@ -120,7 +120,7 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line with which the login shell starts the persistent shell. `through`: a sudo prefix."""
+    """Return the command line for the login shell that starts the persistent shell. `through`: a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
@@ -129,7 +129,7 @@ class Hello:
     """The first message from a persistent shell.
 
     `group`: the worker's process group, or "" if the host does not have setsid.
-    `feeds`: true if the shell can pass input to a program. This requires printf to be a shell builtin, because
+    `feeds`: True if the shell can pass input to a program. This requires printf to be a shell builtin, because
     otherwise the input would appear on a command line.
     """
 
@@ -144,7 +144,7 @@ def hello(out: bytearray, mark: str) -> Hello | None:
 
 
 def greeting(heard: Hello) -> bytes:
-    """Return the shell's initial input: the worker's process group for the watcher, then the worker's functions."""
+    """Return the shell's initial input: the worker's process group (for the watcher), then the worker's functions."""
     return f"{heard.group}\n{remote_stream.ONCE}{_WORKER}".encode()
 
 
@@ -156,7 +156,7 @@ def ping(number: int) -> bytes:
 def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
     """Return the request to run `argv`, or None if the shell cannot run it.
 
-    This is the case if the request would be too long, or if `stdin` contains a NUL byte.
+    A shell cannot run it if the request would be too long, or if `stdin` contains a NUL byte.
     """
     if stdin is not None and "\0" in stdin:
         return None
@@ -167,16 +167,16 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files' contents, or None if it would be too long.
+    """Return the request to print the files' contents, or None if the request would be too long.
 
-    `clock`: also print the host's clock.
+    `clock`: if True, the host's clock is printed too.
     """
     words = shlex.join(["clock" if clock else "", *paths])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)
 
 
 class Reply:
-    """The reply to a request, assembled from the two output streams as their data arrives."""
+    """The reply to a request, assembled from both output streams as data arrives."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
@@ -190,13 +190,13 @@ class Reply:
         return all(stream.find_end() for stream in self._streams)
 
     def result(self) -> CommandResult:
-        """Return the result. Only valid once `ended` has returned True."""
+        """Return the result, which is complete only after `ended` has returned True."""
         out, err = self._streams
         found = out.code
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def errors(self) -> str:
-        """Return the standard error received so far, for use if a reply was truncated."""
+        """Return the standard error received so far, for use if the reply is incomplete."""
         return self._streams[1].rest()
 
 

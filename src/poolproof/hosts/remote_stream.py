@@ -1,8 +1,8 @@
-"""Stream the contents of files from a remote host.
+"""Stream the contents of files from a remote host, where a shell loop prints them.
 
-A shell loop on that host prints them, and this module parses the loop's output. To avoid disturbing the measurement,
-the loop uses the shell's builtin `read`, so it starts only one `sleep` per interval. It runs `date` only once. Later
-times are derived from /proc/uptime, which has a resolution of 10 ms.
+To avoid disturbing the measurement, the loop uses the shell's builtin `read`, so that it starts only one process
+(`sleep`) per interval. It runs `date` only once. Later times are derived from /proc/uptime, which has a resolution of
+10 ms.
 """
 
 import io
@@ -54,7 +54,7 @@ def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
 def ticks(lines: Iterator[str], mark: str, zero_s: float | None = None) -> Iterator[Tick]:
     """Parse the loop's output after the mark. Yield the files' contents for each interval, skipping incomplete output.
 
-    `zero_s`: the host's boot time in seconds since 1970. If it is None, the clock at the start of the output is used.
+    `zero_s`: the host's boot time in seconds since 1970, or None to use the clock at the start of the output.
     """
     found = _after(lines, mark)
     yield from _ticks(found if zero_s is None else (line for line in found if not line.startswith("c")), zero_s or 0.0)
@@ -63,13 +63,13 @@ def ticks(lines: Iterator[str], mark: str, zero_s: float | None = None) -> Itera
 def tick(text: str, zero_s: float) -> Tick | None:
     """Parse the output of `pp_texts`, or return None if it is incomplete.
 
-    `zero_s`: the host's boot time in seconds since 1970. Ignored if the output starts with the host's clock.
+    `zero_s`: the host's boot time in seconds since 1970, which is ignored if the output starts with the host's clock.
     """
     return next(_ticks(io.StringIO(text, newline="\n"), zero_s), None)
 
 
 def clock(text: str) -> float | None:
-    """Return the host's boot time in seconds since 1970, or None unless the output starts with the host's clock."""
+    """Return the host's boot time in seconds since 1970, or None if the output does not start with the host's clock."""
     first = text.partition("\n")[0]
     return _zero_of_uptime(first[1:]) if first.startswith("c") else None
 

@@ -1,7 +1,7 @@
 """A pool of reusable persistent shells on a remote host. Each shell runs one command at a time.
 
 To avoid disturbing the measurement, the shells can also read small files without starting a process. Samples are
-timestamped by the host: with its uptime, and with `date`, which runs only once.
+timestamped by the host's uptime. `date` runs only once, to convert the uptime to a date.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""A function that runs a request. Its second argument is the deadline, as a value of time.monotonic().
+"""A function that runs a request in a shell, or returns None if no shell can run it.
 
-It returns None if no shell can run the request.
+Its second argument is the deadline, as a value of time.monotonic().
 """
 
 
 class ShellBroke(CommandError):
     """A shell exited unexpectedly.
 
-    `begun`: true if a command was running at the time, false if it had not started yet.
+    `begun`: True if a command was already running.
     `code`: ssh's exit code.
     """
 
@@ -49,7 +49,7 @@ class NoSetsid(CommandError):
 class Shells:
     """A thread-safe pool of persistent shells on a remote host.
 
-    `ssh`: returns the ssh command that runs a line in the remote login shell.
+    `ssh`: takes a command line for the remote login shell, and returns the ssh command that runs it.
     `mark`: a string that appears on the command line of every shell.
     `through`: a sudo prefix for the shells.
     """
@@ -62,10 +62,11 @@ class Shells:
         self._broke_at = -math.inf
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request. Return None if no shell can run it, or if the maximum number of shells is already in use.
+        """Run a request. Return None if no shell can run it, or if all shells are in use and no more are allowed.
 
-        A shell that turns out to be broken before receiving the request is replaced, but no request is ever sent twice.
-        All shells share one connection, so for 5 s after one of them breaks, every other shell is checked before use.
+        A shell that turns out to be broken before it receives the request is replaced, but no request is ever sent
+        twice. All shells share one connection, so for 5 s after one of them breaks, every other shell is checked before
+        use.
 
         Raises:
             ShellBroke: the connection was lost or could not be established.
@@ -78,7 +79,7 @@ class Shells:
 
     @contextlib.contextmanager
     def reserved(self, deadline: float) -> Iterator[Ask]:
-        """Reserve a shell until the context ends. Yields a function like `ask` that always uses this shell.
+        """Reserve a shell until the context ends. Yield a function like `ask` that always uses this shell.
 
         Raises the same errors as `ask`.
         """
@@ -152,7 +153,7 @@ class _Shell:
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
         """True if the shell responds. A shell that has not been used before is started first.
 
-        `doubt`: check the shell even if it replied within the last 20 ms.
+        `doubt`: if True, the shell is checked even if it replied within the last 20 ms.
 
         Raises:
             ShellBroke: the shell could not be started.
@@ -166,7 +167,7 @@ class _Shell:
         return fresh or self._responds(b"", deadline)
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request and wait until it finishes. Return None if this shell can't pass input to a program.
+        """Run a request and wait until it finishes. Return None if this shell cannot pass input to a program.
 
         Raises:
             ShellBroke: the shell exited before the request finished.
@@ -184,7 +185,7 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Let the shell exit by itself, so that background processes started by its commands keep running."""
+        """Ask the shell to exit, so that background processes started by its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
@@ -235,7 +236,7 @@ class _Shell:
 
 
 class RemoteReader:
-    """Reads files on the remote host.
+    """Reads files on the remote host, with times that are not affected by changes to the host's clock.
 
     The host's clock is read only once, and later times are computed from its uptime. Intervals therefore remain correct
     if the clock is changed, for example by NTP.

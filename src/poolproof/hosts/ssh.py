@@ -1,7 +1,7 @@
-"""A remote machine, accessed with the OpenSSH client. The user's configuration, agent and jump hosts work as usual.
+"""A remote machine, accessed with the OpenSSH client.
 
-Nothing is installed or left behind on the remote machine. All commands share one connection, which is re-established
-when it is lost.
+The user's configuration, agent and jump hosts work as usual. Nothing is installed or left behind on the remote machine.
+All commands share one connection, which is re-established if it is lost.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ _OPTIONS = (
 
 
 class SshHost:
-    """A remote machine. Use it as a context manager, which closes the connection at the end.
+    """A remote machine. It is a context manager that closes the connection at the end.
 
     `destination`: `user@host`, an alias, or an ssh:// URL.
     `config`: a file to use in place of the user's ssh_config.
@@ -162,7 +162,7 @@ class SshHost:
                     return
 
     def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
-        """Run the program in a persistent shell, or return None if no shell can run it now."""
+        """Run the program in a persistent shell, or return None if no shell is able to run it now."""
         request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
@@ -183,7 +183,7 @@ class SshHost:
 
     @contextlib.contextmanager
     def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Convert errors from the local ssh into errors of the remote command."""
+        """Convert errors of the local ssh program into errors of the remote command."""
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):
@@ -209,7 +209,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """Run all later commands through sudo if the user is not root and sudo requires no password."""
+        """Run all later commands through sudo, if the user is not root and sudo requires no password."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
@@ -232,11 +232,11 @@ class SshHost:
 
 
 def _limit_s(timeout_s: float) -> int:
-    """Return the time limit in seconds for the remote timer, which kills a program if poolproof fails to do so."""
+    """Return the time limit of the remote timer in seconds. The timer kills a program if poolproof fails to do so."""
     return math.ceil(timeout_s) + 1
 
 
 def _private_folder() -> Path:
-    """Create a directory that only this user can access, with a path short enough for a socket."""
+    """Create a directory that only this user can access. Its path is short enough for a socket."""
     short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
     return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))

@@ -36,9 +36,7 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Return the degrees of freedom of the standard error: half the effective sample size (Fishman), but at least
-        1.
-        """
+        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), but at least 1."""
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:

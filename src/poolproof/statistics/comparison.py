@@ -204,9 +204,7 @@ class Difference:
         return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     def lower_bound(self, risk: float) -> float:
-        """Return a lower confidence bound on the difference of the mean logarithms, at the confidence level 1 -
-        risk.
-        """
+        """Return a lower confidence bound on the difference of mean logarithms, at the confidence level 1 - risk."""
         return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))
 
     def p_above(self, bound: float) -> float:

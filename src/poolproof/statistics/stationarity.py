@@ -92,8 +92,9 @@ class SeriesChange:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A fitted change of size `by`. It is significant if |t| exceeds `bound`. `residual`: the residual sum of
-    squares.
+    """A fitted change of size `by`, which is significant if |t| exceeds `bound`.
+
+    `residual`: the residual sum of squares.
     """
 
     by: float

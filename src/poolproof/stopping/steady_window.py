@@ -79,8 +79,7 @@ class _SteadySamples:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean of the samples so far, of which there must be at least `LEAST_SAMPLES`, and its confidence
-    interval.
+    """Return the mean of at least `LEAST_SAMPLES` samples recorded so far, with its confidence interval.
 
     After the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
     favour moments at which the interval happens to be narrow (docs/stopping.md).
