@@ -1,4 +1,4 @@
 """Parse campaigns, from YAML files and layout expressions, into frozen dataclasses.
 
-The package is independent of the code that builds and measures layouts.
+The package does not depend on the code that builds and measures layouts.
 """

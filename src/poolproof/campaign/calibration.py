@@ -1,7 +1,7 @@
-"""The additional cells for `measure: {calibrate: true}`, which measure each disk individually and without any layers.
+"""The additional cells for `measure: {calibrate: true}`, which measure each disk individually, without any layers.
 
-From a bare disk's results, a limit is computed for the layouts that use the disk. Bare disks are never ranked. Their
-names are not valid names for a campaign's layouts.
+The results of a bare disk limit what the layouts that use it can reach. Bare disks are never ranked. Their names are
+not valid names for a campaign's layouts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,21 +32,22 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""The fio options that are removed for bare disks: options that concern files, the page cache or the data's contents.
+"""The fio options that are removed for bare disks: those that concern files, the page cache or the data's contents.
 
-They either don't apply to a bare disk or don't affect its results.
+They either do not apply to a bare disk or do not affect its results.
 """
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The bare disks to measure and their workloads.
+    """The bare disks to measure, and the workloads to run on each of them.
 
     `layouts`: the bare disks, named `bare:NAME`, in the order of the campaign's devices.
     `workloads`: the workloads to run on each bare disk.
-    `measured_as`: the name of the workload that bare disks run in place of each of the campaign's workloads, keyed by
-    name.
-    `left_out`: the reasons why workloads cannot run on a bare disk, keyed by name. Each is phrased to follow that name.
+    `measured_as`: the name of the workload that runs on bare disks in place of a workload of the campaign, keyed by the
+    campaign's workload.
+    `left_out`: the reason why a workload cannot run on a bare disk, keyed by workload. Each reason is phrased to follow
+    the workload's name.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -58,7 +59,7 @@ class Calibration:
 def calibration_of(campaign: Campaign) -> Calibration:
     """Return the bare disks and their workloads, which are empty unless the campaign has `calibrate: true`.
 
-    Workloads that differ only in options concerning files, the page cache or the data's contents are measured once,
+    Workloads that differ only in options that concern files, the page cache or the data's contents are measured once,
     under the name of the first.
     """
     if not campaign.measure.calibrate:
@@ -98,12 +99,12 @@ def campaign_cells(campaign: Campaign) -> list[CellKey]:
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:
-    """Return the number of times that a run builds this layout. Bare disks are built only once."""
+    """Return the number of times that a run builds this layout, which is 1 for bare disks."""
     return campaign.measure.builds if calibrated_device(layout) is None else 1
 
 
 def bare_name(device: str) -> str:
-    """Return a bare disk's layout name: `bare:` followed by the device's name."""
+    """Return a bare disk's layout name, which is `bare:` followed by the device's name."""
     return f"{PREFIX}{device}"
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 HEALTHY = "healthy"
-"""The state of a layout with no failed disk, and the only state that a campaign can request."""
+"""The state of a layout without failed disks, and the only state that a campaign can request."""
 
 
 class CellKey(NamedTuple):
@@ -15,7 +15,7 @@ class CellKey(NamedTuple):
 
     @property
     def layout_in_state(self) -> str:
-        """Return the layout's name, followed by its state if that is not `healthy`: `pair (degraded)`."""
+        """Return the layout's name, followed by its state unless it is `healthy`: `pair (degraded)`."""
         return self.layout if self.state == HEALTHY else f"{self.layout} ({self.state})".lstrip()
 
     def __str__(self) -> str:

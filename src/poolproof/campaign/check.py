@@ -1,4 +1,4 @@
-"""Check that all names used in a campaign exist, and that the campaign can be measured."""
+"""Check that all names in a campaign refer to something that exists, and that the campaign can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -24,14 +24,14 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign, except whether the budget is large enough, which `layers/least_trial.py` checks.
+    """Check the whole campaign, except the size of the budget, which `layers/least_trial.py` checks.
 
     `spots`: the location of each of the campaign's keys, for error messages.
 
     Raises:
         CampaignError: `check_references` found a mistake, the jobs do not produce the workload's metric, the tolerance
-            is finer than fio's latency bins, or `calibrate` has no disk or no workload to measure. Also raised if
-            `budget` is used without `until`, or without a goal although there are several workload families.
+            is finer than fio's latency bins, `calibrate` has no disk or no workload to measure, `budget` is used
+            without `until`, or several workload families share a `budget` without a goal.
     """
     check_references(campaign, spots)
     for workload in campaign.workloads:
@@ -44,7 +44,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. For a campaign recorded in a run, no other check is made.
+    """Check that every name refers to something that exists, the only check for campaigns recorded in a run.
 
     Raises:
         CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the
@@ -85,7 +85,7 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check whether fio jobs with these options produce the workload's metric.
+    """Check that fio jobs with these options produce the workload's metric.
 
     Workloads of other load generators are checked in `measure/plan.py`.
     """

@@ -1,7 +1,7 @@
 """Claims about the results of an experiment. The grammar is defined in claim.lark and explained in docs/claims.md.
 
-Claims are parsed into trees and never executed as Python. `results/runs/claim_results.py` tests them against a run's
-results.
+Claims are parsed into trees and never executed as Python. `results/runs/claim_results.py` tests them against the
+results of a run.
 """
 
 import functools
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""The values that a claim can use as NAME(layout, workload).
+"""The values that a claim can refer to as NAME(layout, workload).
 
-Latencies are in seconds and bandwidth is in bytes per second.
+Latencies are in seconds, and bandwidth is in bytes per second.
 """
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""The values that a claim can use as NAME(layout, workload, device)."""
+"""The values that a claim can refer to as NAME(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -69,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A reference to a cell's value or, if `device` is set, to the value of one device in the cell."""
+    """A reference to a value of a cell or, if `device` is set, to a value of one of the cell's devices."""
 
     name: str
     layout: str
@@ -91,7 +91,7 @@ Term = Quantity | CellValue | Operation
 
 @dataclass(frozen=True)
 class ComparisonClaim:
-    """A comparison, written as `left relation right ± tolerance`. The tolerance is 0 by default.
+    """A comparison, written as `left relation right ± tolerance`. The default tolerance is 0.
 
     A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is in
     percentage points instead.
@@ -127,14 +127,14 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """Return (layout, workload, device) for each value used by a claim. The device is None for a cell's own value."""
+    """Return (layout, workload, device) for each value in a claim. The device is None for values of the whole cell."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
 
 
 def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
-    """Return the values that a comparison or a term refers to, in the order written."""
+    """Return all references to values in a comparison or a term, in the order written."""
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()

@@ -1,4 +1,4 @@
-"""Parse devices, given as `{file: 16G}` in YAML or as `a=emulate:nvme,16G` on the command line."""
+"""Parse devices, which are written as `{file: 16G}` in YAML or as `a=emulate:nvme,16G` on the command line."""
 
 import re
 

@@ -1,6 +1,7 @@
 """Parse a YAML document into scalars, lists and mappings with line numbers.
 
-Values such as `0777`, `2300` and `1_000` remain strings. Each key's own parser decides whether the value is a number.
+Values such as `0777`, `2300` and `1_000` remain strings, because each key's own parser decides whether its value is a
+number.
 """
 
 import itertools
@@ -31,7 +32,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """A location in a campaign: a file and a line number (from 1), or a command-line option (line 0)."""
+    """A location in a campaign: a file and a line number (from 1), or a command-line option (with line 0)."""
 
     origin: str
     line: int = 0
@@ -47,7 +48,7 @@ class Spot:
 class Scalar:
     """A single value as written.
 
-    `plain`: whether the value is unquoted. Only an unquoted `true` is a boolean, and only an unquoted `~` means "no
+    `plain`: True if the value is unquoted. Only an unquoted `true` is a boolean, and only an unquoted `~` means "no
     value".
     """
 
@@ -69,7 +70,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class YamlList:
-    """A list and the location of its beginning."""
+    """A YAML list, and the location at which it begins."""
 
     values: tuple["Node", ...]
     spot: Spot
@@ -96,7 +97,7 @@ def parse_document(text: str, origin: str) -> Node | None:
     """Parse a string as a single YAML document. Return None if it is empty.
 
     Raises:
-        CampaignError: the string is not YAML or is nested too deeply, contains several documents, repeats a key in a
+        CampaignError: the string is not YAML, is nested too deeply, contains several documents, repeats a key in a
             mapping, or has an alias that contains itself.
     """
     if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
@@ -119,7 +120,7 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def _depth(text: str) -> int:
-    """Return the maximum nesting depth of brackets, or 0 if there are too few brackets to exceed the limit."""
+    """Return the maximum nesting depth of brackets, or 0 if they are too few to exceed the limit."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))
@@ -133,21 +134,21 @@ def _too_deep(origin: str) -> CampaignError:
 
 
 def describe(node: Node) -> str:
-    """Describe the node for an error message, for example as `a list`."""
+    """Describe the node for an error message, e.g. as `a list`."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
     return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node if it is a mapping, otherwise raise a CampaignError: "expected `what` as a mapping"."""
+    """Return the node if it is a mapping. Otherwise, raise a CampaignError: "expected `what` as a mapping"."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """Return the node if it is a scalar with a value, otherwise raise a CampaignError: "expected `what`"."""
+    """Return the node if it is a scalar with a value. Otherwise, raise a CampaignError: "expected `what`"."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
@@ -166,7 +167,7 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
 
 
 def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
-    """Raise a CampaignError if the mapping, called `what` in the message, has a key that is not in `known`."""
+    """Raise a CampaignError if the mapping has a key that is not in `known`. The message calls the mapping `what`."""
     for key, _ in table.entries:
         if key.text in known:
             continue
@@ -180,7 +181,7 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 class _Converter:
     """Converts ruamel's nodes to the types in this module.
 
-    Each node is converted only once. Otherwise, nested aliases would take exponential time.
+    Each node is converted only once, because nested aliases would otherwise take exponential time.
     """
 
     def __init__(self, origin: str) -> None:

@@ -1,6 +1,6 @@
 """Determine which devices of a campaign are emulated disks.
 
-Results measured on emulated disks describe a disk model rather than a real disk.
+Results from emulated disks describe a disk model rather than a real disk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from poolproof.campaign.layout import devices_of
 from poolproof.campaign.model import Campaign, DeviceSource, Disk, Emulated
 
 LAB_PREFIX = "scsi-0LAB_"
-"""The prefix of every lab disk's by-id name. The model and the device's name follow, as in `hdd-7200_a`."""
+"""The prefix of every lab disk's by-id name. It is followed by the model and the device's name (`hdd-7200_a`)."""
 
 SLOWED = frozenset({"sata-ssd", "nvme"})
 """The emulated models that are ten times slower than the real disks."""
@@ -21,7 +21,7 @@ _IMAGES = ("file", "qcow2")
 def emulated_model(source: DeviceSource) -> str:
     """Return an emulated disk's model, such as `hdd-7200`, or an empty string for any other device.
 
-    Lab disks are recognized by their by-id names. A lab's file and qcow2 disks are images and have no model.
+    Lab disks are recognized by their by-id names. The lab's file and qcow2 disks are images, which have no model.
     """
     if isinstance(source, Emulated):
         return source.model
@@ -35,7 +35,7 @@ def emulated_model(source: DeviceSource) -> str:
 def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
     """Return the models of the emulated disks in each layout, keyed by layout name.
 
-    Bare disks measured by `calibrate` are included as layouts.
+    Bare disks that `calibrate` measures are included as layouts.
     """
     models = {device.name: emulated_model(device.source) for device in campaign.devices}
     used = {layout.name: devices_of(layout, models) for layout in campaign.layouts}
@@ -48,7 +48,7 @@ def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
 
 
 def emulation_note(models: Sequence[str]) -> str:
-    """Return a note that results on these disk models don't describe real disks, or an empty string without models."""
+    """Return a note that results on these disk models do not describe real disks, or an empty string without models."""
     if not models:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"

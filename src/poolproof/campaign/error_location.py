@@ -1,4 +1,4 @@
-"""Add a location in the campaign to errors that can be detected only on the host. Parse errors already have one."""
+"""Add a location in the campaign to errors that are detected only on the host. Parse errors already have one."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Prefix errors about the campaign with `origin`, for example "campaign.yaml:12" or "--layout".
+    """Prefix errors about the campaign with `origin`, e.g. "campaign.yaml:12" or "--layout".
 
     Errors about the campaign are CampaignErrors, and errors whose `about` names a word in the campaign. All other
-    errors are about the host and remain unchanged.
+    errors are about the host, and are left unchanged.
     """
     try:
         yield
@@ -23,9 +23,9 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Prefix errors about the campaign with the location of the option that they are about.
+    """Prefix errors about the campaign with the location of the option that causes them.
 
-    If that location is unknown, use the workload's.
+    If that location is unknown, the workload's location is used.
     """
     try:
         yield

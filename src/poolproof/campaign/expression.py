@@ -1,10 +1,10 @@
 """Parse layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4` into trees.
 
-A tree consists of stages, words, options and groups. The parser accepts any words, which are checked later by the
-layers (`layers/`). Each argument has its position in the source, for error messages. Positions are ignored when trees
-are compared. The grammar is in grammar.lark.
+A tree consists of stages, words, options and groups. The parser accepts any words. The layers (`layers/`) check them
+later. Each argument has its position in the source, for error messages. Positions are ignored when trees are compared.
 
-lark is imported only when the first expression is parsed, so that commands that don't parse any start faster.
+The grammar is in grammar.lark. lark is imported only when the first expression is parsed, so that commands that parse
+no expressions start faster.
 """
 
 import functools
@@ -58,7 +58,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """An option, written as `key=value`. Valid keys and values depend on the storage technology."""
+    """An option, written as `key=value`. The layer determines which keys and values are valid."""
 
     key: str
     value: str
@@ -80,7 +80,7 @@ Argument = Word | Option | Group
 class Stage:
     """The part of an expression up to the next `|`, such as `zfs mirror hdd1 hdd2`.
 
-    A stage has at least one argument. The first one is a word or a group.
+    A stage has at least one argument, the first of which is a word or a group.
     """
 
     arguments: tuple[Argument, ...]
@@ -90,7 +90,7 @@ class Stage:
 class Expression:
     """A layout's stages, from bottom to top.
 
-    `text`: the source before brace expansion. All spans in the expression and its groups refer to it.
+    `text`: the source before brace expansion, to which all spans in the expression and its groups refer.
     `origin`: the location of the source ("campaign.yaml:12"), for error messages.
     """
 
@@ -100,7 +100,7 @@ class Expression:
 
 
 def pointed(text: str, span: TextSpan, message: str) -> str:
-    """Return the message, followed by the source line that contains the span, with the span underlined by carets."""
+    """Return the message, followed by the source line that contains the span, with carets below the span."""
     start = min(span.start, len(text))
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", start)

@@ -1,4 +1,4 @@
-"""I/O engines loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
+"""I/O engines that are loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
 
 fio executes the code in that file. Only the command line can permit this, because a campaign may come from someone else
 and usually runs as root.
@@ -17,7 +17,7 @@ _PATH = re.compile(r"(/[\w.+-]+)+", re.ASCII)
 
 
 def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
-    """Return a copy of the campaign in which all workloads are permitted to use these files as I/O engines.
+    """Return a copy of the campaign whose workloads may all use these files as I/O engines.
 
     Raises:
         UsageError: a path is not absolute, contains `..` or special characters, or is not used by any workload.
@@ -36,7 +36,7 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
 
 
 def is_engine_path(path: str) -> bool:
-    """True if the path is absolute and is interpreted in the same way by fio, a shell and a job file."""
+    """True if the path is absolute and means the same to fio, a shell and a job file."""
     return _PATH.fullmatch(path) is not None and {".", ".."}.isdisjoint(path.split("/"))
 
 
@@ -46,6 +46,6 @@ def external(path: str) -> str:
 
 
 def external_path(engine: str) -> str | None:
-    """Return the engine file's path in a value of `ioengine`, or None if the value does not refer to a file."""
+    """Return the engine file's path from a value of `ioengine`, or None if the value does not refer to a file."""
     kind, separator, path = engine.partition(":")
     return path if kind == _KIND and separator else None

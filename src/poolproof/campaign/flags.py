@@ -1,4 +1,4 @@
-"""Build the campaign from the command line: from a campaign file and overriding options, or from options alone."""
+"""Build the campaign from the command line: from a campaign file with overriding options, or from options alone."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Options that override the campaign's `measure`, `budget` and `goal`, with None for those that were not given."""
+    """Options that override the campaign's `measure`, `budget` and `goal`, with None for those not given."""
 
     time: str | None
     trials: str | None
@@ -65,13 +65,13 @@ class Overrides:
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Split the positional arguments into the campaign file, or None, and the workloads.
+    """Split the positional arguments into the campaign file (or None) and the workloads.
 
     Workloads can be positional, because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
-    words. Only the first of these words follows `--workload`.
+    words, of which only the first follows `--workload`.
 
     Raises:
-        UsageError: there is more than one campaign file.
+        UsageError: more than one campaign file is given.
     """
     workloads = [word for word in words if "=" in word and not Path(word).exists()]
     paths = [word for word in words if word not in workloads]
@@ -81,7 +81,7 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 
 
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
-    """Raise a UsageError if `--wipe` names a disk of the main host, but the campaign has no real disk.
+    """Raise a UsageError if `--wipe` names a disk of the main host, but the campaign uses no real disk.
 
     Identities of the form `HOST:IDENTITY` name disks on other hosts and are not checked.
     """
@@ -94,7 +94,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
     """Return the campaign and its YAML source. For a campaign file, the source is the file's contents.
 
     Raises:
-        UsageError: there is neither a file nor options that describe a campaign, or there are both.
+        UsageError: neither a file nor options that describe a campaign are given, or both.
         CampaignError: the campaign contains a mistake.
     """
     layouts, devices, workloads = (list(each or ()) for each in (flags.layouts, flags.devices, flags.workloads))
@@ -152,7 +152,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options like the keys of `measure` in a campaign file. Error messages name the option."""
+    """Parse the options like the keys of `measure` in a campaign file. Error messages name the option instead."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {
@@ -285,7 +285,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Derive a name from the preset and all options with a single value: `randread-16k-iodepth8`, or `etcd`."""
+    """Derive a name from the preset and all options with a single value, e.g. `randread-16k-iodepth8` or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

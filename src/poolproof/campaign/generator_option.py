@@ -1,6 +1,6 @@
 """The option that selects a workload's load generator, and the latency bin width of the default generator.
 
-They have their own module, so that `load` can use them without importing the campaign parser.
+They have a module of their own, so that `load` can use them without importing the campaign parser.
 """
 
 DEFAULT_GENERATOR = "fio"

@@ -1,7 +1,7 @@
 """A campaign's layouts, each with a name and an expression. An expression with braces describes several layouts.
 
-Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, and `{1..3}` and `{a,b{1,2}}` three
-each.
+Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, while `{1..3}` and `{a,b{1,2}}` describe
+three each.
 """
 
 import itertools
@@ -36,8 +36,8 @@ _TEXT = re.compile(r"[^{},]+")
 class Variant:
     """One layout of a matrix.
 
-    `varies`: the choices made in the braces, as pairs of an option's key and value. The key is empty for braces in a
-    word.
+    `varies`: the choices made in the braces, as pairs of an option's key and its value. The key is empty for braces in
+    a word.
     """
 
     expression: Expression
@@ -45,7 +45,7 @@ class Variant:
 
 
 class BraceMistake(ValueError):
-    """Raised for braces that cannot be expanded. `offset`: the mistake's position in the string."""
+    """The braces cannot be expanded. `offset`: the position of the mistake in the string."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class BraceMistake(ValueError):
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """Return the layouts that an expression describes. Choices made in braces become part of the layout's name.
+    """Return the layouts that an expression describes. The choices made in braces become part of a layout's name.
 
     Raises:
         CampaignError: the name or the expression has a mistake.
@@ -83,7 +83,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
 
 
 def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
-    """Return the names of those of the campaign's devices that the layout uses."""
+    """Return the names of the devices that the layout uses, out of the campaign's `devices`."""
     return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
 
 
@@ -106,7 +106,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
     Raises:
         CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
-            or has an empty choice for a word; or there are more than MOST_VARIANTS layouts.
+            or has an empty choice for a word, or the braces describe more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -141,7 +141,7 @@ def expand_text(text: str) -> tuple[str, ...]:
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
     """Expand the braces in `text` from position `at`. Return the resulting strings and the end position.
 
-    Inside a brace, expansion ends at the next `,` or `}`. Otherwise, it ends at an unmatched `}` or at the end of
+    Inside a brace, the expansion ends at the next `,` or `}`. Otherwise, it ends at an unmatched `}` or at the end of
     `text`.
     """
     found: tuple[str, ...] = ("",)
@@ -214,7 +214,7 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """Return the span of one character in an argument, or of the whole argument if the character can't be located."""
+    """Return the span of one character in an argument, or of the whole argument if the character cannot be located."""
     start = text.find(_text(argument), argument.span.start)
     return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 

@@ -26,11 +26,11 @@ LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
-"""The default minimum and maximum number of trials per cell and build with `until`."""
+"""The default minimum and maximum number of trials per cell and build if the campaign uses `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
-"""Steady-state criteria that are no longer supported, but may occur in recorded campaigns."""
+"""Steady-state criteria that were removed from poolproof, but may occur in recorded campaigns."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
@@ -49,7 +49,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
     """Read the `measure` section, which defines how each cell is measured.
 
     `default`: the values of missing keys.
-    `recorded`: whether the campaign is part of a run. In such campaigns, removed steady-state criteria are replaced
+    `recorded`: True if the campaign is part of a run. In such campaigns, removed steady-state criteria are replaced
     with `poolproof`.
 
     Raises:
@@ -93,9 +93,9 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
 
 
 def removed_criterion(text: str) -> str:
-    """Return a recorded campaign's steady-state criterion if it is an fio criterion, otherwise an empty string.
+    """Return a recorded campaign's steady-state criterion if it is one of fio's, otherwise an empty string.
 
-    No fio criterion is supported any longer.
+    fio's criteria were removed from poolproof.
     """
     match = re.search(r"\bsteady: (fio[a-z-]*)", text)
     return match[1] if match else ""
@@ -118,7 +118,7 @@ def _builds(node: Node) -> int:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """Raise a CampaignError if `time` and `until` are combined, or if an option of `until` is given without it."""
+    """Raise a CampaignError if `time` and `until` are combined, or if an option of `until` is used without `until`."""
     first = next((key for key, _ in table.entries if key.text in UNTIL_KEYS), None)
     if first is None:
         return
@@ -151,7 +151,7 @@ def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | No
 
 
 def _tolerance(node: Node) -> float:
-    """Return the tolerance as a fraction, which must be more than 0 and at most 0.5: 0.03 for `3%`."""
+    """Return the tolerance as a fraction, e.g. 0.03 for `3%`. It must be more than 0 and at most 0.5."""
     text, share = _percentage(node, "until: 3%")
     if share is None or not 0 < share <= _HALF:
         raise node.spot.mistake(
@@ -162,7 +162,7 @@ def _tolerance(node: Node) -> float:
 
 
 def _confidence(node: Node) -> float:
-    """Return the confidence level as a fraction, which must be at least 0.5 and less than 1: 0.95 for `95%`.
+    """Return the confidence level as a fraction, e.g. 0.95 for `95%`. It must be at least 0.5 and less than 1.
 
     Levels too close to 100% are rejected, because the level or its upper quantile would be rounded to 1.
     """
@@ -176,14 +176,14 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the value as written and as a fraction. The fraction is None if the value is not a percentage."""
+    """Return the value as written and as a fraction, which is None if the value is not a percentage."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 
 
 def _with_percent_sign(text: str) -> str:
-    """Append a percent sign to a number, as in `3%`. For anything but a number, return an empty string."""
+    """Append a percent sign to a number, as in `3%`. If the value is not a number, return an empty string."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 

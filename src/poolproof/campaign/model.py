@@ -1,4 +1,4 @@
-"""Dataclasses for a campaign and its parts, validated as far as possible without a host."""
+"""Dataclasses for a campaign and its parts, validated as far as this is possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -34,7 +34,7 @@ class Qcow2:
 
 @dataclass(frozen=True)
 class Emulated:
-    """An emulated disk. `model` determines its service times: hdd-7200, sata-ssd, nvme or hdd-failing."""
+    """An emulated disk. `model`: hdd-7200, sata-ssd, nvme or hdd-failing, which determines its service times."""
 
     model: str
     size_bytes: int
@@ -54,7 +54,10 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout, whose expression contains no braces. `varies`: its matrix choices: (("recordsize", "16k"),)."""
+    """A layout, whose expression contains no braces.
+
+    `varies`: the choices that distinguish it from other layouts of its matrix, as in (("recordsize", "16k"),).
+    """
 
     name: str
     expression: Expression
@@ -70,16 +73,16 @@ class JobSpec:
 
 
 OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
-"""Options with their values as written. An option with several values makes a matrix."""
+"""Options with their values as written. If an option has several values, they form a matrix."""
 
 
 @dataclass(frozen=True)
 class WorkloadRequest:
     """A workload as written, before its matrix is expanded. `--save` writes workloads in this form.
 
-    `options`: options for all job sections. They override the preset's options.
+    `options`: options for all job sections, which override the preset's options.
     `jobs`: the options of individual job sections.
-    `spots`: pairs of an option (`bs`, `section.bs`) and its location. The key "" stands for the workload itself.
+    `spots`: pairs of an option (`bs` or `section.bs`) and its location. An empty option stands for the workload itself.
     """
 
     preset: str | None = None
@@ -96,11 +99,11 @@ class Workload:
     """A workload: its fio jobs, and the metric by which its results are compared.
 
     `family`: the workload's name without the choices made in its matrix.
-    `cold`: whether trials start with cold caches, or None to use the setting in `measure`.
-    `fill`: whether test files are written first. False if trials use existing files that must not change (`dir`
+    `cold`: True if trials start with cold caches, or None to use the setting in `measure`.
+    `fill`: True if test files are written first. False if trials use existing files that must not change (`dir`
     layouts), or a block device that is not filled.
     `request`: the workload as written, from which all workloads of the family were expanded.
-    `engines`: the I/O engine files permitted on the command line. A campaign file can't permit any.
+    `engines`: the I/O engine files permitted on the command line. A campaign file cannot permit any.
     """
 
     name: str
@@ -115,7 +118,7 @@ class Workload:
 
     @property
     def generators(self) -> frozenset[str]:
-        """Return the names of the load generators that the jobs select. A valid workload has only one."""
+        """Return the names of the load generators that the jobs select. A valid workload selects only one."""
         return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
     @property
@@ -126,10 +129,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Until:
-    """The parameters of `measure: {until: 3%}`, with which trials run until the result is precise enough.
+    """The parameters of `measure: {until: 3%}`, which repeats trials until the result is precise enough.
 
-    `tolerance`: the confidence interval's maximum half-width, as a fraction of the mean.
-    `confidence`: the interval's confidence level.
+    `tolerance`: the maximum half width of the confidence interval, as a fraction of the mean.
+    `confidence`: the confidence level of the interval.
     `min_s`, `max_s`: the minimum and maximum duration of a trial in seconds.
     `steady`: the steady-state criterion.
     """
@@ -148,12 +151,12 @@ class Measure:
     `time_s`: the duration of each trial in seconds. It is ignored with `until`.
     `trials`, `most_trials`: the minimum and maximum number of trials per build. If the maximum is None, exactly
     `trials` are run.
-    `cold`: whether trials start with cold caches. With "reads", only workloads that read do.
+    `cold`: True if trials start with cold caches, or "reads" if this applies only to workloads that read.
     `seed`: the random seed.
     `until`: the required precision, or None if trials have a fixed duration.
-    `calibrate`: whether each disk is measured individually first.
+    `calibrate`: True if each disk is first measured individually.
     `builds`: the number of times that each layout is built.
-    `is_default_time`: whether `time_s` is the default, because the campaign doesn't set `time`.
+    `is_default_time`: True if `time_s` is the default, because the campaign does not set `time`.
     """
 
     time_s: float = 10.0
@@ -167,7 +170,7 @@ class Measure:
     is_default_time: bool = field(default=False, compare=False)
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """True if the workload's trials start with cold caches. `reads`: whether any of its jobs reads."""
+        """True if the workload's trials start with cold caches. `reads`: True if any of the workload's jobs reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
@@ -179,12 +182,12 @@ class Measure:
 
     @property
     def shortest_s(self) -> float:
-        """Return the minimum duration of a trial in seconds, as requested."""
+        """Return the minimum trial duration that the campaign requests, in seconds."""
         return self.time_s if self.until is None else self.until.min_s
 
     @property
     def longest_s(self) -> float:
-        """Return the maximum duration of a trial that the campaign requests, in seconds."""
+        """Return the maximum trial duration that the campaign requests, in seconds."""
         return self.time_s if self.until is None else self.until.max_s
 
 
@@ -204,7 +207,7 @@ class Campaign:
     """The layouts and workloads to measure. Each combination of a layout and a workload is a cell.
 
     `budget_s`: the time limit in seconds for building and filling layouts and for their trials, or None for no limit.
-    Bare disks are not included.
+    Time for bare disks does not count.
     `budget_origin`: the location of the line or option that sets the budget, for error messages.
     """
 
@@ -224,12 +227,14 @@ class Campaign:
 
     @property
     def generator_names(self) -> str:
-        """Return the names of all workloads' load generators, for use in messages: `fio`, or `fio and toy`."""
+        """Return the names of the load generators of all workloads, for use in messages: `fio`, or `fio and toy`."""
         return " and ".join(sorted({name for workload in self.workloads for name in workload.generators}))
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that determine the best layout: the goal's workloads, or all of them without a goal."""
+        """Return the workloads that determine the best layout: the goal's workloads, or all if the campaign has no
+        goal.
+        """
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

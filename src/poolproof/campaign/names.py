@@ -9,12 +9,12 @@ NAME_RULE = "letters, digits, `.`, `_` and `-`, starting with a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """True if the string is a valid layout, device, workload or campaign name. Valid names are safe in file paths."""
+    """True if the string is a valid layout, device, workload or campaign name, which is safe in file paths."""
     return _NAME.fullmatch(text) is not None
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return the name of one layout or workload in a matrix: `mirror[recordsize=16k]`, or without a key
+    """Return the name of a layout or workload in a matrix: `mirror[recordsize=16k]`, or without a key
     `pool[raidz1]`.
     """
     if not varies:
@@ -31,9 +31,9 @@ def slug(text: str) -> str:
 
 
 def slugs(texts: Iterable[str], otherwise: str = "") -> dict[str, str]:
-    """Return a unique slug for each string, keyed by string. The slug is `otherwise` if no valid character remains.
+    """Return a unique slug for each string, keyed by string. If no valid character remains, the slug is `otherwise`.
 
-    Strings that are long or differ only in invalid characters may have the same slug. In that case, a number is
+    Strings that are long or differ only in invalid characters may have the same slug. In this case, a number is
     appended to the later one.
     """
     names: dict[str, str] = {}
@@ -50,7 +50,7 @@ def slugs(texts: Iterable[str], otherwise: str = "") -> dict[str, str]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the most similar known word, or an empty string if none is similar."""
+    """Return `; did you mean …?` with the most similar known word, or an empty string if none is similar enough."""
     close = difflib.get_close_matches(word[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
 

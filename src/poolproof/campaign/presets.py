@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """Fio jobs that imitate the I/O of a real program. `source`: a reference for the numbers used."""
+    """fio jobs that imitate the I/O of a real program. `source`: a reference for the numbers used."""
 
     name: str
     summary: str

@@ -1,8 +1,8 @@
-"""Choose a default trial length that is sufficient for the percentile that the campaign's goal uses as its metric.
+"""Choose a default trial length that is sufficient for the percentile by which the campaign's goal is compared.
 
-Each trial needs at least ten I/Os or syncs slower than the percentile (`Metric.events_needed`). Because a layout's
-speed is unknown before its first trial, the default is chosen for a slow hard disk. A `time` set by the campaign takes
-precedence.
+Each trial needs at least ten I/Os or syncs that are slower than the percentile (`Metric.events_needed`). Because a
+layout's speed is unknown before its first trial, the default is chosen for a slow hard disk. A `time` set by the
+campaign takes precedence.
 """
 
 import math
@@ -24,15 +24,15 @@ def enough_s(metric: MetricId) -> int:
 
 
 def has_own_length(workload: Workload) -> bool:
-    """True if the duration of the workload's trials is determined by its own options."""
+    """True if the workload's own options determine the duration of its trials."""
     return any(name in _OWN_LENGTH for job in workload.jobs for name, _ in job.options)
 
 
 def with_enough_time(campaign: Campaign) -> Campaign:
     """Return a copy of the campaign whose default trial length is sufficient for its goal's percentile.
 
-    The trial length remains unchanged if the campaign sets `time` or `until` or has no goal, or if more than a minute
-    would be needed. `check` and `run` warn if trials may still be too short.
+    If the campaign sets `time` or `until` or has no goal, or if more than a minute would be needed, the trial length
+    remains unchanged. `check` and `run` warn if trials may still be too short.
     """
     measure = campaign.measure
     if not measure.is_default_time or measure.until is not None:

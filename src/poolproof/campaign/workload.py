@@ -1,4 +1,4 @@
-"""A campaign file's workloads, each given as a preset's name or as fio options. Lists of values make a matrix."""
+"""The workloads of a campaign file, each given as the name of a preset or as fio options. Lists form a matrix."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ _Axis = tuple[str, str]  # job section ("" for all of them) and option
 
 
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
-    """Read a workload from a campaign file. It is given as a preset's name or as a mapping of options.
+    """Read a workload from a campaign file, given as the name of a preset or as a mapping of options.
 
     Raises:
         CampaignError: the name, the preset, the metric, an option or a job section is invalid, a value has the wrong
@@ -76,7 +76,7 @@ def check_family(name: str, spot: Spot) -> None:
 
 
 def known_preset(name: str, spot: Spot) -> str:
-    """Return the name unchanged if there is a preset with this name, otherwise raise a CampaignError."""
+    """Return the name unchanged if it is the name of a preset. Otherwise, raise a CampaignError."""
     if name in PRESETS:
         return name
     guess = did_you_mean(name, PRESETS)
@@ -84,7 +84,7 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name, or raise a CampaignError if there is none."""
+    """Return the metric with this name, or raise a CampaignError if no metric has it."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric
@@ -95,7 +95,7 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return the request unchanged, or raise a CampaignError if its lists describe more than MOST_CELLS workloads."""
+    """Return the request unchanged. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
@@ -107,8 +107,7 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
     `where`: the mapping's name in error messages.
 
     Raises:
-        CampaignError: a key is not a fio option, a list is empty or repeats a value, or a value is not acceptable to
-            fio.
+        CampaignError: a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a value.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
@@ -136,7 +135,7 @@ def option_text(value: Scalar, key: str) -> str:
 
 
 def check_option_name(key: Scalar) -> None:
-    """Raise a CampaignError if the key can't be the name of a fio option. Whether fio has the option is not checked."""
+    """Raise a CampaignError if the key cannot be the name of a fio option. fio may still not have the option."""
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"
@@ -159,8 +158,8 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
     """Return `bandwidth` if every job is sequential and uses large blocks or the page cache, otherwise `iops`.
 
-    Large blocks are those of at least 64 KiB. For small sequential I/Os through the page cache, IOPS say nothing about
-    the disks, because the kernel merges the I/Os. Jobs with `fsync`, `fdatasync` or `sync` don't count as using the
+    Large blocks are those of at least 64 KiB. For small sequential I/Os through the page cache, IOPS do not describe
+    the disks, because the kernel merges the I/Os. Jobs with `fsync`, `fdatasync` or `sync` do not count as using the
     page cache.
     """
     options = [dict(job.options) for job in jobs]
@@ -168,7 +167,7 @@ def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
 
 
 def _merges(options: Mapping[str, str]) -> bool:
-    """True if the job is sequential and buffered, and uses neither `fsync`, `fdatasync` nor `sync`."""
+    """True if the job is sequential and buffered, and uses none of `fsync`, `fdatasync` and `sync`."""
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     is_buffered = options.get("direct") == "0" or options.get("buffered") == "1"
     syncs = any(options.get(name, "0") not in ("0", "none") for name in ("fsync", "fdatasync", "sync"))

@@ -1,4 +1,4 @@
-"""Write a campaign as YAML for `--save`. `parse_campaign` can parse the output."""
+"""Write a campaign as YAML for `--save`, in a form that `parse_campaign` can parse."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the layout's expression on one line, as written by the user or, without a source, in canonical form."""
+    """Return the layout's expression on one line, as the user wrote it or, without a source, in canonical form."""
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 
@@ -122,12 +122,12 @@ def _measure(measure: Measure, default: Measure) -> str:
 
 
 def _percent(share: float) -> str:
-    """Format a fraction as a percentage that is exactly equal to it, without rounding."""
+    """Format a fraction as a percentage, exactly and without rounding."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
 def _seconds(time_s: float) -> str:
-    """Format a duration exactly and without an exponent, which a campaign's durations can't have."""
+    """Format a duration exactly and without an exponent, which durations in a campaign cannot have."""
     return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
 
 
@@ -145,7 +145,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
 
 
 def scalar(text: str) -> str:
-    """Format a string as a YAML scalar, in double quotes unless it is safe without quotes."""
+    """Format a string as a YAML scalar, in double quotes unless it is safe without them."""
     if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return f'"{"".join(map(_escaped, text))}"'

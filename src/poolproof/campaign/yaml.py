@@ -40,7 +40,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` whose location is needed for errors about the whole campaign."""
+"""The keys of `measure` that errors about the whole campaign refer to, so that their location is needed."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -72,9 +72,9 @@ def read_campaign(path: Path | str) -> Campaign:
 def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
     """Parse a campaign without contacting a host.
 
-    `origin`: the source's name in error messages. It also provides the name of a campaign without a `name`.
-    `recorded`: whether the campaign is part of a run. Such a campaign was fully checked before the run, so that only
-    its references are checked again.
+    `origin`: the source's name in error messages. The campaign is named after it if it does not set `name`.
+    `recorded`: True if the campaign is part of a run. Such a campaign was fully checked before the run, so only its
+    references are checked again.
 
     Raises:
         CampaignError: the campaign contains a mistake.
@@ -162,7 +162,7 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """Return the entries of a top-level mapping, or an empty sequence if the campaign lacks the key."""
+    """Return the entries of a top-level mapping, or an empty sequence if the campaign does not have the key."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
@@ -199,7 +199,7 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """Return each workload family's request, keyed by the family's name."""
+    """Return the request of each workload family, keyed by the family's name."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 

@@ -172,9 +172,7 @@ def _io_limits(file: str, line: str) -> Iterator[IoLimit]:
 
 
 def _cpu(rows: Sequence[tuple[str, str]]) -> CpuLimits:
-    """Return the tightest limit, and the highest throttling counts of any group, because each group counts
-    separately.
-    """
+    """Return the tightest limit and the highest throttling counts, because each control group counts separately."""
     shares: list[float] = []
     quotas: dict[str, dict[str, int]] = {}
     periods, seconds = 0, 0.0

@@ -78,8 +78,7 @@ class Folder:
         return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
 
     def leads_to(self, name: str) -> str | None:
-        """Return the file type of the link's target, such as "a FIFO", "" for a regular file, or None if it does not
-        exist.
+        """Return the file type of a link's target, such as "a FIFO", "" for a regular file, or None for no target.
 
         Links in /dev and /proc lead to devices and to the open files of processes. For these directories, the result is
         always "an open file or a device".
