@@ -1,7 +1,7 @@
 """The additional cells for `measure: {calibrate: true}`, which measure each disk individually, without any layers.
 
-The results of a bare disk limit what the layouts that use it can reach. Bare disks are never ranked. Their names are
-not valid names for a campaign's layouts.
+From the results of the bare disks, poolproof computes limits for the layouts that use them. Bare disks are never
+ranked. Their names are not valid names for a campaign's layouts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

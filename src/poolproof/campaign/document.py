@@ -25,7 +25,7 @@ _DEEPEST = 200
 _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
-}  # keys of `measure` that users write at other levels, with an example of each
+}  # keys of `measure` that users often write at another level, each with an example
 _UNFIT_HINT = "save the file as UTF-8, without control characters"
 _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 

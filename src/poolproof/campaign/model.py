@@ -232,9 +232,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that determine the best layout: the goal's workloads, or all if the campaign has no
-        goal.
-        """
+        """Return the workloads that determine the best layout: the goal's, or all if the campaign has no goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

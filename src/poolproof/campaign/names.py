@@ -14,9 +14,7 @@ def is_name(text: str) -> bool:
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return the name of a layout or workload in a matrix: `mirror[recordsize=16k]`, or without a key
-    `pool[raidz1]`.
-    """
+    """Return the name of a layout or workload in a matrix: `mirror[recordsize=16k]`, or without key `pool[raidz1]`."""
     if not varies:
         return base
     return f"{base}[{','.join(f'{key}={value}' if key else value for key, value in varies)}]"

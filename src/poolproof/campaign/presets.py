@@ -49,9 +49,9 @@ _ETCD = Preset(
     # in client/pkg/fileutil). So does this job: fio allocates a new file for each trial (its default `fallocate`), and
     # removes it at the end (`unlink`). Nothing is read, neither by etcd nor by this job: overwriting a file would read
     # each page that a block covers only in part. Two things differ from the command in the article. Its 22 MiB are
-    # 10,030 commits, which take a good SSD a second: this job starts again at the beginning of its file until the time
-    # is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd writes through the page
-    # cache, and fdatasync writes the data to the disk.
+    # 10,030 commits, which take a good SSD a second. This job therefore starts again at the beginning of its file until
+    # its time is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd writes through the
+    # page cache, and fdatasync writes the data to the disk.
     name="etcd",
     summary="etcd's write-ahead log: 2300-byte appends to a new file, each followed by fdatasync",
     jobs=(_job("etcd", rw="write", bs="2300", size="64m", ioengine="sync", direct="0", fdatasync="1", unlink="1"),),

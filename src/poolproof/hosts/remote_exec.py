@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Not every shell's built-in kill accepts `kill -TERM -- -PID` or `kill -s`; all accept this form.
+# Some shells' built-in kill rejects `kill -TERM -- -PID` or `kill -s`, but all accept `kill -TERM -PID`.
 # If the input ends after the supervisor has ended, nothing is killed, because a daemon may still be leaving the group.
 # The shell that leads the group ignores SIGTERM, so that it can report the exit code of the program.
 _SUPERVISOR = r"""

@@ -24,7 +24,7 @@ from poolproof.process import decoded
 
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
-_WITHOUT_TIMER_S = 61  # a minute, plus the second by which the timer is later
+_WITHOUT_TIMER_S = 61  # a minute, plus the second that the timer waits longer
 
 # The watcher prints its process ID, so that the supervisor can end it when the worker has ended, and reads the worker's
 # ID. It sends SIGTERM without waiting, so that the supervisor can end it as soon as the worker ends, by a signal that
@@ -53,9 +53,9 @@ sh -c "$watcher" "$mark" 2>/dev/null | {
 }
 """
 
-# The shell's own messages, such as "Terminated", are not the program's: they are sent to /dev/null.
-# The timer's trap ends its sleep, with SIGKILL: a process that is not yet `sleep` could take another signal for the
-# shell's. The timer is in the group that it signals, so it must ignore that signal.
+# The shell's own messages, such as "Terminated", are sent to /dev/null, because they are not the program's output.
+# The timer's trap ends its sleep with SIGKILL, because a process that has not yet become `sleep` would handle any other
+# signal like the shell. The timer belongs to the group that it signals, so it must ignore that signal.
 _WORKER = r"""
 mark=$1
 exec 4>&2 2>/dev/null

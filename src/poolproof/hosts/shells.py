@@ -16,7 +16,7 @@ from poolproof.hosts import remote_shell, remote_stream
 from poolproof.hosts.base import Tick
 from poolproof.process import Dialogue
 
-_MOST = 4  # sshd lets one connection have ten sessions
+_MOST = 4  # sshd allows ten sessions per connection by default
 _GRACE_S = 5.0
 _FRESH_S = 0.02
 _DOUBT_S = 5.0

@@ -32,15 +32,15 @@ _SMALL_FILES = ("/sys/", "/proc/spl/", "/proc/self/mount", "/proc/meminfo", "/pr
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400
 _IDLE_CONNECTION_S = 60
-_LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)); ssh needs 17 more than the name while it binds
+_LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)), and ssh adds 17 bytes while binding
 _SSH_FAILED = 255
 _TAIL_CHARACTERS = 600
-# A run from a stranger names its hosts, and ssh puts such a name into the ProxyCommand of the user's configuration.
+# A run from a stranger can contain any host name, and ssh inserts it into the ProxyCommand of the user's settings.
 _DESTINATION = re.compile(r"(?!-)[\w.,:@%+=/\[\]-]{1,255}")
 _OPTIONS = (
     *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
     *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),
-    # After a minute of silence the connection is broken; a busy machine may be silent for some seconds.
+    # The connection counts as lost only after a minute of silence, because a busy machine may be silent for seconds.
     *("ServerAliveInterval=15", "ServerAliveCountMax=4"),
     # These options override settings in the user's configuration that make sense in a terminal but not here.
     *("RemoteCommand=none", "RequestTTY=no", "ClearAllForwardings=yes", "ForwardX11=no", "PermitLocalCommand=no"),

@@ -69,7 +69,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a corrected fio command, which fixes all findings. None if a job has no name or the program was not fio.
+    """Return a corrected fio command that fixes all findings, or None if the jobs are unknown, unnamed or not fio's.
 
     Options shared by all jobs are placed before the first --name, because fio applies those to every job.
     """

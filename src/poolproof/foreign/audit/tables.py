@@ -111,7 +111,7 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Ta
             other += 1
             is_row = len(words) == len(columns) and other <= _MOST_OTHER_ROWS
             if is_row and any(column.kind == "side" for column in columns):
-                continue  # tables of this kind also have rows with other units
+                continue  # such tables also have rows with other units
             return
         yield FoundResult(result, line_number, line_number, "text")
 

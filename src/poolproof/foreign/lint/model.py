@@ -116,8 +116,8 @@ class WrittenDevice:
 
     `exists`: False if nothing exists at the path.
     `is_block`: True for a block device.
-    `found`: the use of the device, worded as the end of a sentence (`is mounted at /`), or an empty string if it is
-    unused.
+    `found`: the contents or use of the device, worded as the end of a sentence (`is mounted at /`), or an empty string
+    if nothing was found.
     """
 
     exists: bool

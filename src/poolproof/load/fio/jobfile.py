@@ -29,7 +29,7 @@ _MOST_INCLUDED = 512 * 1024
 """The maximum total size of all included files in characters. It is needed because a file may include itself."""
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
-_MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`
+_MISSPELT = 0.75  # low enough to recognize four letters with two swapped: `nmae`
 _SIMILAR = 0.5
 MOST_PROBLEMS = 100
 """The maximum number of problems reported for one file or command."""

@@ -55,7 +55,7 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     for engine in (value for spec in specs for name, value in spec.options if name == "ioengine"):
-        _check_permitted("ioengine", engine, workload)  # before fio is asked about the engine and loads it
+        _check_permitted("ioengine", engine, workload)  # checked first, because fio would load it
     given = check_options(specs, host)
     names = ["job"] if len(given) == 1 else [job.name for job in given]
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))

@@ -36,14 +36,14 @@ RateKind = Literal["bw", "iops"]
 
 READ, WRITE, _TRIM = 0, 1, 2
 _KIB = 1024
-_PIECE_BYTES = 256 << 10  # larger pieces would not fit in the CPU's cache
+_PIECE_BYTES = 256 << 10  # larger pieces would not fit into the CPU's cache
 _LONGEST_LINE_BYTES = 1 << 20  # a line of a histogram log has at most 1856 numbers
 _LARGEST_BYTES = 512 << 20  # the columns of such a log take 1 to 2 GB
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
 _LONGEST_NS = 10**18  # 31 years; a longer latency means that the log is damaged
 _MOST_COUNT = 10**15  # I/Os; a larger count is damage
-_CHECKED_LINES = 20  # of each piece
+_CHECKED_LINES = 20  # the number of lines that are checked in each piece
 _LEAST_QUEUE = 0.5  # I/Os in flight; if the unit were µs, there would be 500
 _QUEUE_OF_ONE = 2.0  # I/Os in flight; if the unit were ns, the disk would be idle 99.8 % of the time
 _NAME = re.compile(r"_(bw|iops|lat|clat|slat|clat_hist)(?:\.\d+)?\.log")

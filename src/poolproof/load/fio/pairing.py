@@ -25,7 +25,7 @@ Format = Literal["json", "terse", "text"]
 _LINE = attrgetter("line")
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
-_FEWEST_IOPS = 20  # below this, IOPS as an integer are too coarse
+_FEWEST_IOPS = 20  # with lower IOPS, rounding to an integer is too coarse
 _ROUNDING = 0.03
 _SHORT_LAST = 0.1  # the last block of a file may be short
 _LONGER = 1.5  # when time is up, a slow disk still has to finish the I/O in flight
@@ -91,7 +91,7 @@ def _above(
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
     if nearest is None:
         return None
-    # the commands around it, with no result in between
+    # the commands next to it, up to the nearest result in each direction
     below = bisect_left(results, nearest.line, key=_LINE)
     before = results[below - 1].line if below else 0
     after = results[below].line if below < len(results) else 0

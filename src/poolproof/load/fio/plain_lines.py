@@ -75,7 +75,7 @@ _RESULTS = re.compile(
 )
 _SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?")
 _QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io|[ \t])=3D")
-_MOST_TAKEN = 30  # a line of fio that is wrapped at 76 characters takes fewer lines
+_MOST_TAKEN = 30  # any fio line wrapped at 76 characters takes fewer lines
 _HEX = re.compile(r"(?:=[0-9A-F]{2})+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
 _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')

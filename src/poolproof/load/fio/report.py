@@ -21,7 +21,7 @@ from poolproof.load.outcome import Outcome
 
 _LIMIT_S = 60.0
 _CLOCK_ERROR_S = 0.05
-_SET_S = 5.0  # reports are less than 2 s apart, unless the whole machine stopped: then fio's runtime shows it too
+_SET_S = 5.0  # reports are less than 2 s apart, unless the whole machine stopped, which fio's runtime then shows too
 _LATEST_START_S = 30.0
 _GREP = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
 _PIECES = (

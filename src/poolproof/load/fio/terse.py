@@ -24,7 +24,7 @@ _MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
 _PERCENTILE = re.compile(r"^(\d++(?:\.\d++)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
-_AROUND = " \t\r\n`'\""  # code marks and quotes of a post
+_AROUND = " \t\r\n`'\""  # characters that mark code or quotations in a post
 
 
 def read_terse_line(line: str) -> Outcome | None:

@@ -17,7 +17,7 @@ from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome
 
-_LONGEST_LINE = 2000  # fio's own lines are far shorter
+_LONGEST_LINE = 2000  # lines printed by fio are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _NO_DIRECTION = ""

@@ -104,7 +104,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
-            cached.see(_AFTER.sub("", near.text, count=1))  # what follows dd on its line runs after it
+            cached.see(_AFTER.sub("", near.text, count=1))  # commands after dd on the same line run after it
         has_ended = True
 
 
