@@ -44,7 +44,9 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists, the only check for campaigns recorded in a run.
+    """Check that every name refers to something that exists.
+
+    This is the only check for campaigns recorded in a run.
 
     Raises:
         CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the

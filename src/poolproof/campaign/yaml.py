@@ -40,7 +40,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` that errors about the whole campaign refer to, so that their location is needed."""
+"""The keys of `measure` whose location is recorded, because errors about the whole campaign refer to them."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"

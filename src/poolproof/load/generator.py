@@ -183,7 +183,7 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to completion. Return the load as the generator read it, as text, and the completed process.
+        """Run the load to completion. Return the load, as the text that the generator read, and the completed process.
 
         `status_s`: the interval between status reports, or None for no reports.
         `before`: called immediately before the program starts.

@@ -174,7 +174,7 @@ class Difference:
 
     @property
     def repeated(self) -> Interval:
-        """Return the ratio of the means with a 95% prediction interval for a repeat with as many trials.
+        """Return the ratio of the means with a 95% prediction interval for a repeat with the same number of trials.
 
         The interval combines the errors of the measurement and of its repeat. Variance between builds or days is
         included only as far as the means' errors include it. `low` and `high` are None if the difference cannot be
@@ -190,7 +190,7 @@ class Difference:
         return self._around(risk, 1.0)
 
     def repeated_at(self, risk: float) -> Interval:
-        """Return the ratio of the means with a prediction interval for a repeat with as many trials.
+        """Return the ratio of the means with a prediction interval for a repeat with the same number of trials.
 
         `risk`: the probability that the repeat falls outside the interval.
         """

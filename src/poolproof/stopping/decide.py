@@ -72,7 +72,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint up to this time and the next one after it, with None for one that does not exist."""
+    """Return the last checkpoint up to this time and the next one after it, with None in place of a missing one."""
     last = None
     for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + _TINY):
@@ -84,8 +84,8 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     """Return the decision, without its confidence interval if the load generator sent too few reports.
 
-    Values between two reports are only interpolated, and too few reports therefore make the interval unreliable. fio
-    sends no report while its queue is stuck, which can last seconds while ZFS commits a transaction group.
+    The interval would be unreliable, because values between reports are only interpolated. fio sends no report while
+    its queue is stuck, which can last seconds while ZFS commits a transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)

@@ -163,7 +163,7 @@ def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
 
 
 def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
-    """Yield the number of numjobs clones whose values are missing from the text, if each clone reports separately."""
+    """Yield the number of a job's clones whose values are missing from the text, if clones report separately."""
     quoted = Counter[str]()
     for part in found.result.parts:
         quoted[part.name] += part.clones

@@ -261,8 +261,8 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
 def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """True if it is uncertain whether the command found in the text produced the result.
 
-    It is uncertain if another command fits as well, or if the command is below the result, more than 40 lines above it,
-    or separated from it by another result or command.
+    This is the case if another command fits as well, or if the command is below the result, more than 40 lines above
+    it, or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:

@@ -86,9 +86,9 @@ class Record:
 
     @property
     def is_bench_fio(self) -> bool:
-        """True if the file is named like bench-fio's results (`randread-16-4`) or its logs.
+        """True if the file name follows bench-fio's pattern for results, as in `randread-16-4`, or for logs.
 
-        A log's name begins with `randread-iodepth-16-numjobs-4`, for example.
+        The name of a log begins like `randread-iodepth-16-numjobs-4`.
         """
         return _BENCH_FIO.match(self.stem) is not None
 

@@ -82,7 +82,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Return the results in the files. fio's logs are used only if the result of the same run is in no other file."""
+    """Return the results in the files. fio's logs are used only if no other file has the result of their run."""
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):

@@ -28,7 +28,7 @@ _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
     """Return the script's fio calls for each combination of its loop variables' values.
 
-    If no values are known, they are returned as a single combination without values.
+    If no values are known, the result is a single combination without values.
     """
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)

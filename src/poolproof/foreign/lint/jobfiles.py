@@ -43,7 +43,10 @@ def sets_fio_option(text: str) -> bool:
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
-    """Parse a job file, which may be part of a larger text beginning at line `first_line` and character `start`."""
+    """Parse a job file that may be part of a larger text.
+
+    `first_line`, `start`: the line and the character at which the job file begins in that text.
+    """
     read = read_job_file(
         text,
         environment=surroundings.environment,

@@ -72,8 +72,8 @@ class Job:
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
         """Return a time option's value in seconds, or None if the option is missing or invalid.
 
-        `bare_us`: the length, in microseconds, of one unit of a number without a suffix: 1,000,000 for most options, 1
-        for `thinktime`.
+        `bare_us`: the unit of a number without a suffix, in microseconds: 1,000,000 for most options, 1 for
+        `thinktime`.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6
@@ -95,7 +95,7 @@ class Job:
         return any(each.low != each.high for each in (found.read, found.write, found.trim) if each)
 
     def kb_base(self, name: str) -> int:
-        """Return the meaning of `k` in an option's value: 1024 or 1000.
+        """Return the factor for the suffix `k` in an option's value: 1024 or 1000.
 
         kb_base does not affect options that fio reads before it.
         """

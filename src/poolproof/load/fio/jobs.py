@@ -197,7 +197,7 @@ def device_fill_job(path: str, size_bytes: int) -> Jobs:
 
 
 def _fill_block(job: Job) -> str:
-    """Return a block size for filling a job's files that is not larger than the smallest file."""
+    """Return a block size for filling a job's files, no larger than the smallest file."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)

@@ -122,7 +122,7 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the result of a run, taken from the last complete document, because values accumulate.
+    """Return the result of a run from the last complete document, which includes the values of earlier ones.
 
     Lines outside the documents become notes. Raises FioError if the input has no complete fio JSON document.
     """

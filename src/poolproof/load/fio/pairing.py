@@ -183,7 +183,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is a possible number of clones: 1, that of one job, or that of all jobs.
+    """True if the jobs can explain the number of clones: it is 1, that of one job, or that of all jobs.
 
     If `numjobs` is a variable, any number is possible.
     """

@@ -91,8 +91,7 @@ def parse_percent(text: str) -> int | None:
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
     """Parse a time into microseconds. As in fio, an unknown suffix (`10sec`, `1min`) means microseconds.
 
-    `bare_us`: the length, in microseconds, of one unit of a number without a suffix: 1,000,000 for most options, 1 for
-    `thinktime`.
+    `bare_us`: the unit of a number without a suffix, in microseconds: 1,000,000 for most options, 1 for `thinktime`.
     """
     return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
@@ -145,7 +144,7 @@ def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
 
 
 def kb_base_of(options: Mapping[str, str]) -> int:
-    """Return the meaning of `k` in a job with these options: 1024 or 1000."""
+    """Return the factor for the suffix `k` in a job with these options: 1024 or 1000."""
     return 1000 if (options.get("kb_base") or "").strip() == "1000" else 1024
 
 
@@ -154,7 +153,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
     Options with invalid values are ignored.
 
-    `kb_base`: takes an option's name, and returns the meaning of `k` in its value (1024 or 1000).
+    `kb_base`: takes an option's name, and returns the factor for the suffix `k` in its value (1024 or 1000).
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)

@@ -62,7 +62,7 @@ def count_of(text: str | None, default: int = 1) -> int:
 
 
 def whole(value: float | None) -> int | None:
-    """Round to an integer, or return None for None."""
+    """Round to an integer. None stays None."""
     return None if value is None else round(value)
 
 

@@ -139,7 +139,10 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`: 1 without braces."""
+    """Return the number of paths to which the shell expands a path such as `path{1..8}` or `path{a,b}`.
+
+    It is 1 if the path has no braces.
+    """
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
     return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
 
