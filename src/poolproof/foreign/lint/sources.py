@@ -158,8 +158,7 @@ def _decoded(file: BinaryIO, name: str) -> str:
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
-    """Return the inputs of a job file in `folder`: environment variables, machine facts, and a reader of included
-    files.
+    """Return the inputs of a job file in `folder`: environment variables, machine facts, and a function for `include`.
 
     Included files are looked up first in the working directory, as in fio, and then in `folder`. The job file may come
     from a stranger, and findings quote lines of included files. For this reason, a file is included only if it is a
