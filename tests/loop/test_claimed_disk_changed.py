@@ -3,11 +3,14 @@ is wiped at the end only if it is still the same disk and the machine was not re
 a message.
 """
 
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -30,6 +33,7 @@ pytestmark = pytest.mark.parallel
 
 HOST = LocalHost()
 _SIZE = 64 << 20
+_LABEL = "a1b2c3d4"
 _PARTITION_TABLE = r"""
 { printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\020\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |
   dd of="$0" bs=1 seek=446 conv=notrunc status=none
@@ -130,7 +134,7 @@ def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
 
 def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
     """Claim the disk as a run does."""
-    site = site_of(survey(HOST, ("wipefs",)), "t", str(testbed.path), str(testbed.path), is_here=True)
+    site = site_of(survey(HOST, ("wipefs",)), _LABEL, str(testbed.path), str(testbed.path), is_here=True)
     facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
     (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
     (claim,) = plan.steps
@@ -140,12 +144,12 @@ def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
 
 
 def _owned(journal: Journal) -> Owned:
-    return Owned("t", (str(journal.path.parent),))
+    return Owned(_LABEL, (str(journal.path.parent),))
 
 
 def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
     path = claimed.volume.path
-    step = Step("make ext4", ("mkfs.ext4", "-q", "-L", "t", path), overwrites=(path,))
+    step = Step("make ext4", ("mkfs.ext4", "-q", "-L", _LABEL, path), overwrites=(path,))
     apply(
         [step],
         HOST,
@@ -157,6 +161,44 @@ def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:
 
 def _bears_ext4(testbed: Testbed, disk: BlockFacts) -> bool:
     return "ext4" in testbed.command("wipefs", "--no-act", disk.path)
+
+
+@pytest.mark.parametrize(("name", "is_wiped"), [("zfs-b8bddc08c97c65dd", True), ("photos", False)])
+def test_a_cache_device_of_a_pool_that_wipefs_does_not_recognize_is_wiped(
+    testbed: Testbed, name: str, is_wiped: bool
+) -> None:
+    """After an import, the cache device of a destroyed pool has no signature but its partition table (OpenZFS 2.1)."""
+    with _loop_disk(testbed) as disk:
+        journal, _ = _claimed(testbed, disk)
+        _write_gpt(Path(disk.path), name)
+        testbed.command("partx", "--add", disk.path)
+        try:
+            left = undo_all(journal, HOST, _owned(journal))
+        finally:
+            testbed.command("partx", "--delete", disk.path)
+        assert (left == ()) == is_wiped
+        assert (testbed.command("wipefs", "--no-act", disk.path) == "") == is_wiped
+
+
+def _write_gpt(disk: Path, name: str) -> None:
+    """Write a partition table with one partition of this name, as zpool does: UEFI 2.10, 5.3.2 and 5.3.3."""
+    last, zfs = _SIZE // 512 - 1, UUID("6a898cc3-1dd2-11b2-99a6-080020736631").bytes_le
+    entry = struct.pack("<16s16sQQQ72s", zfs, UUID(int=1).bytes_le, 2048, 4095, 0, name.encode("utf-16-le"))
+    entries = entry.ljust(128 * 128, b"\0")
+
+    def header(own: int, other: int, table: int) -> bytes:
+        tail = struct.pack(
+            "<QQQQ16sQIII", own, other, 34, last - 33, UUID(int=2).bytes_le, table, 128, 128, zlib.crc32(entries)
+        )
+        start = struct.pack("<8sII", b"EFI PART", 0x10000, 92)
+        crc = zlib.crc32(start + bytes(8) + tail)
+        return (start + struct.pack("<II", crc, 0) + tail).ljust(512, b"\0")
+
+    protective = (bytes(446) + struct.pack("<8BII", 0, 0, 2, 0, 0xEE, 0xFF, 0xFF, 0xFF, 1, last)).ljust(510, b"\0")
+    with disk.open("r+b") as file:
+        file.write(protective + b"\x55\xaa" + header(1, last, 2) + entries)
+        file.seek((last - 32) * 512)
+        file.write(entries + header(last, 1, last - 32))
 
 
 @contextmanager

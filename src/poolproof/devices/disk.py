@@ -49,12 +49,13 @@ printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
 # label into each label and name that they can choose. A pool on a whole disk makes a partition table. Cache and spare
-# devices of a pool do not name the pool.
+# devices of a pool do not name the pool. wipefs may not recognize them either, so zpool's name of the partition counts.
 _FOREIGN = """
 foreign() {
   [ -n "$mine" ] || return 0
   found=$(
     lsblk --noheadings --list --paths --output NAME,TYPE "$disk" | while read -r part kind; do
+      case $(blkid --probe --output value --match-tag PART_ENTRY_NAME "$part") in zfs-*) echo zfs_member ;; esac
       case $kind in disk|part|loop) wipefs --no-act --noheadings --output TYPE,LABEL "$part" || exit ;; esac
     done
   ) || return
