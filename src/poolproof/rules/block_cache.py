@@ -1,17 +1,16 @@
-"""An LVM cache, whose results depend on whether it is warm or cold."""
+"""A cache device of LVM or ZFS, whose results depend on whether it is warm or cold."""
 
-from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, zfs_source
 from poolproof.units import format_size
 
 
 def _in_result(case: Case) -> Findings:
-    names = case.target.cache_devices if case.target else ()
-    fast = [leaf for leaf in case.leaves if leaf.device in names]
-    if not fast:
-        return
+    of_lvm = case.target.cache_devices if case.target else ()
+    of_zfs = case.zfs.cache_devices if case.zfs else ()
+    fast = [leaf for leaf in case.leaves if leaf.device in (*of_lvm, *of_zfs)]
     device = ", ".join(leaf.device for leaf in fast)
     read, served = (sum(leaf.read_bytes for leaf in leaves) for leaves in (case.leaves, fast))
-    if case.load.reads and read:
+    if case.load.reads and fast and read:
         state = "warm" if served > read / 2 else "cold"
         yield notes(
             f"of the {format_size(read)} that the disks read, {format_size(served)} ({100 * served / read:.0f} %) came "
@@ -19,8 +18,10 @@ def _in_result(case: Case) -> Findings:
             "for that state only",
             weight=45,
         )
+    fast = [leaf for leaf in fast if leaf.device in of_lvm]  # ZFS writes only copies to its cache devices
+    device = ", ".join(leaf.device for leaf in fast)
     written, taken = (sum(leaf.write_bytes for leaf in leaves) for leaves in (case.leaves, fast))
-    if case.load.writes and written:
+    if case.load.writes and fast and written:
         yield notes(
             f"of the {format_size(written)} that the disks had written when {case.generator} ended, "
             f"{format_size(taken)} ({100 * taken / written:.0f} %) went to the cache device {device}: the result would "
@@ -30,12 +31,13 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    title="An LVM cache is warm or cold",
-    wrong="A cache device keeps its contents when the caches in RAM are dropped. With cachemode=writeback, filling the "
-    "file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold one. The "
-    "difference can be a factor of ten.",
-    shows="In a result: the target has an LVM cache. The counters show what share of the bytes the cache device read "
-    "or wrote.",
+    title="A cache device is warm or cold",
+    wrong="A cache device keeps its contents when the caches in RAM are dropped. With LVM's cachemode=writeback, "
+    "filling the file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold one. "
+    "A ZFS cache device fills as the ARC evicts data, also while the file is filled, and survives export and import. "
+    "The difference can be a factor of ten.",
+    shows="In a result: the target has an LVM cache or a ZFS cache vdev. The counters show what share of the bytes the "
+    "cache device read or wrote.",
     error="Correct for the state that the cache was in; too high or too low for any other.",
     fix="use a size larger than the cache device for steady results, or read the working set once before you measure "
     "a warm cache; compare only layouts whose caches are in the same state",
@@ -43,9 +45,11 @@ RULE = Rule(
         linux_source("6.12", "drivers/md/dm-cache-target.c", "cache_status"),
         linux_source("6.12", "drivers/md/dm-cache-policy-smq.c", "clean_target_met"),
         "man lvmcache",
+        zfs_source("2.1.11", "module/zfs/arc.c", "l2arc_rebuild_enabled"),
     ),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run on a volume with `lvm cache`.",
-    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; dmsetup status --target cache",
+    needs="Run on a volume with `lvm cache`, or on a pool with a cache device.",
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; "
+    "dmsetup status --target cache; grep l2_ /proc/spl/kstat/zfs/arcstats",
 )

@@ -14,7 +14,7 @@ _SHORTEST_S = 0.2  # l2arc_feed_min_ms by default; l2arc_write_boost is as large
 
 def _in_job(case: Case) -> Findings:
     seconds, size = asked_s(case), case.load.unique_bytes
-    if case.zfs is None or not case.zfs.has_cache or not case.load.reads or not seconds or not size:
+    if case.zfs is None or not case.zfs.has_cache or not case.load.reads or not seconds or not size or _is_warm(case):
         return
     rate = _fill_rate(case.zfs)
     if seconds * rate < size:
@@ -26,6 +26,12 @@ def _in_job(case: Case) -> Findings:
             f"{format_duration(seconds)}",
             weight=35,
         )
+
+
+def _is_warm(case: Case) -> bool:
+    """True if the cache device served most of the reads."""
+    use, found = (case.evidence.zfs, case.evidence.account) if case.evidence else (None, None)
+    return use is not None and found is not None and 2 * (use.l2_read_bytes or 0) > found.fio_read_bytes > 0
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:

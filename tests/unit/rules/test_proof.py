@@ -405,6 +405,21 @@ def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
 
 
+def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
+    """OpenZFS 2.1 in a lab: filling 96 MiB filled the cache device, which then served 97 % of the reads."""
+    facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("b",), arc_max_bytes=64 * MIB)
+    data = leaf("a", read_bytes=429_917, read_ios=25, read_merges=0)
+    cache = leaf("b", read_bytes=14_512_640, read_ios=879, read_merges=0)
+    found = account(read=(897 * 16 * KIB, 14_942_557))
+    evidence = Evidence(found, (data, cache), zfs=ZfsUse(data_misses=897, l2_read_bytes=14_512_640))
+    options = jobs("rw=randread bs=16k size=96m ioengine=psync time_based=1 runtime=3")
+    target = replace(_ZFS, record_bytes=16 * KIB, zfs=facts)
+    case = Case(options, said(read=direction(897 * 16 * KIB, 3.0, 16 * KIB)), evidence, target)
+    found_rules = {finding.rule: finding.message for finding in judge(case, "iops").findings}
+    assert "l2arc-cold" not in found_rules
+    assert "(97 %) came from the cache device b: the cache was mostly warm" in found_rules["block-cache"]
+
+
 def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
     """A write through an LVM cache: `slow_mib` on the slow disk, `fast_mib` on the cache device."""
     disks = [
