@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def command(
-    a: Annotated[Path, Argument(metavar="A", help="The run to compare with.")],
-    b: Annotated[Path | None, Argument(metavar="[B]", help="The run to compare. Default with --layouts: A.")] = None,
+    a: Annotated[Path, Argument(metavar="A", readable=False, help="The run to compare with.")],
+    b: Annotated[
+        Path | None, Argument(metavar="[B]", readable=False, help="The run to compare. Default with --layouts: A.")
+    ] = None,
     layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A.")] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,

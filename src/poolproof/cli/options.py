@@ -18,8 +18,8 @@ LOCAL = "local"
 Text = str | None
 Texts = list[str] | None
 
-Run = Annotated[Path, Argument(help="The run directory.")]
-Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one run.")]
+Run = Annotated[Path, Argument(readable=False, help="The run directory.")]
+Runs = Annotated[Path, Argument(metavar="DIR", readable=False, help="A folder with runs, or one run.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[

@@ -108,17 +108,27 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
 
 
 def ends_whole(path: Path) -> bool:
-    """True if the last line is complete. It may be incomplete after a crash or while it is being written."""
-    return read_end(path, -1) in (b"", b"\n")
+    """True if the file can be read and its last line is complete.
+
+    The last line may be incomplete after a crash or while it is being written.
+    """
+    try:
+        return read_end(path, -1) in (b"", b"\n")
+    except OSError:
+        return False
 
 
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
     """Return the lines that contain a trial in the current schema. Other lines are reported in `left_out`.
 
-    They get one entry per reason. An incomplete last line is ignored, because it was cut off by a crash or is still
-    being written.
+    They get one entry per reason, and so does a file that can't be read. An incomplete last line is ignored, because it
+    was cut off by a crash or is still being written.
     """
-    lines = whole_lines(path)
+    try:
+        lines = whole_lines(path)
+    except OSError as error:
+        left_out.append(SkippedRun(f"{name}, trials.jsonl", f"it cannot be read: {error.strerror}", f"ls -l {path}"))
+        return []
     _trials, refused = read_lines(lines)
     for (why, hint), numbers in refused.items():
         which = f"line {numbers[0]}" + (f" and {len(numbers) - 1} more" if len(numbers) > 1 else "")
