@@ -1,1 +1,1 @@
-"""The rules, one file for each pitfall, and the judge, which turns their findings into a verdict."""
+"""The rules, with one module per pitfall, and the judge, which turns their findings into verdicts."""

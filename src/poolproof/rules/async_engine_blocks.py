@@ -46,9 +46,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _only_fills_the_cache(jobs: list[LoadPart]) -> bool:
-    """True if the jobs only do buffered writes.
+    """True if the jobs do nothing but buffered writes.
 
-    The kernel sends these to the disk later, at a queue depth of its own choice.
+    The kernel writes such data to the disk later, at a queue depth of its own choice.
     """
     return all(job.writes and not job.reads and not job.direct for job in jobs)
 
@@ -69,9 +69,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs, or iodepth=1 where direct I/O is impossible.
+    """Return changes that set direct=1, because libaio is asynchronous only with direct I/O.
 
-    This is the case on ZFS and with unsuitable block sizes.
+    If direct I/O is impossible, because the target is ZFS or the block size is unsuitable, they set iodepth=1 instead.
     """
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}

@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Findings:
 def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
     """Yield a finding if background I/O accounts for more than 5 % of the counted bytes.
 
-    `size`: the number of background bytes in the window.
+    `size`: the estimated number of bytes that background I/O moved in the measurement window.
     """
     if flow is None or size <= _SHARE * flow.counted_bytes or not flow.in_order:
         return

@@ -1,4 +1,4 @@
-"""fio's clock did not advance."""
+"""A clock that did not advance while fio was measuring."""
 
 from poolproof.rules.model import Case, Finding, Rule, fio_issue, fio_source, suspects
 from poolproof.rules.reported import ReportedDirection, each_part, fio_release

@@ -40,8 +40,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
     """Return the fraction of the run time that a clone spent paused by thinktime, from 0 to 1.
 
-    fio pauses after every `thinktime_blocks` I/Os, with reads and writes counted together. If only `thinktime_iotime`
-    is set, fio instead pauses each time it has done I/O for that long (handle_thinktime).
+    fio pauses after every `thinktime_blocks` I/Os, counting reads and writes together. If only `thinktime_iotime` is
+    set, fio pauses each time it has done I/O for that long (handle_thinktime).
     """
     fio = fio_job(job)
     pause_s, ran_s = fio.seconds("thinktime", bare_us=1) or 0.0, (part.figures.runtime_ms or 0) / 1e3
@@ -55,9 +55,10 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the combined rate limit for reads or writes of all clones in the result, or None if there is no limit.
+    """Return the sum of the rate limits of all clones in the result, for reads or for writes; None without a limit.
 
-    The option lists the limits for reads, writes and trims. A missing value defaults to the one before it.
+    The option takes up to three comma-separated limits: for reads, writes and trims. A missing one defaults to the one
+    before it.
     """
     fio = fio_job(job)
     values = [value for value in (fio.text(option) or "").split(",") if value.strip()]

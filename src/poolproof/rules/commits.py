@@ -10,11 +10,11 @@ from poolproof.rules.reported import each_sync_has_data
 
 @dataclass(frozen=True)
 class Commits:
-    """The number of syncs with data to write, and the number of requests that made data durable.
+    """The number of syncs that had data to write, and the number of requests that made data durable.
 
-    `needed`: the minimum number of durable requests required. It is lower than `syncs` if there are several clones,
-    because a single flush can serve one sync from each of them.
-    `durable`: the number of durable requests counted, or None if the kernel does not count some disk's flushes.
+    `needed`: the minimum number of durable requests for these syncs. With several clones, it is lower than `syncs`,
+    because a single flush can serve one sync from each clone.
+    `durable`: the counted durable requests, or None if the kernel does not count the flushes of some disk.
     """
 
     syncs: int
@@ -23,18 +23,16 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The number of durable requests counted per request needed.
-
-        None if flushes were not counted or nothing was synced.
-        """
+        """The ratio of counted to needed durable requests. None if flushes were not counted or nothing was synced."""
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 
 def commits(case: Case) -> Commits | None:
-    """Compare the number of syncs with the number of flushes, or return None if nothing was counted.
+    """Compare the number of syncs with the number of flushes that reached the disks.
 
-    Also returns None if it is unknown whether the disks have write caches. A disk without a volatile write cache gets
-    no flushes, so its writes are counted instead: each of them is durable as soon as it completes.
+    On a disk without a volatile write cache, the writes are counted instead, because such a disk gets no flushes and
+    each write is durable as soon as it completes. Returns None if nothing was counted, or if it is unknown whether the
+    disks have write caches.
     """
     if case.outcome is None or case.target is None or case.target.write_through is None:
         return None
@@ -53,8 +51,8 @@ def _syncs(case: Case, reported: PartOutcome) -> int:
     """Return the number of syncs that had data to write, or 0 if the job requests no syncs.
 
     fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
-    may have had nothing to write, at most one is counted per `sync_every` × queue depth writes. None is counted if the
-    writes themselves are synchronous.
+    may have had nothing to write, at most one sync is counted for every `sync_every` × queue depth writes. If the
+    writes themselves are synchronous, no sync is counted.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

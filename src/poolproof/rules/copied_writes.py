@@ -1,4 +1,4 @@
-"""Writes that only copied the data into memory when submitted, so their latency says nothing about a disk."""
+"""Writes that the engine only copies into memory, so their latency says nothing about a disk."""
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import writes_at_end

@@ -1,17 +1,17 @@
 """Request accounting for the rules: whether the disks did enough work for the I/Os that fio counted.
 
-Byte counts can prove a bandwidth, but not always IOPS and latency, because a request may move more than fio asked for.
-Examples are readahead, or reading a whole ZFS record or page for a block of 512 bytes. The cache then serves many of
-the following I/Os. Therefore, each I/O must have caused work of its own at the disks. That work is counted in up to
-four ways, of which the lowest count decides:
+Byte counts can prove a bandwidth, but they cannot always prove IOPS and latency. A request may move more than fio asked
+for, for example because of readahead, or because ZFS reads a whole record for a block of 512 bytes. A cache then serves
+many of the following I/Os. Therefore, each I/O must have caused work of its own at the disks. That work is counted in
+up to four ways, and the lowest count decides:
 
-- Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio()
-  and blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can
-  only add requests. A write needs one request per copy (`_copies`). ZFS and the page cache combine neighbouring blocks
-  before they reach the block layer (vdev_queue_aggregate() in OpenZFS 2.1), where no counter sees it. Sequential I/O
-  with fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks to combine.
-- The bytes of large I/Os. These are split into many requests at `max_sectors_kb`, so a sufficient number of requests
-  does not show that all I/Os reached the disks.
+- Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio() and
+  blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can only
+  add requests. A write needs one request per copy (`_copies`). ZFS and the page cache combine neighbouring blocks above
+  the block layer, where no counter sees it (vdev_queue_aggregate() in OpenZFS 2.1). Sequential I/O with fewer requests
+  than I/Os is therefore unproven. Random I/O has no neighbouring blocks to combine.
+- The bytes of large I/Os. These are split into many requests at `max_sectors_kb`, so even a sufficient number of
+  requests does not show that all I/Os reached the disks.
 - The bytes of whole records, because ZFS reads a whole record to verify its checksum (arc_read() in OpenZFS 2.1).
 - Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, plus direct_read_count since 2.3).
 """
@@ -36,7 +36,7 @@ _MAY_BE_SPLIT = 64 * 1024  # the smallest usual max_sectors_kb and stripe; small
 
 @dataclass(frozen=True)
 class Coverage:
-    """One way to compare fio's I/Os with the disks' work: the number of I/Os, the work needed, and the work counted.
+    """A comparison of fio's I/Os with the disks' work: the number of I/Os, the work they need, and the work counted.
 
     `counted_text`: the counted work as text for messages, e.g. "94 requests".
     """
@@ -61,15 +61,15 @@ class Coverage:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding that reports too low a ratio."""
+        """The effect of a finding about this ratio when it is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
 
 def random_reads(case: Case) -> Coverage | None:
-    """Compare the disks' work with the random reads that should be cold, or return None if that is impossible.
+    """Compare the disks' work with the random reads that caches should not have served.
 
-    If the work was counted in several ways, the comparison with the lowest ratio is returned. The result is None if
-    there are no such reads or nothing was counted.
+    If the work was counted in several ways, the comparison with the lowest ratio is returned. Returns None if there are
+    no such reads or the work was not counted.
     """
     found = account(case)
     random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
@@ -104,7 +104,7 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
 def _record_bytes(case: Case) -> int | None:
     """Return the number of bytes that ZFS reads at a time, or None on other file systems.
 
-    This is the record size, or the size of the largest file if that is smaller than a record.
+    This is the record size, or the size of the largest file if that is smaller.
     """
     if case.target is None or not is_zfs(case.target) or not case.target.record_bytes:
         return None
@@ -119,11 +119,12 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 
 
 def counted_requests(case: Case, kind: Kind) -> int | None:
-    """Return the leaf devices' number of read or write requests, including merged requests but excluding flushes.
+    """Return the number of read or write requests of all leaf devices, including merged requests but excluding flushes.
 
     Writes to devices that only hold copies are not counted.
 
-    None if the requests were not counted, which is also assumed if the leaf devices moved bytes without a request.
+    Returns None if the requests were not counted. This is also assumed if the leaf devices moved bytes but show no
+    requests.
     """
     found, reads = account(case), kind == "read"
     copies = frozenset[str]() if reads else copy_devices(case)
@@ -140,12 +141,11 @@ def counted_requests(case: Case, kind: Kind) -> int | None:
 
 
 def _most_flushes(case: Case) -> float:
-    """Return the maximum number of a disk's flushes that may be requests without data.
+    """Return the maximum number of a disk's flushes that may be separate requests without data.
 
-    If every job commits each write, this is the number of writes or syncs, whichever is larger; otherwise, it is
-    unlimited. An fsync either sends such a request or writes a journal record with FUA. The kernel counts that record
-    as one request and, if the disk does not support FUA, as two flushes (blk_flush_policy() in Linux's
-    block/blk-flush.c).
+    If every job commits each write, this is the number of writes or of syncs, whichever is larger; otherwise, it is
+    infinite. An fsync either sends such a request or writes a journal record with FUA. The kernel counts that record as
+    one request and, if the disk does not support FUA, as two flushes (blk_flush_policy() in Linux's block/blk-flush.c).
     """
     writing = list(_of(case, "write"))
     if all(job is not None and job.commits_each_write for _, job in writing):
@@ -154,7 +154,7 @@ def _most_flushes(case: Case) -> float:
 
 
 def _commits_by_request(case: Case) -> bool:
-    """True if every flush is part of a write request, because direct writes with O_SYNC or O_DSYNC have FUA set.
+    """True if no flush is a separate request, because all writes are direct and use O_SYNC or O_DSYNC, which sets FUA.
 
     The kernel counts such a write and its flush as a single request (blk_account_io_done() in Linux's
     block/blk-flush.c). An fsync, in contrast, sends a separate request without data.
@@ -166,7 +166,7 @@ def _commits_by_request(case: Case) -> bool:
 
 
 def reads_reach_disks(case: Case) -> bool:
-    """True if the disks did enough work for every read that should be cold.
+    """True if the disks did enough work for every read that caches should not have served.
 
     This proves the IOPS and latencies of the reads.
     """
@@ -186,8 +186,8 @@ def writes_reach_disks(case: Case) -> bool:
     """True if the disks did separate work for each copy of each write before fio ended.
 
     Two kinds of writes need fewer requests. Clones that commit at the same time may share a request, because a file
-    system's journal or ZFS's intent log writes their data together. Whole ZFS records need no separate requests,
-    because each record is stored in its own place.
+    system's journal and ZFS's intent log combine their data. Whole ZFS records need no separate requests, because each
+    record is stored at a new location.
     """
     if not list(_of(case, "write")):
         return True
@@ -200,12 +200,12 @@ def writes_reach_disks(case: Case) -> bool:
 
 
 def data_write_requests(case: Case) -> int | None:
-    """Return the number of write requests, excluding those for btrfs's metadata, or None if they were not counted.
+    """Return the number of write requests without btrfs's metadata, or None if requests were not counted.
 
     btrfs writes each changed tree block to a new location (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
-    writes change many tree blocks, whose requests would conceal that data was combined or overwritten in RAM. The
-    number of tree blocks is estimated from below, using the bytes written in addition to the data. Nothing is
-    subtracted if the writes leave RAM one by one.
+    writes change many tree blocks, and the requests for these would conceal that data was combined or overwritten in
+    RAM. A lower bound on the number of tree blocks is computed from the bytes written in addition to the data. Nothing
+    is subtracted if the writes leave RAM one by one.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
     if requests is None or found is None or block is None:
@@ -221,14 +221,14 @@ def data_write_requests(case: Case) -> int | None:
 def _tree_block_bytes(case: Case) -> int | None:
     """Return the size of btrfs's metadata blocks in bytes, or None on other file systems.
 
-    Defaults to 16 KiB if the run did not record the size.
+    The default is 16 KiB, in case the run did not record the size.
     """
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
 def write_requests_needed(case: Case) -> float | None:
-    """Return the total number of requests that the writes need on all disks, or None if a result's job is unknown."""
+    """Return the number of requests that the writes need on all disks together, or None if the job is unknown."""
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
@@ -241,11 +241,11 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the minimum number of requests that one write needs on all disks together (the write amplification).
+    """Return the write amplification: the minimum number of requests that one write needs on all disks together.
 
-    A mirror sends one request per copy. Without this factor, two writes that were combined in RAM would pass for two
+    A mirror sends one request per copy. Without this factor, two writes that were combined in RAM would look like two
     separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes can
-    update their stripe's parity together. Striping without parity stores each block once.
+    update the parity of their stripe together. Striping without parity stores each block once.
     """
     found = account(case)
     if found is None:
@@ -254,7 +254,7 @@ def _copies(case: Case, *, of_commits: bool) -> float:
 
 
 def writes_wait_for_disks(case: Case) -> bool:
-    """True if each write returned only after its data had left RAM, so that its latency includes the disks' latency."""
+    """True if each write returned only after its data had left RAM, so that its latency includes that of the disks."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
         job is not None and (writes_are_synchronous(case, job) or writes_go_past_ram(case, job) is True) for job in jobs
@@ -262,9 +262,9 @@ def writes_wait_for_disks(case: Case) -> bool:
 
 
 def random_reads_in_order(case: Case) -> bool:
-    """True if the disks did enough work for the random reads that should be cold, or if there are no such reads.
+    """True if the disks did enough work for the random reads that caches should not have served.
 
-    If the work was not counted, the reads must bypass RAM, unless RAM is part of the measurement.
+    Also true without such reads. If the work was not counted, each of these reads must be known to bypass RAM.
     """
     found = random_reads(case)
     if found is not None:
@@ -274,8 +274,8 @@ def random_reads_in_order(case: Case) -> bool:
 
 
 def proves(case: Case) -> bool:
-    """True if the byte accounting and the requests for random reads prove where the data went.
+    """True if the byte accounting and the requests for random reads prove that the data came from or reached the disks.
 
-    Findings about caches that are based on the job alone are then dropped.
+    Findings about caches that rest on the job alone are then dropped.
     """
     return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))

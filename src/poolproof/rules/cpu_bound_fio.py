@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Findings:
 def _in_kernel_threads(case: Case) -> Findings:
     """Yield a finding if a processor was fully busy, but not with fio.
 
-    md, dm-crypt and ZFS do their work in separate threads.
+    md, dm-crypt and ZFS do their work in threads of their own.
     """
     host = case.evidence.host if case.evidence else None
     busy = [cpu for cpu in host.cpus if cpu.busy >= _BUSY] if host and case.outcome else []
@@ -34,7 +34,7 @@ def _in_kernel_threads(case: Case) -> Findings:
 
 
 def _polls(case: Case, reported: PartOutcome) -> bool:
-    """True if the job polls for completions, which keeps a processor fully busy by design."""
+    """True if the job polls for completions, because polling keeps a processor fully busy by design."""
     job = case.job_named(reported.name)
     return job is not None and any(fio_job(job).flag(name) for name in ("hipri", "sqthread_poll"))
 

@@ -16,15 +16,15 @@ def _record_bytes(case: Case) -> int:
 def _buffer_bytes(job: LoadPart) -> int:
     """Return the total size of a clone's write buffers in bytes.
 
-    fio allocates `iodepth` buffers of `bs` bytes and fills each of them only once.
+    fio allocates `iodepth` buffers of `bs` bytes each, and fills each of them only once.
     """
     return job.block_bytes * (job.queue // job.clones)
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    """Return the jobs whose write buffers repeat within one record; empty if the target does not compress.
+    """Return the jobs that write the same buffer several times within one record, if the target compresses data.
 
-    A buffer that is filled with a short pattern is repetitive in itself.
+    A buffer that is filled with a short pattern is repetitive on its own.
     """
     writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
     return [

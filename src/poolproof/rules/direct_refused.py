@@ -1,4 +1,4 @@
-"""Direct I/O that the storage stack rejects, so that nothing is measured."""
+"""Direct I/O that the storage stack rejects, so nothing is measured."""
 
 from errno import EINVAL
 

@@ -31,8 +31,8 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     """Yield a finding if the rate is higher than the disks' seek rate allows.
 
-    At lower rates, the buffer can have served only a few of the I/Os. If the disks are unknown, the rule checks the
-    number of passes over the data instead.
+    At lower rates, the buffer can have served only a few of the I/Os. If the disks are unknown, the number of passes
+    over the data is checked instead.
     """
     yield from _repeated(case)
     for kind in _KINDS:
@@ -51,7 +51,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _repeated(case: Case) -> Findings:
-    """Yield a finding if direct reads cover a small area of an unknown disk many times."""
+    """Yield a finding if direct reads cover a small area many times and the kind of disk is unknown."""
     unique, moved = case.load.unique_bytes, moved_bytes(case.outcome, "read")
     is_known = case.target is not None and (case.target.rotational is not None or case.target.volatile)
     if not case.cold or is_known or not unique or unique > _SURELY or moved is None or moved < _PASSES * unique:
@@ -66,10 +66,9 @@ def _repeated(case: Case) -> Findings:
 
 
 def _covered(case: Case, kind: Kind) -> float | None:
-    """Return the number of bytes per rotational disk that the random reads or writes cover.
+    """Return the size in bytes of the area that the random reads or writes cover on each rotational disk.
 
-    None if that number is unknown, exceeds the disks' buffers, or does not matter because a buffer cannot serve the
-    jobs.
+    Returns None if the size is unknown, if it exceeds the disks' buffers, or if a buffer cannot serve any of the jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
@@ -80,8 +79,8 @@ def _covered(case: Case, kind: Kind) -> float | None:
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     """True if a disk's buffer can serve the job's random reads or writes.
 
-    Reads count only if they should be cold. Writes count only if they bypass RAM and are acknowledged before they reach
-    the medium, which excludes frequent syncs and disks without a write cache.
+    Reads count only if caches should not serve them. Writes count only if they bypass RAM and are acknowledged before
+    they reach the medium, which excludes frequent syncs and disks without a write cache.
     """
     if not job.is_random:
         return False

@@ -1,4 +1,4 @@
-"""Compares a disk's requests with fio's I/Os, using the disk statistics in fio's report."""
+"""Compares the number of requests in fio's disk statistics with the number of I/Os that fio issued."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """The number of reads or writes that fio issued, and the maximum number of them that can have reached the disks.
+    """The number of reads or writes that fio issued, and how many of them can have reached the disks.
 
-    `reached` is an upper bound, because it includes merged requests, the layout of the files, the ramp, and the I/Os of
-    all job groups.
+    `reached` is an upper bound, because it includes merged requests, file layout, the ramp, and the I/Os of all job
+    groups.
     """
 
     issued: int
@@ -33,10 +33,10 @@ class Requests:
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
-    """Return the numbers of reads or writes and of their requests, or None if they are unknown or unreliable.
+    """Return the number of reads or writes and the number of requests that they caused, or None if it is unknown.
 
-    They are unknown if fio did not report them, and unreliable if it ran for less than 2 s. If every statistic is 0,
-    the result is also None, because some devices' counters do not work.
+    Also returns None if the statistics are unreliable: if fio ran for less than 2 s, or if every statistic is 0,
+    because some devices have counters that do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

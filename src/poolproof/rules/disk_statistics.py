@@ -1,4 +1,4 @@
-"""fio's own disk statistics show fewer requests than fio issued."""
+"""Disk statistics in fio's own report that show fewer requests than fio issued."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -38,7 +38,7 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
 
 
 def _cannot_combine(job: LoadPart, kind: Kind) -> bool:
-    """True if each I/O should result in at least one request, or count as a merged request."""
+    """True if each I/O should result in at least one request, or be counted as a merged request."""
     return job.direct or (kind == "read" and job.is_random)
 
 

@@ -1,4 +1,4 @@
-"""The state in which earlier jobs left a job's files.
+"""Determines the state in which earlier jobs left the files that a job uses.
 
 Earlier jobs may belong to the same run or to a previous run in the same input.
 """
@@ -12,11 +12,11 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""The number of passes after which random writes without a block map leave only 1/e³ = 5 % of the blocks unwritten."""
+"""The number of passes after which random writes that may repeat blocks leave only 1/e³ = 5 % of them unwritten."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
-    """Return the jobs that ended before this one started, in previous runs and in earlier phases of this run."""
+    """Return the jobs that ended before this job started, in previous runs and in earlier phases of its own run."""
     found = [part for load in case.earlier for part in load.parts]
     for phase in case.load.phases:
         if any(part is job for part in phase):
@@ -34,9 +34,9 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
-    """Return the name of the program that prepared one of the job's files, or None if there is none.
+    """Return the name of the program that prepared one of the job's files, or None if no program did.
 
-    `paths`: the program that prepared each file, keyed by path.
+    `paths`: maps the path of each prepared file to the program's name.
     """
     fio = fio_job(job)
     names = (name if name.startswith("/") or not fio.directory else f"{fio.directory}/{name}" for name in fio.filenames)
@@ -54,9 +54,9 @@ def _touching(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def _fills(part: LoadPart) -> bool:
-    """True if this job leaves no holes in the file.
+    """True if the job leaves no holes in its files.
 
-    This includes all jobs that read, because fio lays out their files (filesetup.c).
+    This includes every job that reads, because fio lays out files that are to be read (filesetup.c).
     """
     if part.reads:
         return True
@@ -73,7 +73,7 @@ def is_cut_short(part: LoadPart) -> bool:
 def skips_blocks(part: LoadPart) -> bool:
     """True if the job's random writes may leave some blocks unwritten even though they add up to the file's size.
 
-    This happens if the offsets are not uniformly distributed, or if fio keeps no map of the written blocks and makes
+    This happens if the offsets are not uniformly distributed, or if fio does not record the written blocks and makes
     fewer than 3 passes.
     """
     passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
@@ -83,7 +83,7 @@ def skips_blocks(part: LoadPart) -> bool:
 def is_skewed(part: LoadPart) -> bool:
     """True if the offsets are random, but not uniformly distributed.
 
-    In this case, fio keeps no map of the blocks (init.c, fixup_options) and ignores random_generator (io_u.c,
+    fio then does not record which blocks it has written (init.c, fixup_options), and ignores random_generator (io_u.c,
     get_next_rand_offset).
     """
     distribution = (fio_job(part).text("random_distribution") or "random").partition(":")[0].strip()
@@ -91,16 +91,16 @@ def is_skewed(part: LoadPart) -> bool:
 
 
 def has_no_map(part: LoadPart) -> bool:
-    """True if the offsets are random and fio keeps no map of the written blocks (norandommap).
+    """True if the offsets are random and fio does not record which blocks it has written (norandommap).
 
-    Without a map, some blocks may be written twice before others are written once.
+    Some blocks may then be written twice before others are written once.
     """
     fio = fio_job(part)
     return part.is_random and fio.flag("norandommap") and (fio.text("random_generator") or "").strip() != "lfsr"
 
 
 def different_blocks(blocks: float, writes: float) -> float:
-    """Return the expected number of distinct blocks hit by uniform random writes.
+    """Return the expected number of distinct blocks that uniform random writes hit.
 
     `blocks`: the total number of blocks in the file.
     """
@@ -108,14 +108,14 @@ def different_blocks(blocks: float, writes: float) -> float:
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the job makes uniform random writes until its time is up, and so reaches most blocks."""
+    """True if the job makes uniform random writes until its time limit, and so reaches most blocks."""
     return part.time_based and not is_skewed(part)
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:
-    """True if the earlier job `part` covers every extent of `job`.
+    """True if the extents of the earlier job `part` cover every extent of `job`.
 
-    Extents with different scales are compared by their starting points only.
+    If two extents are in different units (their scales differ), only their starts are compared.
     """
     reached: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for other in sorted(set(part.extents), key=lambda extent: extent.start):
@@ -125,10 +125,10 @@ def _covers(part: LoadPart, job: LoadPart) -> bool:
 
 
 def _is_covered(reached: Mapping[str, Sequence[tuple[float, float]]], extent: Extent) -> bool:
-    """True if the earlier job covers the whole extent.
+    """True if the earlier job's extents cover the whole extent.
 
-    `reached`: for each scale, the starts of the earlier job's extents in order. Each start comes with the largest end
-    up to that extent.
+    `reached`: maps each scale to (start, end) pairs, one for each extent of the earlier job, sorted by start. `end` is
+    the largest end among this extent and those before it.
     """
     for scale, ends in reached.items():
         at = bisect_right(ends, (extent.start, inf))

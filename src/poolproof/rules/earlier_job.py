@@ -1,4 +1,4 @@
-"""A file that an earlier job in the same input wrote only partially or through the page cache."""
+"""A file that an earlier job in the same input wrote only in part or through the page cache."""
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import cold_reads
@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True if the reads were faster than any disk and the file would fit in most servers' RAM."""
+    """True if the reads were faster than any disk, and most servers have enough RAM to cache the file."""
     if (case.load.unique_bytes or 0) >= _LARGE_BYTES:
         return False
     if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:

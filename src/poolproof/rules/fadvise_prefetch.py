@@ -1,4 +1,4 @@
-"""Sequential writes to a file that ZFS prefetches because of fio's hint."""
+"""Sequential writes to a file that ZFS prefetches because of the hint that fio gives."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job

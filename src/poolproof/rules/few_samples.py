@@ -24,7 +24,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _ios(job: LoadPart) -> int | None:
-    """Return the number of I/Os that each clone will issue, or None if it is unknown or the job measures no latency."""
+    """Return the number of I/Os that each clone will issue. None if it is unknown or the job measures no latency."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -32,7 +32,7 @@ def _ios(job: LoadPart) -> int | None:
 
 
 def _highest_percentile(job: LoadPart) -> float | None:
-    """Return the highest percentile below 100 in `percentile_list`, or None if there is none."""
+    """Return the highest percentile below 100 in the job's `percentile_list`, or None if it lists none."""
     try:
         asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
@@ -46,7 +46,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding on the sync latencies, or None if some of the syncs may have had nothing to write."""
+    """Return a finding on the sync latencies. None if some syncs may have had nothing to write."""
     job = case.job_named(result.name)
     return _timed(result.sync, "syncs", 2) if job is None or each_sync_has_data(case, job) else None
 
@@ -54,8 +54,7 @@ def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
     """Return a finding if the p99 is based on too few samples.
 
-    `fewest`: the number of samples below which nothing is reported. For syncs, it is 2, because end_fsync alone causes
-    one.
+    `fewest`: with fewer samples than this, nothing is reported. It is 2 for syncs, because end_fsync alone causes one.
     """
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:

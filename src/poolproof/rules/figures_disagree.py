@@ -1,4 +1,4 @@
-"""Values in the same line of fio's output that contradict each other."""
+"""Values on one line of fio's output that contradict each other."""
 
 from poolproof.rules.model import Case, Finding, Rule, fio_source, suspects
 from poolproof.rules.reported import ReportedDirection, each_part

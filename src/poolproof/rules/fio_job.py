@@ -1,6 +1,6 @@
-"""Gives rules about fio access to the fio job of a load part.
+"""Gives rules about fio access to the fio job behind a load part.
 
-If another load generator runs the part, this job has no options.
+If another load generator runs the part, the job has no options.
 """
 
 from poolproof.load.fio.job import Job
@@ -11,5 +11,5 @@ __all__ = ["fio_job", "is_fio_job"]
 
 
 def is_fio_job(part: LoadPart) -> bool:
-    """True if fio runs the part, in which case fio's defaults apply to any unset options."""
+    """True if fio runs this part of the load. Options that are not set then have fio's defaults."""
     return isinstance(part.source, Job)

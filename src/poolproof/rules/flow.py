@@ -1,7 +1,7 @@
-"""Byte accounting for the rules: the number of bytes moved by fio, expected at the disks, and counted at the disks.
+"""Byte accounting for the rules: compares the bytes moved by fio, expected at the disks and counted at the disks.
 
-The lowest acceptable ratios of counted to expected bytes are in `tolerances.py`, as is the ratio below which a result
-is refuted.
+`tolerances.py` defines the lowest acceptable ratios of counted to expected bytes, and the ratio below which a result is
+refuted.
 """
 
 import math
@@ -24,8 +24,8 @@ class Flow:
     """The byte accounting of reads or of writes: bytes moved by fio, expected at the disks, and counted at the disks.
 
     `least`: the lowest acceptable ratio of counted to expected bytes.
-    `of_all_work`: True if the expected bytes are everything that the disks had written after the final flush, and the
-    counted bytes are what they had written when the load ended.
+    `of_all_work`: True if the accounting compares two points in time: everything written by the end of the final flush
+    is expected, and the bytes written by the end of the load are counted.
     """
 
     moved_bytes: int
@@ -44,7 +44,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding that reports too low a ratio."""
+        """The effect of a finding about this ratio when it is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property
@@ -59,7 +59,8 @@ class Flow:
     def expected(self) -> str:
         """The expected bytes as text.
 
-        If fio moved a different amount, they are also shown as a multiple of it: `4.00 GiB (2 × 2.00 GiB)`.
+        If fio moved a different number of bytes, the text also shows the factor between the two: `4.00 GiB (2 × 2.00
+        GiB)`.
         """
         if self.of_all_work:
             return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
@@ -69,19 +70,19 @@ class Flow:
 
     @property
     def share(self) -> str:
-        """The ratio as text: `17 %`, `2.4 %`, `2.2 times`."""
+        """The ratio of counted to expected bytes as text: `17 %`, `2.4 %`, `2.2 times`."""
         if self.ratio >= 2:
             return f"{self.ratio:.2g} times"
         return f"{100 * self.ratio:.0f} %" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g} %"
 
     @property
     def counted_share(self) -> str:
-        """The counted bytes and their ratio to the expected bytes, as text: `512 MiB (25 % of 2.00 GiB)`."""
+        """The counted bytes and their share of the expected bytes as text: `512 MiB (25 % of 2.00 GiB)`."""
         return f"{self.counted} ({self.share} of {self.expected})"
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting, or None if there is no evidence or some leaf device's I/O was not counted.
+    """Return the byte accounting, or None without evidence or if the I/O of some leaf device was not counted.
 
     Writes to devices that only hold copies are excluded.
     """
@@ -109,7 +110,7 @@ def copy_devices(case: Case) -> frozenset[str]:
 
 
 def uncounted(case: Case) -> tuple[str, ...]:
-    """Return the names of the leaf devices whose I/O is not counted by the kernel."""
+    """Return the names of the leaf devices whose I/O the kernel does not count."""
     switched_off = case.target.not_counted if case.target else ()
     return tuple(leaf.device for leaf in case.leaves if not leaf.counted or leaf.device in switched_off)
 
@@ -117,7 +118,7 @@ def uncounted(case: Case) -> tuple[str, ...]:
 def reads(case: Case) -> Flow | None:
     """Compare the bytes that fio read with the bytes that the leaf devices read.
 
-    Return None if fio read nothing or a leaf device was not counted.
+    Returns None if fio read nothing or a leaf device's I/O was not counted.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes:
@@ -127,35 +128,30 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """Return the result of `reads`, or None if RAM is part of the measurement."""
+    """Return the same comparison as `reads`, or None if RAM is part of the measurement."""
     return reads(case) if case.cold else None
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return the result of `cold_reads` if its ratio is too low, otherwise None."""
+    """Return the comparison that `cold_reads` makes if its ratio is too low, otherwise None."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare the bytes that the leaf devices should have written with the bytes written up to the final flush.
-
-    The expected bytes are the bytes written by fio × the write amplification. Log records are not pool data, so writes
-    to log vdevs are excluded. If all data was synced when fio ended, so is the intent log on the pool's own disks.
-    Returns None if fio wrote nothing or a leaf device was not counted.
-    """
+    """Compare the bytes that the leaf devices should have written with those written by the end of the final flush."""
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return the result of `writes` if its ratio is too low, otherwise None."""
+    """Return the comparison that `writes` makes if its ratio is too low, otherwise None."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """Like `writes`, but counts only the bytes that the leaf devices had written when fio ended.
+    """Make the same comparison as `writes`, but count only the bytes that the leaf devices had written when fio ended.
 
     On a pool with log vdevs, a committed write counts as soon as all copies of the log contain it, because the log
     keeps it durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that
@@ -171,15 +167,15 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare the bytes that the leaf devices had written when fio ended with all that they wrote on fio's behalf.
+    """Compare what the leaf devices had written when fio ended with everything that they wrote on fio's behalf.
 
-    This detects deferred work. With write amplification, the disks may have written as many bytes as fio by the end and
-    still have most of their work ahead of them. Background writes are subtracted. Data that ZFS has committed to its
-    intent log does not count as deferred, although its transaction group writes it again.
+    This detects deferred work. With write amplification, the disks may have written as many bytes as fio when fio
+    ended, and still have most of their work ahead of them. Background writes are subtracted. Data that ZFS has
+    committed to its intent log does not count as deferred, although its transaction group writes it again.
 
-    None if fio wrote nothing, a leaf device was not counted, or each write had left RAM when it returned. Also None if
-    all data was synced when fio ended, because only the file system's own metadata is written after that. This does not
-    apply to ZFS, where the synced data may still be in the intent log only.
+    Returns None if fio wrote nothing, if a leaf device's I/O was not counted, or if each write had left RAM when it
+    returned. Also returns None if all data was synced when fio ended, because only the file system's own metadata is
+    written after that. ZFS is an exception, because its synced data may still be only in the intent log.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
@@ -198,10 +194,10 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return the first of `writes_at_end` and `deferred_writes` with too low a ratio, or None if both are high enough.
+    """Return whichever of `writes_at_end` and `deferred_writes` has too low a ratio, or None if both are high enough.
 
-    `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. These writes were
-    late rather than lost, because the final flush wrote them.
+    If both are too low, `writes_at_end` is returned. It is considered only if more than 5 % of the bytes were written
+    after fio ended. These writes were late rather than lost, because the final flush wrote them.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:
@@ -212,7 +208,7 @@ def late_writes(case: Case) -> Flow | None:
 
 
 def commits_each_write(case: Case) -> bool:
-    """True if every write is durable before its clone starts the next one, False if the load does not write."""
+    """True if every write is durable before its clone starts the next one. False if the load does not write."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(job.commits_each_write for job in writers)
 
@@ -226,7 +222,7 @@ def _ends_durable(case: Case) -> bool:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if at most 5 % of the job's writes were made after the last sync by the same clone."""
+    """True if at most 5 % of the job's writes came after the last sync of their clone."""
     written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
     ios = sum(part.figures.ios or 0 for part in written)
     return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
@@ -235,8 +231,8 @@ def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
 def _durable_at_end(case: Case, found: Account) -> float:
     """Return the number of bytes that the leaf devices had written when fio ended.
 
-    If everything was synced by then, the bytes on log vdevs are replaced by the number of bytes that their transaction
-    groups will write later.
+    If everything was synced by then, the bytes on log vdevs are replaced with the number of bytes that the transaction
+    groups will later write for them.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes
@@ -255,7 +251,7 @@ def _has_log(case: Case) -> bool:
 
 
 def _log_bytes(case: Case, found: Account) -> float:
-    """Return the number of bytes of log records that the leaf devices wrote up to the final flush, or 0 if unknown."""
+    """Return the number of bytes of log records that the leaf devices wrote, final flush included, or 0 if unknown."""
     use = case.evidence.zfs if case.evidence else None
     devices = case.zfs.log_devices if case.zfs else ()
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
@@ -276,9 +272,9 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
 def stored_share(case: Case) -> float:
     """Return the stored size of the data that fio read, as a fraction of its original size.
 
-    The fraction is 1 without compression. With compression, it is measured when the file is filled. If that measurement
-    is missing, it is derived from the compressibility of the data that the jobs write (buffer_compress_percentage), and
-    is 1 for jobs that only read.
+    Without compression, the fraction is 1. With compression, it is measured when the file is filled. If that
+    measurement is missing, the fraction is estimated from the compressibility of the data that the jobs write
+    (buffer_compress_percentage); if the jobs only read, it is 1.
     """
     found = account(case)
     if not compresses(case):
@@ -287,10 +283,11 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return the fraction of fio's written bytes that remains after compression, based on buffer_compress_percentage.
+    """Return the expected size of fio's writes after compression, as a fraction of their original size.
 
-    If several jobs write, the lowest percentage applies. The result is at least 0.01. A compressed unit occupies whole
-    sectors, so a 4 KiB record cannot shrink on a disk with 4 KiB sectors.
+    The fraction is derived from buffer_compress_percentage. If several jobs write, the lowest percentage applies. The
+    result is at least 0.01. A compressed unit occupies whole sectors, so a 4 KiB record cannot shrink on a disk with 4
+    KiB sectors.
     """
     writers = [job for job in case.load.parts if job.writes]
     if not compresses(case) or not writers or case.target is None:
@@ -310,12 +307,13 @@ def compresses(case: Case) -> bool:
 
 
 def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
-    """True if the byte accounting covers the data that was read or written, or both if `kind` is None.
+    """True if the byte accounting proves that the data came from or reached the disks.
 
-    This requires that fio moved data and that the ratios for all writes, and for the reads that should be cold, are
-    within bounds.
-    `of_commits`: if True, writes that are committed one by one only need to be durable at the end, because a later
-    write may replace them in RAM before the pool stores them.
+    fio must have moved data, and the ratios must be high enough for all writes, and for the reads that caches should
+    not have served.
+    `kind`: check only the reads or only the writes; None checks both.
+    `of_commits`: if every write is committed, require only that the writes were durable when fio ended. A later write
+    may replace such data in RAM before the pool stores it.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:

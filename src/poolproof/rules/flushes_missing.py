@@ -1,4 +1,4 @@
-"""Syncs that never reach the disks."""
+"""Syncs that never reach the disks as flushes."""
 
 from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source
@@ -21,7 +21,7 @@ def _in_result(case: Case) -> Findings:
 def _of_synchronous_writes(case: Case) -> Findings:
     """Yield a finding if mount options disable the flushes of O_SYNC writes and the disks received no flush.
 
-    Direct writes may be durable nevertheless, because the kernel can send them with FUA if the disk supports it.
+    Direct writes may be durable even so, because the kernel can send them with FUA if the disk supports it.
     """
     off = sorted(_OFF & set(case.target.mount_options)) if case.target and case.target.write_through is False else []
     jobs = [job for job in case.jobs if job.writes and job.writes_are_synchronous]

@@ -33,7 +33,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
-    """Return a clause naming the place where this queue depth is claimed, or an empty string if it is not claimed.
+    """Return a clause that says where this queue depth is claimed, or an empty string if it is not claimed.
 
     A claim can be in a job's name or in the text around the result.
     """
@@ -48,9 +48,9 @@ def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return ioengine=libaio if libaio can queue the job's I/O, otherwise iodepth=1.
+    """Return changes that set ioengine=libaio, or iodepth=1 if libaio cannot queue the job's I/O.
 
-    Buffered I/O, for example, is never really queued.
+    For example, libaio never queues buffered I/O.
     """
     may_be_libaio = fio_job(job).engine in _MAY_BE_LIBAIO and job.direct and not job.commits_each_write
     return {"ioengine": "libaio"} if may_be_libaio and not is_zfs(case.target) else {"iodepth": "1"}

@@ -1,4 +1,4 @@
-"""Combines the findings of all rules into a verdict for each metric, as explained in docs/verdicts.md."""
+"""Combines the findings of all rules into one verdict per metric, as docs/verdicts.md explains."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,10 +13,10 @@ from poolproof.verdicts import Verdict
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a result, and the findings that led to it, strongest first.
+    """The verdict on a result, with the findings that led to it, strongest first.
 
     `verdict`: the verdict on the chosen metric.
-    `verdicts`: the verdicts on metrics for which they differ from `verdict`, keyed by metric.
+    `verdicts`: the other metrics' verdicts, keyed by metric; only those that differ from `verdict`.
     """
 
     verdict: Verdict
@@ -25,9 +25,9 @@ class Judgement:
 
 
 def judge(case: Case, metric: MetricId | None = None) -> Judgement:
-    """Apply every rule to one result and return the verdict on a metric.
+    """Apply every rule to one result and return the verdict on a metric, with the findings.
 
-    `metric`: by default, the metric usually quoted for this kind of load.
+    `metric`: if None, the metric usually quoted for this kind of load.
     """
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
@@ -39,9 +39,9 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, keeping explanations of missing proof only for metrics whose verdict is `unproven`.
+    """Yield the findings, leaving out explanations of missing proof for metrics that are not `unproven`.
 
-    An explanation that applies to several metrics is limited to the unproven ones.
+    If an explanation applies to several metrics, it is kept for the unproven ones only.
     """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:
@@ -58,14 +58,14 @@ def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdi
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
-    """Return the findings on a job and its target before a run, strongest first."""
+    """Return the findings on a job and its target, strongest first, without a result."""
     return _sorted(finding for rule in all_rules() for finding in rule.check_job(case))
 
 
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
-    """Return a rule's findings on the result or, if there are none, its findings on the job.
+    """Return a rule's findings on the result or, if it has none, the rule's findings on the job.
 
-    If the byte accounting proves the result, the findings on the job are either dropped or downgraded to notes.
+    If the counters prove the result, findings on the job are either dropped or downgraded to notes.
     """
     if seen := rule.check_result(case):
         return seen

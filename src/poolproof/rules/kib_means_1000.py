@@ -1,4 +1,4 @@
-"""Sizes in KiB, which fio reads as 1000 bytes by default."""
+"""Sizes in KiB, which fio takes to be 1000 bytes by default."""
 
 import re
 from collections.abc import Sequence
@@ -42,19 +42,19 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the names of the options that match `form` and in which fio takes `k` to be 1024."""
+    """Return the names of the options whose values match `form` and are read by fio with k = 1024."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the names of the options that precede kb_base=1000, so that fio takes a `k` in them to be 1024."""
+    """Return the names of the options that come before kb_base=1000, so that fio reads their suffixes with k = 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the sizes that the author meant, written with the suffix k, m or g (powers of 1024).
+    """Return changes that set the sizes that the author meant, with the suffix k, m or g (powers of 1024).
 
-    Sizes that precede kb_base=1000 are written in bytes instead.
+    Sizes that come before kb_base=1000 are written in bytes instead.
     """
     if late := _before_kb_base(job):
         return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}

@@ -35,10 +35,7 @@ def _is_warm(case: Case) -> bool:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return l2arc_write_max in bytes per second.
-
-    This is the current value or, if it is unknown, the default of the ZFS release.
-    """
+    """Return the current l2arc_write_max in bytes per second, or the ZFS release's default if it is unknown."""
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)
@@ -48,7 +45,7 @@ def _fill_rate(zfs: ZfsFacts) -> int:
 def _fastest(zfs: ZfsFacts) -> float:
     """Return the maximum rate at which a cache device can fill, in bytes per second.
 
-    This rate applies until the ARC evicts data for the first time.
+    ZFS can use this rate only until the ARC evicts data for the first time.
     """
     write = _fill_rate(zfs)
     boost = write if zfs.l2arc_boost_bytes_per_s is None else zfs.l2arc_boost_bytes_per_s

@@ -44,9 +44,9 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
-    """Return the effect of a finding that reports too low a latency for a disk.
+    """Return the effect of a finding about a latency that is too low for a disk.
 
-    Such a latency is only a note if the ratio of counted to expected bytes is within bounds. It is also only a note for
+    The finding is only a note if the byte accounting shows that the disks did the work. It is also only a note for
     buffered writes and buffered sequential reads, which are meant to be served by RAM.
     """
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
@@ -67,7 +67,7 @@ def _on_memory(case: Case, result: PartOutcome) -> bool:
 
 
 def _syncs(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding if syncs of buffered data were too fast.
+    """Return a finding if syncs of buffered data were too fast for a disk.
 
     Direct I/O is excluded, because its syncs may have nothing to write.
     """

@@ -39,9 +39,9 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 
 
 def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
-    """Return the mean number of I/Os in flight, which is IOPS × mean latency, added up for reads and writes.
+    """Return the mean number of I/Os in flight: IOPS × mean latency, added up for reads and writes.
 
-    None if a value is missing, or if the reads or the writes ran for less than 0.5 s.
+    Returns None if a value is missing, or if either reads or writes ran for less than 0.5 s.
     """
     total = 0.0
     for part in directions:
@@ -54,9 +54,9 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
-    """Return the maximum number of I/Os that can be in flight in a reported result, or None if its job is unknown.
+    """Return the maximum number of I/Os in flight that the job of a result allows, or None if the job is unknown.
 
-    The result may cover a single job or all clones of a group.
+    The result may cover one job or all clones of a group.
     """
     if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
         return case.load.queue

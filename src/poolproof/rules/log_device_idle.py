@@ -28,9 +28,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _passes_by(case: Case, job: LoadPart) -> bool:
-    """True if the job writes whole records with direct I/O.
+    """True if the job writes whole records with direct I/O to a ZFS release that honours it.
 
-    OpenZFS 2.3 and later log only a reference to such data.
+    OpenZFS 2.3 and later write only a reference to such data to the log.
     """
     release, record = release_of(case.zfs), case.target.record_bytes if case.target else None
     honours = release is not None and release >= _DIRECT_SINCE and case.zfs is not None and not case.zfs.is_zvol

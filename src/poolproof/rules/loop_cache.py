@@ -8,12 +8,12 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """For each disk with backing files of loop devices, yield two phrases and a `Flow` for reads and for writes.
+    """Compare the bytes that loop devices moved with the bytes that the disk below them moved.
 
-    The `Flow` compares the bytes moved by the loop devices with the bytes moved by the disk. The phrases name the two
-    sides at the beginning of a sentence, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same
-    disk are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices
-    moved at most 5 % of fio's bytes. Reads are also left out if RAM is part of the measurement.
+    Yields a `Flow` for the reads and one for the writes of each disk that stores backing files, each with two phrases
+    to begin a sentence with, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are added
+    up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved at most 5
+    % of fio's bytes. Reads are also left out if RAM is part of the measurement.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -54,9 +54,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _hidden(case: Case, cached: str) -> Findings:
-    """Yield findings if the disk's counters cannot show which I/O the page cache of the backing file served.
+    """Yield findings if the counters of the disk cannot show which I/O the backing file's page cache served.
 
-    The byte accounting of the leaf devices cannot show it either, because that cache is below the leaf devices.
+    The byte accounting of the leaf devices cannot show it either, because the loop devices are the leaf devices, and
+    the cache is below them.
     """
     flows = list(_flows_below(case))
     for above, below, flow in flows:

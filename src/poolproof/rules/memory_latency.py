@@ -46,9 +46,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _blocks(part: ReportedDirection, depth: int) -> bool:
-    """True if submitting `depth` I/Os takes about as long as the latency of one.
+    """True if submitting `depth` I/Os takes about as long as the latency of a single I/O.
 
-    This means that each submission waits until its I/O has finished.
+    This shows that each submission waits until its I/O has finished.
     """
     lat = part.figures.lat
     return lat is not None and lat.mean_ns is not None and submission_ns(part) >= 0.9 * lat.mean_ns / depth

@@ -1,4 +1,4 @@
-"""Percentiles that were merged from different jobs."""
+"""Percentiles that combine several different jobs."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

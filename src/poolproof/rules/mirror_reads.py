@@ -11,10 +11,9 @@ from poolproof.rules.model import Case
 class Mirror:
     """A mirror that served reads and has both rotational and non-rotational members.
 
-    `rotational`, `others`: the names of the rotational and non-rotational members' disks.
+    `rotational`, `others`: the names of the disks, joined for a message.
     `shares`: each member's share of the reads, as text.
-    `rotational_are_files`: True if the rotational members are files, which ZFS cannot distinguish from the other
-    members.
+    `rotational_are_files`: True if the rotational members are files, whose kind of disk ZFS cannot detect.
     """
 
     rotational: str
@@ -27,7 +26,7 @@ class Mirror:
 def mirrors_read(case: Case) -> Iterator[Mirror]:
     """Yield the mirrors that served reads and have both rotational and non-rotational members.
 
-    Mirrors are skipped if any member's kind is unknown.
+    A mirror is skipped if it is unknown whether some member is rotational.
     """
     if (
         case.zfs is None

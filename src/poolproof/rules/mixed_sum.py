@@ -1,4 +1,4 @@
-"""Reads and writes added together."""
+"""A sum of reads and writes quoted as a single rate."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

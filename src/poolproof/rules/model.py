@@ -1,6 +1,6 @@
 """The input and output of rules.
 
-Each pitfall is one file in this folder that defines `RULE`.
+Each module in this folder that defines `RULE` describes one pitfall.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,12 +23,12 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "leaves-unproven": "unproven",
     "notes": None,
 }
-"""The verdict that each effect of a finding causes, strongest effect first, with None for notes."""
+"""The verdict that each effect of a finding leads to, strongest effect first. It is None for notes."""
 EFFECTS = tuple(VERDICTS)
-"""The effects, strongest first."""
+"""The effects of findings, strongest first."""
 
 Changes = Mapping[str, str | None]
-"""The options to set in a job, keyed by name, with None for options to remove."""
+"""The options to set in a job, keyed by name. The value None removes an option."""
 
 _MOST_NAMES = 6
 _SCRIPT_HEAD = """\
@@ -42,12 +42,12 @@ counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem that a rule found.
+    """A problem that a rule found.
 
     `message`: the measured values and their consequence.
     `fix`: what to type or change, beginning with a verb in lower case.
-    `weight`: orders findings of equal effect, largest first. A rule that identifies the cause has a larger weight than
-    a rule that only detects a mismatch in the bytes.
+    `weight`: orders findings with the same effect, largest first. A rule that identifies the cause has a larger weight
+    than a rule that only detects that the bytes do not match.
     `metrics`: the metrics whose verdict the finding changes; empty for all metrics.
     """
 
@@ -60,11 +60,11 @@ class Finding:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """The sort key that puts the strongest finding first: by effect, then by weight, then by rule."""
+        """A sort key that puts the strongest finding first. It compares the effect, then the weight, then the rule."""
         return EFFECTS.index(self.effect), -self.weight, self.rule
 
     def is_about(self, metric: MetricId) -> bool:
-        """True if the finding is a note on the metric or changes its verdict."""
+        """True if the finding applies to the metric."""
         return not self.metrics or metric in self.metrics
 
 
@@ -74,9 +74,9 @@ Findings = Iterable[Finding]
 def finding(
     effect: Effect, message: str, weight: int = 50, fix: str = "", metrics: tuple[MetricId, ...] = ()
 ) -> Finding:
-    """Return a finding for a check to yield.
+    """Return a finding that a check can yield.
 
-    `Rule` fills in the rule's id and, if `fix` is empty, the rule's own fix.
+    `Rule` fills in its own id and, if `fix` is empty, its own fix.
     """
     return Finding("", effect, message, fix, weight, metrics)
 
@@ -90,17 +90,17 @@ notes = partial(finding, "notes")
 
 @dataclass(frozen=True)
 class Case:
-    """The facts known about one result: the job, fio's output, the counters and the target. Only the job is required.
+    """What is known about one result: the job, fio's output, the counters and the target. Only the job is required.
 
-    `cold`: True (the default) if the measurement should exclude caches, False if RAM is part of it.
+    `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of it.
     `asked_s`: the requested run time in seconds, or None if unknown.
-    `quoted`: facts from the text around the result, or None if there is no such text.
-    `earlier`: the loads that ran on the same files before this one, oldest first, if the input shows them.
+    `quoted`: facts from the text around the result, or None without such a text.
+    `earlier`: the loads that ran on the same files before this one, oldest first, as far as the input shows them.
     `drops_caches`: True if the input drops the caches after the last earlier load.
-    `drops_only_clean`: True if the input drops the caches without syncing the written data first. In this case, dirty
-    pages stay in RAM and `drops_caches` is False.
-    `empty`, `zeros`: the files and devices that a program in the input leaves without data, or fills with zeros, each
-    mapped to the program's name.
+    `drops_only_clean`: True if the input drops the caches before the written data was synced. Dirty pages then stay in
+    RAM, and `drops_caches` is False.
+    `empty`: the files and devices that a program in the input leaves without data, mapped to the program's name.
+    `zeros`: the files and devices that a program in the input fills with zeros, mapped to the program's name.
     """
 
     load: Load
@@ -122,7 +122,7 @@ class Case:
 
     @property
     def generator(self) -> str:
-        """The load generator's name, for use in messages."""
+        """The name of the load generator, as used in messages."""
         return self.load.generator
 
     @property
@@ -138,20 +138,20 @@ class Case:
         return self.target.zfs if self.target else None
 
     def job_named(self, name: str) -> LoadPart | None:
-        """Return the job with this name, or None if there is none.
+        """Return the job with this name, or None if no job has it.
 
-        If there is only one job, it is returned regardless of its name.
+        If the load consists of a single job, that job is returned regardless of its name.
         """
         named = [job for job in self.jobs if job.name == name]
         only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return the increase of each counter of a source, keyed by name; empty if the source was not read."""
+        """Return by how much each counter of the source increased, keyed by name. Empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
-        """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
+        """Return the jobs as the subject of a singular verb: "the job", "job `a`" or "each of the jobs `a`, `b`"."""
         if len(self.jobs) == 1:
             return "the job"
         names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
@@ -172,36 +172,40 @@ def rule_id(module: str) -> str:
 class Rule:
     """A pitfall: what goes wrong, how to recognize it, whether the result is too high or too low, and how to fix it.
 
-    `id`: the name of the rule's file, with dashes. It is set by the catalogue.
+    `id`: the name of the rule's module, with dashes. The catalogue sets it.
 
-    `in_job`, `in_result`: the checks. The first checks the job and the target before a run, the second checks the
-    result.
+    `in_job`: checks the job and the target before a run.
+
+    `in_result`: checks the result.
 
     `commands`: a shell script that demonstrates the effect, in which `fio --rw=…` is short for `fio --name=trap
-    --filename=trap --rw=…`. The commands in `prepare` run before the counters are first read, and `needs` lists the
-    script's other requirements.
+    --filename=trap --rw=…`.
 
-    `cleared_by_byte_count`: what happens to the findings of `in_job` if the byte accounting proves the result. True if
-    they are dropped, because the pitfall would have changed where the bytes go. False if they become notes, because the
-    pitfall does not affect that, as with a queue depth that is never reached. See docs/verdicts.md.
+    `prepare`: the commands to run before the counters are first read.
 
-    `explains_lost`: the reason that bytes moved by fio reached no disk, for reads and for writes. The report shows it
-    in the byte flow.
+    `needs`: anything else that the script requires, for example root.
 
-    `not_compared`: a short reason for excluding a metric with this rule's finding from comparisons and rankings,
-    although its verdict would allow them. If empty, the metric is compared.
+    `cleared_by_byte_count`: what happens to the findings of `in_job` if the byte accounting proves the result. With
+    True, they are dropped, because the pitfall would have changed where the bytes go. With False, they become notes,
+    because the pitfall does not change where the bytes go (for example, a queue depth that is never reached). See
+    docs/verdicts.md.
 
-    `least_rate`: a function of a case and the reported rate. It returns the lowest true rate that is compatible with
-    the pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without
-    counters.
+    `explains_lost`: the reason for which bytes that fio moved reached no disk, for reads and for writes. It is shown in
+    the report's byte flow.
 
-    `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If that speed is only stated in a
-    sentence near the result, an audit weakens the finding to `suspects`.
+    `not_compared`: a short reason for excluding metrics with this rule's finding from comparisons and rankings, even
+    though their verdict would allow them. If empty, they are compared.
+
+    `least_rate`: a function of a case and the reported rate that returns the lowest true rate compatible with the
+    pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without counters.
+
+    `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If an audit knows that speed only
+    from a sentence near the result, it downgrades the finding to `suspects`.
 
     `options`: the fio options that `in_job` checks, most important first.
 
-    `fixed_options`: the changes to a job that make `in_job` find nothing, or a function that returns them. Empty if a
-    person has to choose.
+    `fixed_options`: the changes to a job after which `in_job` finds nothing, or a function that returns them. Empty if
+    a person has to choose.
     """
 
     title: str
@@ -238,12 +242,12 @@ class Rule:
         )
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
-        """Return the changes that fix the given job."""
+        """Return the changes that fix this job."""
         return self.fixed_options(case, job) if callable(self.fixed_options) else self.fixed_options
 
     @property
     def reproduce(self) -> str:
-        """A shell script that demonstrates the pitfall and prints the disk's counters alongside fio's output."""
+        """A shell script that demonstrates the pitfall and prints the disk's counters next to fio's output."""
         needs = f"# {self.needs}\n" if self.needs else ""
         prepare = f"{self.prepare}\n" if self.prepare else ""
         commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
@@ -252,47 +256,47 @@ class Rule:
 
 
 def fio_source(release: str, file: str, function: str) -> str:
-    """Return a citation of a function in fio's source code.
+    """Return a citation for a function in fio's source code.
 
-    `release`: the release whose code was read.
+    `release`: the release in which the function was read.
     """
     return f"fio {release} {file}, {function}"
 
 
 def zfs_source(release: str, file: str, function: str) -> str:
-    """Return a citation of a function in OpenZFS's source code.
+    """Return a citation for a function in OpenZFS's source code.
 
-    `release`: the release whose code was read.
+    `release`: the release in which the function was read.
     """
     return f"OpenZFS {release} {file}, {function}"
 
 
 def linux_source(release: str, file: str, function: str) -> str:
-    """Return a citation of a function in the Linux kernel's source code.
+    """Return a citation for a function in the Linux kernel's source code.
 
-    `release`: the release whose code was read.
+    `release`: the release in which the function was read.
     """
     return f"Linux {release} {file}, {function}"
 
 
 def fio_doc(options: str) -> str:
-    """Return a citation of fio's manual, followed by the option names in parentheses."""
+    """Return a citation for the description of these options in fio's manual."""
     return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
 
 
 def fio_issue(number: int) -> str:
-    """Return the URL of a GitHub issue of fio, as a citation."""
+    """Return the URL of an issue in fio's GitHub repository."""
     return f"https://github.com/axboe/fio/issues/{number}"
 
 
 def zfs_issue(number: int) -> str:
-    """Return the URL of a GitHub issue of OpenZFS, as a citation."""
+    """Return the URL of an issue in OpenZFS's GitHub repository."""
     return f"https://github.com/openzfs/zfs/issues/{number}"
 
 
 def fill(size: str) -> str:
-    """Return the command that fills the test file with incompressible data.
+    """Return a shell command that fills the test file with incompressible data.
 
-    `size`: in fio's notation, e.g. 256m.
+    `size`: the file's size in fio's notation, e.g. 256m.
     """
     return f"fio --name=fill --filename=trap --rw=write --bs=1m --size={size} --refill_buffers --end_fsync=1"

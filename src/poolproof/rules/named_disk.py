@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _has_cache_device(case: Case) -> bool:
-    """True if fio used a bcache device, which caches the hard disks' data on an SSD."""
+    """True if fio used a bcache device, which can cache a hard disk's data on an SSD."""
     disks = case.outcome.disks if case.outcome else ()
     return any(disk.name.startswith("bcache") for disk in disks)
 

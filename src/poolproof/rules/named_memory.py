@@ -1,4 +1,4 @@
-"""Text that identifies the target as memory, or memory as the source of the data."""
+"""Text that says that the target is memory, or that the data came from memory."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects

@@ -1,4 +1,4 @@
-"""A disk whose PCIe link is narrower or slower than the disk's own capability."""
+"""A disk with a PCIe link that is narrower or slower than the disk supports."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""Other work on the machine during a trial: programs that use processors or disks, or other virtual machines."""
+"""Other work on the machine during a trial: programs that use processors or disks, and other virtual machines."""
 
 from poolproof.evidence.model import OtherWork
 from poolproof.rules.flow import account
@@ -30,8 +30,8 @@ def _in_result(case: Case) -> Findings:
 def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
     """Yield a finding if other processes used processors while tasks were waiting for one.
 
-    A delay of the load's threads is evidence only if other processes used enough processor time to explain it, because
-    the threads may also wait for each other.
+    The load's threads may also wait for each other. Their delay is therefore evidence only if other processes used
+    enough processor time to explain it.
     """
     used, delayed = others.cpu_s / others.seconds, others.delay_share
     waiting = None if others.waiting_s is None else others.waiting_s / others.seconds
@@ -55,9 +55,9 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
 
 
 def _disks(case: Case, others: OtherWork) -> Findings:
-    """Yield a finding if other processes moved many bytes compared with the layout's disks.
+    """Yield a finding if other processes moved many bytes compared with the disks of the layout.
 
-    Emulated disks are excluded, because only the layout uses their data.
+    Layouts of emulated disks are excluded, because other processes do not use those disks.
     """
     found, target = account(case), case.target
     if found is None or (target is not None and target.emulated and len(target.emulated) == len(case.leaves)):

@@ -1,4 +1,4 @@
-"""Determines whether a job's I/O bypasses RAM or goes through it."""
+"""Determines whether a job's I/O bypasses RAM."""
 
 import re
 
@@ -20,21 +20,18 @@ _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre
 
 
 def is_zfs(target: Target | None) -> bool:
-    """True if the files are on ZFS, even if it is a zvol with another file system on it."""
+    """True if the files are on ZFS, including a zvol with another file system on it."""
     return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
 
 
 def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
-    """Return the OpenZFS release, e.g. (2, 3, 1), or None if unknown.
-
-    A missing third number is replaced by 0.
-    """
+    """Return the OpenZFS release, e.g. (2, 3, 1), or None if unknown. A missing third number counts as 0."""
     found = _RELEASE.search(zfs.version or "") if zfs else None
     return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
 
 def is_fuse(target: Target | None) -> bool:
-    """True if the files are on a FUSE file system, i.e. one that runs as a user-space process."""
+    """True if the files are on a FUSE file system, i.e. one that is implemented by a user-space process."""
     return target is not None and target.file_system.startswith(_FUSE)
 
 
@@ -44,12 +41,13 @@ def is_network(target: Target | None) -> bool:
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
-    """True if the job's I/O reaches the disks without passing through a page cache, or None if unknown.
+    """True if the job's I/O reaches the disks without passing through a page cache; None if unknown.
 
-    Direct I/O on ZFS is unknown: releases up to 2.2 ignore O_DIRECT, and later ones honour it only for aligned I/O on
-    datasets. FUSE programs are unknown too, because they may open the underlying file without O_DIRECT. With
-    data=journal, ext4 accepts O_DIRECT but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux 6.12). On
-    a network file system, only the client's cache is considered; the `network-target` rule covers the server's.
+    For direct I/O on ZFS, the answer is unknown: releases up to 2.2 ignore O_DIRECT, and later ones honour it only for
+    aligned I/O on datasets. It is also unknown for FUSE programs, which may open the underlying file without O_DIRECT.
+    With data=journal, ext4 accepts O_DIRECT but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux
+    6.12). On a network file system, only the client's cache is considered; the `network-target` rule covers the
+    server's cache.
     """
     if not job.direct:
         return False
@@ -71,7 +69,7 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
     """True if ZFS should honour the job's direct I/O.
 
     The job must access a dataset on OpenZFS 2.3 or later, read whole pages and write whole records. Even then, ZFS may
-    use the ARC, for example for blocks that it already contains. `goes_past_ram` therefore returns None.
+    use the ARC, for example for blocks that are already in it. That is why `goes_past_ram` returns None for ZFS.
     """
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
     if target is None or zfs is None or release is None or not job.direct:
@@ -85,11 +83,11 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 
 
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
-    """True if the job's writes reach the disks without passing through a cache, or None if unknown.
+    """True if the job's writes reach the disks without passing through a cache; None if unknown.
 
-    In addition to the conditions of `goes_past_ram`, this is True if ZFS's counters show that nearly all of the load's
-    writes were direct. dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats and waits until they
-    are on the disks.
+    This is decided like `goes_past_ram`. It is also True if ZFS's counters show that nearly all of the load's writes
+    were direct: dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats and waits until they are on
+    the disks.
     """
     use = case.evidence.zfs if case.evidence else None
     account = case.evidence.account if case.evidence else None
@@ -101,14 +99,14 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
 
 
 def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
-    """True if each of the job's writes is durable when it returns, due to O_SYNC or the mount option sync."""
+    """True if each of the job's writes is durable when it returns, because of O_SYNC or the mount option sync."""
     return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
     """True if the job sets direct=1 on an unknown target.
 
-    The target probably honours it, because only ZFS is known not to.
+    Most targets honour direct=1, so the I/O probably bypasses RAM.
     """
     return job.direct and (target is None or target.file_system in ("", "unknown"))
 
@@ -116,7 +114,7 @@ def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
 def is_persistent_memory(case: Case, job: LoadPart) -> bool:
     """True if the job's data is on persistent memory, which is faster than any disk.
 
-    The evidence may be the target, the engine, the names of the device and directory, or the text around the result.
+    The evidence can be the target, the engine, the names of devices and directories, or the text around the result.
     """
     target = case.target
     if case.quoted is not None and case.quoted.has_persistent_memory:

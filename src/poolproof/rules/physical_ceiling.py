@@ -1,4 +1,4 @@
-"""Results that exceed the physical speed of the disks."""
+"""Results that exceed what the disks can physically reach."""
 
 from poolproof.evidence.model import Target
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes
@@ -29,10 +29,10 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
 
 
 def _seeks(case: Case, target: Target) -> Findings:
-    """Yield a finding if the random reads would need more seeks than rotational disks can perform.
+    """Yield a finding if the random reads would need more seeks than rotational disks can do.
 
-    A disk can do about 250 seeks/s, 400/s with a deep queue, and more if the offsets are close together. Only I/Os at a
-    new random offset need a seek, which for `rw=randread:8` is one in eight.
+    A rotational disk can do about 250 seeks/s, 400/s with a deep queue, and more if the offsets are close together.
+    Only I/Os at a new random offset need a seek. With `rw=randread:8`, that is one I/O in eight.
     """
     if not target.rotational or not target.disks:
         return

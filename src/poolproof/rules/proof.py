@@ -1,4 +1,4 @@
-"""The evidence that proves each metric: bytes for bandwidth, requests for IOPS and latencies, flushes for syncs."""
+"""Defines which counters prove each metric: bytes for bandwidth, requests for IOPS and latencies, flushes for syncs."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,10 +13,10 @@ from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
-"""The latency percentiles of reads, of writes and of both together."""
+"""The latency percentiles of reads, of writes, and of reads and writes combined."""
 
 LATENCIES_OF_BOTH: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "ios")
-"""The latency percentiles of reads and writes together."""
+"""The latency percentiles of reads and writes combined."""
 
 READ_LATENCIES: tuple[MetricId, ...] = tuple(
     metric.id for metric in METRICS if metric.is_of_ios and metric.of == "read"
@@ -29,22 +29,22 @@ WRITE_LATENCIES: tuple[MetricId, ...] = tuple(
 """The latency percentiles of writes alone."""
 
 LATENCIES_WITH_READS: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *READ_LATENCIES)
-"""The latency percentiles that include reads."""
+"""The latency percentiles of reads, and of reads and writes combined."""
 
 LATENCIES_WITH_WRITES: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *WRITE_LATENCIES)
-"""The latency percentiles that include writes."""
+"""The latency percentiles of writes, and of reads and writes combined."""
 
 SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
 """The latency percentiles of fsync and fdatasync calls."""
 
 OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
-"""The metrics that describe jobs with a sync after each write."""
+"""The metrics that describe jobs that sync after each write."""
 
 OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
-"""The metrics that include reads."""
+"""The metrics in which reads are counted."""
 
 OF_WRITES: tuple[MetricId, ...] = (*rates_of("all", "write"), *LATENCIES_WITH_WRITES)
-"""The metrics that include writes."""
+"""The metrics in which writes are counted."""
 
 
 def _read_bandwidth(case: Case) -> bool:
@@ -98,7 +98,7 @@ def _each_sync_is_stored(case: Case) -> bool:
 def _stored_bytes(case: Case, part: ReportedDirection) -> float:
     """Return the number of bytes that a job's syncs had to store, or infinity if unknown.
 
-    Each sync has to store the distinct blocks written since the previous one.
+    A sync has to store each block that was written since the previous sync, but only once.
     """
     job, ios, moved = case.job_named(part.job.name), part.figures.ios, part.figures.io_bytes
     if job is None or not job.sync_every or not ios or not moved or not job.size_bytes:
@@ -134,7 +134,7 @@ def proves_metric(case: Case, metric: MetricId) -> bool:
 
 
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
-    """Return the metrics for which the load can produce results."""
+    """Return the metrics for which this load can produce values."""
     load = case.load
     reads = (*rates_of("read"), *READ_LATENCIES) if load.reads else ()
     writes = (*rates_of("write"), *WRITE_LATENCIES) if load.writes else ()
@@ -144,10 +144,10 @@ def measured_metrics(case: Case) -> tuple[MetricId, ...]:
 
 
 def _times_syncs(case: Case) -> bool:
-    """True if the outcome contains sync times or, without an outcome, if a job syncs its writes.
+    """True if the outcome contains sync times. Without an outcome, True if a job syncs its writes.
 
-    The two can differ: the generator may also time calls that are not syncs (sync_file_range), and does not time a sync
-    at the end of a job.
+    The two can differ. The load generator may also time calls that are not syncs (sync_file_range), and it does not
+    time a sync at the end of a job.
     """
     if case.outcome is None:
         return any(job.syncs and job.writes for job in case.jobs)

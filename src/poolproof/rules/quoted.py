@@ -1,4 +1,4 @@
-"""Facts from the text around a result, for rules about other people's results."""
+"""Facts from the text around a result, used by rules that judge results from other people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Quoted:
-    """Facts from the text around a result. Unknown fields are None, False or empty.
+    """Facts from the text around a result. Unknown facts are None, False or empty.
 
     `laid_out_bytes`: the size of the test files, from fio's message that it is laying them out.
-    `assumed`: the options of the job that are missing in the source and were assumed by the audit.
-    `memory`: a quotation that names RAM as the target or the cache, with its line number.
+    `assumed`: the job's options that the text does not show, and whose values the audit assumed.
+    `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
-    `unfilled`: a clause about the earlier job in the text that created the file but wrote only part of it.
-    `just_written`: a clause about the earlier job or command in the text that wrote the file through the page cache.
-    `is_macos`: True if the text mentions macOS, where fio's direct=1 sets F_NOCACHE. Reads can then still be served
-    from pages that are already cached.
-    `measures_memory`: the reason that the value is, by definition, the speed of memory.
-    `stopped_by`: the event that ended a run early, such as a signal; empty if none is known.
+    `unfilled`: a clause that describes the earlier job that created the file but wrote only part of it.
+    `just_written`: a clause that describes the earlier job or command that wrote the file through the page cache.
+    `is_macos`: True if the text mentions macOS. There, fio's direct=1 sets F_NOCACHE, with which reads can still be
+    served from pages that are already cached.
+    `measures_memory`: the reason for which the value is, by definition, the speed of memory.
+    `stopped_by`: the event that ended the run early, such as a signal. Empty if none is known.
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
@@ -40,4 +40,4 @@ class Quoted:
 
 
 UNQUOTED = Quoted()
-"""The facts about a result without surrounding text, or with text that contains no facts."""
+"""No facts, for a result without surrounding text or with a text that contains none."""

@@ -1,4 +1,4 @@
-"""Small blocks on raidz."""
+"""Blocks on raidz that are too small to be stored efficiently."""
 
 from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
 from poolproof.units import format_size

@@ -1,4 +1,4 @@
-"""Counters that cover more than fio's own measurement window."""
+"""Counters that cover a longer time than fio's own results."""
 
 from poolproof.rules.flow import account, cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
@@ -15,9 +15,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_later_jobs(case: Case) -> Findings:
-    """Yield a finding if the counters include the ramps of jobs that start measuring later than others.
+    """Yield a finding if the counters include the ramp of a job that starts to measure later than other jobs.
 
-    fio does not report the I/O of a ramp, so it is estimated from the job's rate after the ramp.
+    fio does not report the I/O during a ramp, so it is estimated from the job's rate after the ramp.
     """
     included = _included_ramps_s(case)
     if not included:
@@ -40,9 +40,9 @@ def _of_later_jobs(case: Case) -> Findings:
 
 
 def _included_ramps_s(case: Case) -> dict[str, float]:
-    """Return the number of seconds of each job's ramp that are in the window, keyed by job name.
+    """Return for how many seconds of each job's ramp the counters were running, keyed by job name.
 
-    The window starts when the first job's ramp ends.
+    The counters' window starts when the first job's ramp ends.
     """
     delays = {
         part.name: part.delay_ms / 1000

@@ -31,9 +31,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """Return the total rate_iops of all clones in the result, for reads or for writes, or None if it is unknown.
+    """Return the sum of rate_iops over all clones in the result, or None if it is unknown.
 
-    It is unknown if rate_iops is not set, or has several values: which of them applies depends on the job.
+    It is unknown if rate_iops is not set, or if it has several values, because the job determines which of them
+    applies.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

@@ -1,4 +1,4 @@
-"""Buffered reads of data that was just written by an earlier command in the same script."""
+"""Buffered reads of data that an earlier job in the same input has just written."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
@@ -25,10 +25,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
-    """True if the written data is still in the page cache.
+    """True if the written data is still in the page cache when the second job reads it.
 
-    This requires that the data is smaller than twice the RAM. It also requires that the data is dirty or that the
-    reading job does not drop it (invalidate=0).
+    The data must be smaller than twice the RAM. In addition, it must be dirty, or the second job must keep the cached
+    pages (invalidate=0).
     """
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:

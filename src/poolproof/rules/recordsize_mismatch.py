@@ -12,17 +12,17 @@ _FIX = "set recordsize or volblocksize to the value of bs to measure the disks; 
 
 
 def _unit(case: Case) -> int:
-    """Return the number of bytes that the file system reads or writes at a time: a record on ZFS, otherwise a page."""
+    """Return the size in bytes of the unit that the file system reads and writes: a record on ZFS, otherwise a page."""
     return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if each I/O ends within a unit that no neighbouring I/O will soon complete in RAM."""
+    """True if I/Os cover only part of a unit, and no neighbouring I/O soon follows to complete the unit in RAM."""
     return job.block_bytes % unit != 0 and job.is_random
 
 
 def _uses_units(case: Case, job: LoadPart) -> bool:
-    """True if the job's I/O moves whole records or pages.
+    """True if the job's I/O makes the file system move whole records or pages.
 
     Direct I/O moves sectors instead, except on ZFS.
     """

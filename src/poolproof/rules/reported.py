@@ -1,4 +1,4 @@
-"""fio's report on a whole run, and on the reads and writes of each job."""
+"""Access to fio's report: the whole run, and the reads and writes of each job."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ _SYNCS_AFTER_WRITES_ONLY = (3, 38)
 
 @dataclass(frozen=True)
 class ReportedDirection:
-    """The reads or the writes of a job, or of a group of its clones (numjobs), as reported."""
+    """The reported reads or writes of one job, or of a group of its clones (numjobs)."""
 
     job: PartOutcome
     kind: Kind
@@ -30,26 +30,26 @@ class ReportedDirection:
 
     @property
     def completion(self) -> Latency | None:
-        """The completion latency (clat), or lat if clat is missing."""
+        """The completion latency (clat), or the total latency (lat) if clat is missing."""
         return self.figures.clat or self.figures.lat
 
     @property
     def total(self) -> Latency | None:
-        """The total latency of an I/O (lat), or clat if lat is missing."""
+        """The total latency (lat) of an I/O, or its completion latency (clat) if lat is missing."""
         return self.figures.lat or self.figures.clat
 
     @property
     def median_ns(self) -> float | None:
-        """The median of clat in nanoseconds, or that of lat if clat has no percentiles.
+        """The median completion latency (clat) in nanoseconds, or the median of lat if clat has no percentiles.
 
-        None if neither has percentiles.
+        None if neither of them has percentiles.
         """
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
 
 def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
-    """Yield the reads and the writes of each job, leaving out those that moved no data."""
+    """Yield the reads and the writes of each job, except those that moved no data."""
     for job in result.parts if result else ():
         if job.read is not None and _moved(job.read):
             yield ReportedDirection(job, "read", job.read)
@@ -60,8 +60,7 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
     """Return a check that calls `look` for the reads and for the writes of each job.
 
-    Clones have the same job name, so the check yields at most one finding per job name on the reads, and one on the
-    writes.
+    Clones share their job's name. Per job name, the check yields at most one finding on reads and one on writes.
     """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
@@ -69,7 +68,7 @@ def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Chec
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
     """Return a check that calls `look` for each job.
 
-    Clones have the same job name, so the check yields at most one finding per job name.
+    Clones share their job's name. The check yields at most one finding per job name.
     """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
@@ -89,13 +88,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Return the number of bytes that fio read or wrote, or None if some job does not report its bytes."""
+    """Return the number of bytes that fio read or wrote, or None if a job does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the read or write rate of the fastest job group in bytes per second, or None if any group lacks a rate."""
+    """Return the read or write rate of the fastest job group in bytes per second. None if any group reports no rate."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -104,16 +103,17 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def fio_release(result: Outcome | None) -> tuple[int, int] | None:
-    """Return fio's release, e.g. (3, 38), or None if it is unknown or the load was run by another generator."""
+    """Return fio's release, e.g. (3, 38), or None if it is unknown or another load generator was used."""
     found = _RELEASE.match(result.version) if result else None
     return (int(found[1]), int(found[2])) if found else None
 
 
 def each_sync_has_data(case: Case, job: LoadPart) -> bool:
-    """True if every sync call of the job follows a write, so that it always has something to write.
+    """True if each of the job's syncs follows a write, and so always has something to write.
 
-    Before fio 3.38, a mixed job also synced after reads, and a job with several I/Os in flight synced more often than
-    requested (io_u.c, get_rw_ddir; fio commit 704a8cfe). Synchronous writes leave a sync call with nothing to do.
+    Before fio 3.38, a job that mixes reads and writes also synced after reads, and a job with several I/Os in flight
+    synced more often than requested (io_u.c, get_rw_ddir; fio commit 704a8cfe). If the writes themselves are
+    synchronous, a sync has nothing left to do.
     """
     if job.writes_are_synchronous:
         return False
@@ -130,9 +130,9 @@ def ran_s(result: Outcome | None) -> float | None:
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Return the total run time of all groups in seconds, or None if no group reports a run time.
+    """Return the total run time of all job groups in seconds, or None if no group reports a run time.
 
-    The groups run one after another, so their run times are added up.
+    The run times are added up, because the groups run one after another.
     """
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():
@@ -144,8 +144,8 @@ def lasted_s(result: Outcome | None) -> float | None:
 def asked_s(case: Case) -> float | None:
     """Return the requested run time in seconds, or None if a job has no time limit.
 
-    This is the run time requested by the campaign or, without a campaign, by the jobs. If the jobs run in several
-    phases, one after another, it is the longest run time requested by any job. See `ran_s` for the actual run time.
+    The campaign's run time takes precedence over the jobs'. If jobs run in several phases, one after another, the
+    longest run time that a job requests is returned. `ran_s` returns the actual run time.
     """
     if len(case.load.phases) > 1:
         spans = [job.runtime_s for job in case.load.parts]

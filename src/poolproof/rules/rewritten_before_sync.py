@@ -1,4 +1,4 @@
-"""A small file whose blocks are overwritten in RAM before they are synced."""
+"""A small file with blocks that are overwritten in RAM before they are synced."""
 
 from math import log, pow
 
@@ -47,10 +47,10 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if many writes between two syncs hit the same blocks.
+    """Yield a finding if many of the writes between two syncs hit the same blocks.
 
-    Only the last write to each block reaches the disk. The byte counts may not show this, because writes to the journal
-    and metadata hide the difference.
+    Only the last write to each block reaches the disk. The byte counts may not show this, because the disk also writes
+    a journal and metadata, which can make up for the missing bytes.
     """
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
@@ -69,9 +69,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool:
-    """True if dirty pages remain in the page cache until the next sync.
+    """True if dirty pages stay in the page cache until the next sync.
 
-    This is not the case on ZFS, which logs each write.
+    False on ZFS, which logs each write.
     """
     if case.target is None or case.target.file_system in ("", "unknown") or is_zfs(case.target):
         return False
@@ -86,10 +86,11 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
 
 
 def _different_share(job: LoadPart) -> float:
-    """Return the maximum fraction of the writes between two syncs that can go to different blocks.
+    """Return an upper bound on the fraction of the writes between two syncs that go to different blocks.
 
-    Sequential writes, and random writes with a map of the written blocks, repeat a block only when they start over.
-    Other random writes repeat blocks by chance, and do so more often if their offsets are unevenly distributed.
+    Sequential writes repeat a block only when they start over at the beginning. The same is true of random writes if
+    fio records which blocks it has written. Other random writes repeat blocks by chance, and more often if their
+    offsets are unevenly distributed.
     """
     every, blocks = job.sync_every or 1, max(1, (job.size_bytes or 0) // job.block_bytes)
     fio = fio_job(job)
@@ -103,9 +104,9 @@ def _different_share(job: LoadPart) -> float:
 
 
 def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
-    """Return the result of `_different_share` for a Zipf distribution.
+    """Return the same fraction as `_different_share` for offsets with a Zipf distribution.
 
-    Only the 10,000 most frequent blocks are assumed to repeat.
+    As an approximation, only the 10,000 most frequent blocks are assumed to repeat.
     """
     try:
         theta = float(exponent or _ZIPF)

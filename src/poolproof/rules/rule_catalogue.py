@@ -1,4 +1,4 @@
-"""The list of all rules, collected from this package's modules that define `RULE`."""
+"""Collects all rules: the modules in this package that define `RULE`."""
 
 import functools
 import importlib
@@ -15,7 +15,7 @@ RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
     "that shows heat."
 }
-"""Removed rules that older runs may mention, mapped to their purpose and the reason for their removal."""
+"""Rules that were removed, but that older runs may mention. Each id is mapped to the rule's purpose and why it went."""
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rules_of(findings: Iterable[Finding]) -> list[Rule]:
-    """Return the rules that produced these findings, without duplicates or retired rules."""
+    """Return the rules that produced these findings, each once. Rules that were removed are left out."""
     names = {finding.rule for finding in findings}
     return [each for each in all_rules() if each.id in names] if names else []
 
@@ -36,7 +36,7 @@ def rule(rule_id: str) -> Rule:
     """Return the rule with this id.
 
     Raises:
-        UsageError: there is no such rule; the message suggests the rule with the most similar id.
+        UsageError: no rule has this id. The message suggests the rule with the most similar id.
     """
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:

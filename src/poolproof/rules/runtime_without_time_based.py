@@ -1,4 +1,4 @@
-"""A run that ends as soon as its size has been transferred, long before its runtime has elapsed."""
+"""A run that ends as soon as it has transferred its size, long before its runtime has elapsed."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -18,7 +18,7 @@ _ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that end once they have transferred their `size`.
+    """Return the jobs that end once they have transferred `size` bytes.
 
     Jobs with `steadystate` are left out, because they are meant to end early.
     """
@@ -43,7 +43,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _asked_bytes(job: LoadPart) -> int | None:
-    """Return the total number of bytes that the clones move before they end, or None if another option ends them."""
+    """Return the number of bytes that all clones move before they end. None if another option decides when they end."""
     size = job.io_size_bytes or job.size_bytes
     if size is None or not _ENDS.isdisjoint(fio_job(job).options):
         return None
@@ -53,8 +53,8 @@ def _asked_bytes(job: LoadPart) -> int | None:
 def _fastest_bytes_per_s(job: LoadPart) -> float | None:
     """Return the highest plausible rate of all clones together in bytes per second, or None if it is unknown.
 
-    The rate is 2 GB/s, or less for direct I/O with small blocks and a low queue depth, for writes that are synced one
-    by one, and for jobs with a rate limit. It is unknown if the job pauses between I/Os.
+    The rate is 2 GB/s, or less in three cases: for direct I/O with small blocks and a low queue depth, for writes that
+    are synced one by one, and for jobs with a rate limit. It is unknown if the job pauses between I/Os.
     """
     if job.thinks:
         return None
@@ -69,9 +69,9 @@ def _fastest_bytes_per_s(job: LoadPart) -> float | None:
 
 
 def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
-    """Return the total rate of all clones on a slow disk in bytes per second.
+    """Return the rate in bytes per second that all clones together would reach on a slow disk.
 
-    Buffered I/O is assumed to be just as fast as on a fast disk, because it goes through RAM.
+    Buffered I/O is assumed to be as fast as on a fast disk, because it goes through RAM.
     """
     if not job.direct:
         return fastest
@@ -80,9 +80,9 @@ def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
 
 
 def _limits(job: LoadPart, name: str) -> list[int]:
-    """Return the job's rate limits for reads and writes, or an empty list if there are none.
+    """Return the rate limits that apply to the job's reads and writes. Empty if it has none.
 
-    `name`: the option that sets them (rate or rate_iops).
+    `name`: the option that sets the limits (rate or rate_iops).
     """
     fio = fio_job(job)
     values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]

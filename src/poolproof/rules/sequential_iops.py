@@ -14,7 +14,7 @@ def _small(case: Case) -> list[LoadPart]:
 
 
 def _may_merge(job: LoadPart) -> bool:
-    """True if the kernel can merge neighbouring I/Os, either in RAM or in a queue with several I/Os in flight.
+    """True if the kernel can merge neighbouring I/Os, either in RAM or in a queue of several I/Os.
 
     A direct job with a single I/O in flight sends each I/O as a separate request.
     """
@@ -34,7 +34,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _was_not_merged(case: Case) -> bool:
-    """True if fio's disk statistics show one request per I/O and no merges."""
+    """True if fio's disk statistics show as many requests as I/Os, and no merges."""
     requests = [found for part in parts(case.outcome) if (found := disk_requests(case.outcome, part.kind))]
     disks = case.outcome.disks if case.outcome else ()
     has_merges = any(disk.read_merges or disk.write_merges for disk in disks)

@@ -1,4 +1,4 @@
-"""The time that a single I/O took, computed from the values in a report."""
+"""Determines how long a single I/O took, from the values in a report."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
@@ -10,9 +10,9 @@ def submission_ns(part: ReportedDirection) -> float:
 
 
 def typical_ns(part: ReportedDirection) -> float | None:
-    """Return the sum of the latency and the submission time in nanoseconds, or None if it is unknown.
+    """Return the typical latency of an I/O plus its submission time, in nanoseconds, or None if the latency is unknown.
 
-    The latency is the median or, if that is missing, the mean.
+    The typical latency is the median, or the mean if the median is missing.
     """
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
@@ -29,11 +29,11 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
-    """Return the percentage of I/Os that are guaranteed to have taken less than `limit_ns`.
+    """Return the minimum percentage of I/Os that must have taken less than `limit_ns`.
 
-    This is derived from the percentiles, the mean and the latency distribution. The mean is a bound because no latency
-    is negative: the fraction of I/Os above the limit is at most mean / limit.
-    `is_alone`: True if the job only reads or only writes, so that the distribution applies to these I/Os alone.
+    This lower bound is derived from the percentiles, the mean and the latency distribution. The mean limits it because
+    no latency is negative: the fraction of I/Os above the limit is at most mean / limit.
+    `is_alone`: True if the job only reads or only writes. The latency distribution then applies to these I/Os alone.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}

@@ -1,4 +1,4 @@
-"""Test files with several parts that share the same blocks on disk."""
+"""Test files in which several parts share the same blocks on disk."""
 
 from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, suspects
 from poolproof.rules.proof import OF_READS

@@ -20,9 +20,9 @@ _DISK = re.compile(
 
 
 def _fix(case: Case) -> str:
-    """Return the suggested fix, which is to give each job its own file or its own part of the file.
+    """Return the suggested fix: give each job its own file or its own part of the file.
 
-    If all jobs have the same size, the fix includes the size of each part.
+    If all jobs have the same size, the fix states the size of each part.
     """
     sizes = {job.size_bytes for job in case.jobs}
     fix = "use directory= instead of filename= (one file per job), or offset_increment="
@@ -36,9 +36,9 @@ def _fix(case: Case) -> str:
 
 
 def _share_of(size_bytes: int, sharers: int) -> str:
-    """Return the size of each job's part, in fio's notation.
+    """Return the size of one job's part of the file, in fio's notation.
 
-    This is a whole number of MiB or, below 1 MiB, a multiple of 4 KiB, both of which are suitable for O_DIRECT.
+    The size is a whole number of MiB or, below 1 MiB, a multiple of 4 KiB. Both are suitable for O_DIRECT.
     """
     size_bytes //= sharers
     unit = 1024**2 if size_bytes >= 1024**2 else 4096
@@ -66,7 +66,8 @@ def _in_job(case: Case) -> Findings:
 def _direct_in_step(case: Case) -> Findings:
     """Yield a finding if clones with direct=1 access the same bytes of an unknown target at the same time.
 
-    A cache may still serve them: a file may be on ZFS, which can ignore direct=1, and a disk has a cache of its own.
+    A cache may serve them despite direct=1. A file may be on ZFS, which can ignore direct=1, and a disk has its own
+    cache.
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
     jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]
@@ -87,8 +88,9 @@ def _direct_in_step(case: Case) -> Findings:
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
     """Return the maximum number of clones that access the same bytes at the same time.
 
-    `counts`: selects the jobs to consider. Jobs that RAM cannot serve are ignored, as are random writes that are synced
-    one by one: two clones are unlikely to write the same block between two syncs.
+    Jobs that RAM cannot serve are ignored. Random writes that are synced one by one are ignored too, because two clones
+    are unlikely to write the same block between two syncs.
+    `counts`: returns True for the jobs to consider.
     """
     phases = (
         [
@@ -104,7 +106,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
 
 
 def _starters(case: Case) -> int:
-    """Return the maximum number of clones that start at the same byte at the same time and then move forward."""
+    """Return the maximum number of clones that start at the same byte at the same time and move forward from there."""
     most = 0
     for phase in case.load.phases:
         jobs = [job for job in phase if _walks_forward(job) and may_end_in_ram(job, case.target)]
@@ -119,7 +121,7 @@ def _starters_in(jobs: Sequence[LoadPart]) -> int:
 
 
 def _walks_forward(job: LoadPart) -> bool:
-    """True if the job is sequential and does not skip backwards, as `rw=read:-8k` does."""
+    """True if the job is sequential and does not move backwards, as `rw=read:-8k` does."""
     return job.is_sequential and not (fio_job(job).text("rw") or "").partition(":")[2].strip().startswith("-")
 
 
@@ -132,10 +134,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived: str, rest: str) -> Findings:
-    """Yield a finding if RAM accounts for the missing bytes.
+    """Yield a finding if accesses that RAM served explain the missing bytes.
 
-    The jobs move each byte several times: once per job, and again with each further pass over the file. The disks need
-    to move it only once, because RAM can serve the other accesses.
+    The jobs move each byte several times: once per job, and again in each further pass over the file. The disks may
+    have moved it only once, because RAM can serve the other accesses.
     """
     if flow is None:
         return
@@ -156,16 +158,16 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _least_rate(case: Case, rate: float) -> tuple[float, str]:
-    """Return the true rate, assuming that the disks moved each shared block only once, and the calculation as text."""
+    """Return the rate if the disks moved each shared block only once, and its calculation as text."""
     least = rate / case.load.sharers
     quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(least)}"
     return least, f"{quotient} if each block was transferred once"
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return changes that give each clone its own part of the file or, if the size is unknown, its own file.
+    """Return changes that give each clone its own part of the file, or its own file if the size is unknown.
 
-    The changes are empty if the job has only one clone, or if a device would have to be split into too many parts.
+    Returns no changes if the job has only one clone, or if a device would be split into too many parts.
     """
     filename, clones, size = fio_job(job).filename or "", job.clones, job.size_bytes
     if clones < 2:

@@ -1,4 +1,4 @@
-"""etcd's disk test, which takes too little time at its published size."""
+"""etcd's disk test, which is over too quickly at its published size."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

@@ -1,4 +1,4 @@
-"""Runs too short for their writes to fill the buffers."""
+"""Runs that are too short for their writes to fill the buffers."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

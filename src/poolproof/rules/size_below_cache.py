@@ -24,14 +24,14 @@ _GIB = 1024**3
 
 
 def _cache(case: Case) -> tuple[int, str]:
-    """Return the size in bytes and the name of the memory that may cache the file; the size is 0 if unknown."""
+    """Return the size in bytes of the memory that may cache the file (0 if unknown), and what the memory is called."""
     if is_zfs(case.target) and case.zfs and case.zfs.arc_max_bytes:
         return case.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes if case.target else None) or 0, "RAM"
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the size of the memory as text, rounded up to whole GiB if the memory has at least 1 GiB."""
+    """Return twice the given number of bytes as text, rounded up to whole GiB for a cache of at least 1 GiB."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -59,10 +59,10 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1 if the target honours it, otherwise a larger size.
+    """Return changes that set direct=1 if the target honours it, or else a larger size.
 
-    At that size, the clones together access twice as many bytes as the memory holds. There are no changes if the size
-    of the memory is unknown.
+    With that size, all clones together access twice as many bytes as the cache can hold. Returns no changes if the size
+    of the cache is unknown.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

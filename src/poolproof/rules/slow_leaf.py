@@ -7,7 +7,7 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, n
 from poolproof.units import format_duration
 
 SLOW_LEAF = rule_id(__name__)
-"""The rule's id, used for findings about a disk that became slow during a trial."""
+"""The id of this rule. It is also used for findings about a disk that became slow during a trial."""
 
 _BUSY = 0.7
 
@@ -15,7 +15,7 @@ _BUSY = 0.7
 def is_slow(device: str, findings: Iterable[Finding]) -> bool:
     """True if one of the findings is this rule's finding about the disk.
 
-    The message of such a finding begins with the disk's name.
+    The message of such a finding starts with the disk's name.
     """
     return any(each.rule == SLOW_LEAF and each.message.startswith(f"{device} ") for each in findings)
 
@@ -39,7 +39,7 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """True if the disk served at least 20 requests and the others moved, on average, at least half as many bytes.
+    """True if the disk served at least 20 requests, and the other disks moved at least half as many bytes on average.
 
     If the others had less work, the disk may be busy rather than slow.
     """

@@ -1,4 +1,4 @@
-"""Reads at memory speed from a file that fits in any server's RAM."""
+"""Reads at the speed of memory from a file that fits in any server's RAM."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -51,7 +51,7 @@ def _in_result(case: Case) -> Findings:
 def _size(case: Case) -> int | None:
     """Return the number of bytes that the jobs can read, or None if it is unknown.
 
-    It comes from the jobs or, failing that, from fio's message about the size of its files.
+    If the jobs do not show it, fio's message about the size of its files is used.
     """
     return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
 
@@ -59,8 +59,8 @@ def _size(case: Case) -> int | None:
 def _is_buffered(case: Case, job: LoadPart) -> bool:
     """True if the source shows that the job reads through the page cache.
 
-    On macOS, this includes files with direct=1, which sets F_NOCACHE: reads can still be served from pages that are
-    already cached.
+    On macOS, this includes files that are read with direct=1, which sets F_NOCACHE there: pages that are already cached
+    can still serve the reads.
     """
     quoted = case.quoted or UNQUOTED
     if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
@@ -71,7 +71,7 @@ def _is_buffered(case: Case, job: LoadPart) -> bool:
 def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
     """True if random reads were faster than flash and may have been served by RAM.
 
-    RAM may serve buffered reads. It may also serve reads that go over the files at least twice, unless the source shows
+    RAM may serve buffered reads. It may also serve reads that cover the files at least twice, unless the source shows
     direct=1. If the job is unknown, its name decides whether its reads are random.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")
@@ -89,11 +89,11 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
 
 
 def _typical_ns(case: Case, part: ReportedDirection) -> float | None:
-    """Return the time that a read takes in nanoseconds, or None if it is unknown.
+    """Return how long a read typically took in nanoseconds, or None if unknown.
 
-    In two cases, this is the interval between two reads of the same clone. One is an unknown latency with a single I/O
-    in flight. The other is buffered libaio, which reads during submission, so that its latency includes the wait for
-    the whole queue.
+    Normally, this is the latency. The interval between two reads of the same clone is used instead in two cases: if the
+    latency is unknown and only one I/O is in flight, and for buffered libaio. libaio then reads during submission, so
+    that its latency includes the wait for the whole queue.
     """
     typical, job = typical_ns(part), case.job_named(part.job.name)
     if job is None:

@@ -1,4 +1,4 @@
-"""Shingled disks."""
+"""Shingled magnetic recording (SMR) disks."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""Cloud volumes that load each block when it is first read."""
+"""Cloud volumes that load each block when it is read for the first time."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import was_filled
@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Findings:
 def _is_old(case: Case, job: LoadPart) -> bool:
     """True if the job reads a device or an existing file.
 
-    New files are excluded, because fio writes them first and none of the volume's old blocks are read.
+    New files are excluded, because fio writes them before it reads them, so none of the volume's old blocks are read.
     """
     return bool(case.files) or any(name.startswith("/dev/") for name in fio_job(job).filenames)
 

@@ -1,4 +1,4 @@
-"""A queue that is repeatedly emptied by thinktime."""
+"""A queue that thinktime empties again and again."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -18,9 +18,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield the job's findings again for its result.
+    """Yield the findings on the job for its result too.
 
-    The byte accounting cannot clear them, because the bytes agree at any queue depth.
+    The byte accounting must not clear them, because the bytes match at any queue depth.
     """
     if case.outcome is not None:
         yield from _in_job(case)

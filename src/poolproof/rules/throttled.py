@@ -1,4 +1,4 @@
-"""External limits: control groups that limit I/O or processors, and processors that slow down because of heat."""
+"""External limits: control groups that limit I/O or processors, and processors that slow down when they are hot."""
 
 from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
@@ -35,7 +35,7 @@ def _times(count: int) -> str:
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     """Yield a finding if the limit applies to this load.
 
-    The finding has the effect `suspects` if the rate came close to the limit, and `notes` otherwise.
+    The finding has the effect `suspects` if the rate came close to the limit, otherwise `notes`.
     """
     rate = _rate(case, limit)
     if rate is None:
@@ -53,10 +53,10 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 
 
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the highest rate that the limit may apply to, or None if there was no such I/O.
+    """Return the rate to compare with the limit, or None if the load did no I/O of the limited kind.
 
-    This is the highest of the load's rate and the disks' rates, because I/Os may be limited before or after they are
-    merged and split.
+    This is the highest of the load's rate and the disks' rates, because the kernel may apply the limit before or after
+    it merges and splits I/Os.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None

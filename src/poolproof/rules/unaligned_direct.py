@@ -26,9 +26,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return changes that remove direct=1 if each write is committed, because it then has no benefit.
+    """Return changes that set a block size of whole pages.
 
-    Otherwise, the changes set a block size of whole pages.
+    If each write is committed, the changes remove direct=1 instead, because it then has no benefit.
     """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}

@@ -1,4 +1,4 @@
-"""Reads of blocks that are not stored on any disk, such as holes, unwritten extents and fresh volumes."""
+"""Reads of blocks that are not stored on any disk, such as holes, unwritten extents and empty new volumes."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import MANY_PASSES, prepared_by, skips_blocks, was_filled, writers_of, writes_again
@@ -13,9 +13,9 @@ _FAST_BYTES_PER_S = 500e6
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
-    """Return the number of the files' bytes that are not stored on any disk, and the total size of the files.
+    """Return how many bytes of the files are not stored on any disk, and the total size of the files.
 
-    The first number is 0 if it is at most 5 % of the total. If the files were not checked, the result is None and 0.
+    The first number counts as 0 if it is at most 5 % of the total. Returns None and 0 if the files were not checked.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:
@@ -39,7 +39,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _after_partial_writes(case: Case) -> Findings:
-    """Yield a finding if an earlier job in the same input wrote only part of the file that this job reads."""
+    """Yield a finding if an earlier job in the same input wrote only part of a file that a job reads."""
     for job in case.jobs:
         if not job.reads or job.writes or not job.may_use_page_cache or was_filled(case, job):
             continue
@@ -70,7 +70,7 @@ def _after_partial_writes(case: Case) -> Findings:
 
 
 def _after_other_commands(case: Case) -> Findings:
-    """Yield a finding if another command in the same script left the file or device without data."""
+    """Yield a finding if another command in the same input left the file or device without data."""
     for job in case.jobs:
         program = prepared_by(job, case.empty)
         if program and job.reads and job.may_use_page_cache and not was_filled(case, job):
@@ -82,9 +82,9 @@ def _after_other_commands(case: Case) -> Findings:
 
 
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
-    """Return the rate in bytes/s that a job with a time limit needs to fill its whole file `passes` times.
+    """Return the rate in bytes/s that a job needs to fill its file `passes` times within its time limit.
 
-    None if this rate is at most 500 MB/s, or if the job's size or time limit is unknown.
+    Returns None if 500 MB/s would be enough, or if the job's size or time limit is unknown.
     """
     moved = part.size_bytes
     if not moved or not part.runtime_s:
@@ -114,7 +114,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _few_holes(case: Case) -> Findings:
-    """Yield a finding if holes account for the missing bytes, although the byte accounting tolerates so few holes."""
+    """Yield a finding if holes explain the missing bytes, though they are too few for the byte accounting to report."""
     flow, (empty, total) = cold_reads(case), _never_written(case)
     if flow is None or not empty or compresses(case):
         return

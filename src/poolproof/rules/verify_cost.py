@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     """Yield a finding on each result that includes verification.
 
-    This affects the reads of a mixed job, and the rate of writes that verify_backlog interrupts.
+    Verification adds to the reads of a job that also writes, and verify_backlog interrupts the writes.
     """
     if case.outcome is None:
         return
@@ -43,7 +43,7 @@ def _in_result(case: Case) -> Findings:
 def _reads_back(job: LoadPart) -> bool:
     """True if fio reads data back to verify it.
 
-    fio skips this with do_verify=0, and after writes that use up a time_based runtime.
+    fio skips this if do_verify=0 is set, and if the writes use up the runtime of a time_based job.
     """
     fio = fio_job(job)
     return fio.flag("do_verify") and (not job.time_based or job.is_mixed or bool(fio.number("verify_backlog")))

@@ -1,4 +1,4 @@
-"""Runs that failed to do the requested work."""
+"""Runs that did not do all of the requested work."""
 
 from os import strerror
 
@@ -9,7 +9,7 @@ from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
-"""This rule's id, used for findings about trials that failed before they had a result to judge."""
+"""The id of this rule. It is also used for findings about trials that failed before they had a result."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _ENDS = {"number_ios", "io_size", "loops"}
@@ -47,8 +47,8 @@ def _meaning(error: int) -> str:
 def _is_idle(job: PartOutcome) -> bool:
     """True if the job read, wrote and trimmed nothing.
 
-    If the output reports neither reads nor writes nor trims, it must at least contain the job's run time or CPU usage.
-    fio prints these last, so their presence shows that the output was not cut off.
+    If the output reports neither reads nor writes nor trims, it must contain at least the job's run time or CPU usage.
+    fio prints these last, so they show that the output was not cut off.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
@@ -113,7 +113,7 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 def _asked_bytes(case: Case) -> int | None:
     """Return the number of bytes that the jobs should move before they end, or None if it is unknown.
 
-    It is unknown if an option ends or extends a job in another way, or if the size of a job is unknown.
+    It is unknown if the size of a job is unknown, or if an option ends or extends a job in another way.
     """
     total = 0
     for job in case.jobs:

@@ -12,7 +12,7 @@ _FIX_OF_DD = "add conv=fdatasync, so that dd syncs the data before it prints the
 
 
 def _unsynced(case: Case) -> list[LoadPart]:
-    """Return the jobs that write without ever syncing, and whose data may remain in RAM."""
+    """Return the jobs that write without ever syncing, so that their data may remain in RAM."""
     if case.target is not None and case.target.volatile:
         return []
     return [job for job in case.jobs if job.writes and not job.syncs and may_end_in_ram(job, case.target)]

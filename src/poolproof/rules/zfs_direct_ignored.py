@@ -15,10 +15,10 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
-    """Yield the reasons that the job's O_DIRECT will not bypass the ARC.
+    """Yield the reasons for which the job's O_DIRECT will not bypass the ARC.
 
-    If direct I/O on a dataset is impossible, OpenZFS 2.4 does uncached I/O instead, in which the data passes through
-    the ARC without staying there.
+    If OpenZFS 2.4 cannot do direct I/O on a dataset, it does uncached I/O instead: the data passes through the ARC, but
+    does not stay there.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
@@ -77,7 +77,7 @@ def _in_result(case: Case) -> Findings:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return changes that remove direct=1, because it has no effect.
 
-    There are none if the only problem is writes of incomplete records.
+    Returns no changes if the only problem is that writes do not cover whole records.
     """
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
