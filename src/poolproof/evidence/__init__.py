@@ -1,1 +1,1 @@
-"""The counters of every layer during a trial, and facts about the trial's target and test files."""
+"""Counters of every level of the storage stack during a trial, and facts about the trial's target and test files."""

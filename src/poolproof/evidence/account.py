@@ -16,9 +16,9 @@ BELOW = "below"
 
 @dataclass(frozen=True)
 class Window:
-    """The counters at the start and at the end of a trial's window, and after the final flush.
+    """The counters at the start and at the end of a trial's measurement window, and after the final flush.
 
-    The window starts just before fio does or, if fio has a ramp, at the end of the ramp.
+    The window starts just before fio starts or, if fio has a ramp, at the end of the ramp.
     """
 
     start: CounterReading
@@ -30,29 +30,29 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return the increase of a file's counters up to the end of the window and up to the end of the final flush."""
+        """Return the increase of one file's counters by the end of the window, and by the end of the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
     def has_counted(self, host: str, path: str) -> bool:
-        """True if the counter file's device has counted any request since it appeared."""
+        """True if the device of this counter file has counted any request since it appeared."""
         return self.drained.counters[self.start.files.index(CounterFile(host, path))].counts
 
 
 @dataclass(frozen=True)
 class Idle:
-    """The leaf devices' I/O while no load was running, added up over all pauses between a layout's trials."""
+    """The I/O of the leaf devices while no load was running, added up over all pauses between a layout's trials."""
 
     seconds: float = 0.0
     read_bytes: int = 0
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum including one more pause.
+        """Return the sum of this I/O and that of one more pause.
 
-        `leaf_count`: the number of leaf devices, whose counters come first. The other counters belong to disks below
-        loop files and are ignored.
+        `before`, `after`: the counters at the start and at the end of the pause. Those of the leaf devices come first.
+        `leaf_count`: the number of leaf devices. Counters after these belong to disks below loop files and are ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
@@ -64,11 +64,11 @@ class Idle:
 
 @dataclass(frozen=True)
 class CountingPoint:
-    """A level at which bytes are counted: a layer, a device, or the disk below a device.
+    """A level of the storage stack at which bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth`: 1 for a level directly below fio.
-    `counters`: the sysfs `stat` files whose bytes are added up. If there are none, ZFS's counters of the dataset `name`
-    are used.
+    `depth`: the level's depth; 1 is directly below fio.
+    `counters`: the paths of the sysfs `stat` files whose bytes are added up. If empty, ZFS's counters for the dataset
+    `name` are used instead.
     `host`: the name of the host with these files, or an empty string for the run's main host.
     """
 
@@ -80,10 +80,10 @@ class CountingPoint:
 
 
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
-    """Return the activity of each leaf device in the window.
+    """Return the activity of each leaf device in the measurement window.
 
-    `load_s`: the number of seconds in which the load did I/O. The utilisation is measured over this time, because the
-    rest of the window is the load generator's start-up. By default, it is measured over the whole window.
+    `load_s`: the number of seconds for which the load did I/O. The utilisation refers to this time, because the load
+    generator spends the rest of the window starting up. By default, it refers to the entire window.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 
@@ -121,7 +121,7 @@ def byte_account(
 ) -> Account:
     """Return the byte accounting.
 
-    `fio_bytes`: the number of bytes that the load generator read, and the number that it wrote.
+    `fio_bytes`: the number of bytes that the load generator read and the number that it wrote.
     """
     return Account(
         fio_read_bytes=fio_bytes[0],
@@ -141,9 +141,9 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed through each level, from fio downwards.
+    """Return the number of bytes that passed through each level of the storage stack, from fio downwards.
 
-    Datasets are left out if ZFS did not count them.
+    A dataset is left out if ZFS has no counters for it.
     """
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))

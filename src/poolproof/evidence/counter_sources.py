@@ -1,4 +1,4 @@
-"""Additional counters of the measured host, one source for each module of this package that defines `SOURCE`."""
+"""Additional counters of the measured host. Each module in this package that defines `SOURCE` adds one source."""
 
 import functools
 import importlib
@@ -16,11 +16,12 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class CounterSource:
-    """Host counters that are read before the load and again after the final flush.
+    """A source of host counters, which are read before the load and again after the final flush.
 
-    `files`, `command`: the files to read (e.g. /proc/vmstat) or the command to run; only one of them is set.
-    `parse`: converts the contents of the files, or the command's output, to values keyed by the counter's name. If a
-    file or program is missing, it receives an empty string and must return no counters.
+    `files`: the files to read, e.g. /proc/vmstat.
+    `command`: the command to run. Either `files` or `command` is empty.
+    `parse`: converts the contents of the files, or the command's output, to values keyed by the counter's name. For
+    each missing file or program, it receives an empty string, for which it must return no counters.
     """
 
     name: str
@@ -38,7 +39,7 @@ def all_sources() -> tuple[CounterSource, ...]:
 
 
 def read_sources(host: Host) -> Mapping[str, Values]:
-    """Return the current counters, keyed by the name of the source and then of the counter.
+    """Return the current counters of all sources, keyed by source name and then by counter name.
 
     Raises:
         HostUnreachable: the connection was lost.
@@ -56,7 +57,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return the increase of each counter, leaving out counters that are missing from either sample."""
+    """Return the increase of each counter between two samples, leaving out counters that one of the samples lacks."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

@@ -1,4 +1,4 @@
-"""The kernel's counters of block devices in sysfs, either read once or sampled throughout a trial.
+"""The kernel's counters of block devices (in sysfs), read once or sampled throughout a trial.
 
 The fields of a `stat` file (Documentation/block/stat.rst) are:
 
@@ -30,12 +30,12 @@ _WRAP = 1 << 32
 
 @dataclass(frozen=True)
 class Counters:
-    """The totals of a block device since it appeared.
+    """The totals that a block device has counted since it appeared.
 
-    `in_flight`: the current number of requests, which is not a total.
-    `*_ios`: the number of requests. For most drivers, `write_ios` includes flushes.
-    `*_merges`: the number of requests that were merged into others.
-    `flush_ios`: None if the kernel does not report flushes (before Linux 5.5).
+    `in_flight`: the current number of requests in flight. It is the only field that is not a total. `*_ios`: the number
+    of requests. With most drivers, `write_ios` includes flushes. `*_merges`: the number of requests that were merged
+    into others.
+    `flush_ios`: the number of flushes, or None if the kernel does not report it (before Linux 5.5).
     """
 
     read_ios: int = 0
@@ -53,14 +53,14 @@ class Counters:
 
     @property
     def counts(self) -> bool:
-        """False if the device has never counted a request, in which case its counters prove nothing."""
+        """True if the device has ever counted a request. If not, its counters prove nothing."""
         return bool(self.read_ios or self.write_ios or self.read_bytes or self.write_bytes)
 
 
 def parse_counters(text: str) -> Counters | None:
     """Parse the contents of a `stat` file.
 
-    Return None if there are too few fields, which means that the device is gone.
+    Returns None if there are too few fields, which means that the device is gone.
     """
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
@@ -82,12 +82,12 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """Return the increase of the counters between two samples, with `in_flight` as in the later sample."""
+    """Return the increase of the counters between two samples. `in_flight` is copied from the later sample."""
     return _of_both(earlier, later, _grown)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """Interpolate linearly between two samples.
+    """Interpolate linearly between two samples of the counters.
 
     `share`: a number from 0 (the earlier sample) to 1 (the later sample).
     """
@@ -98,14 +98,14 @@ def _grown(first: int, second: int) -> int:
     """Return the increase of a counter between two samples.
 
     The kernel prints milliseconds as 32-bit numbers, which wrap around to 0 after 49 days (part_stat_show in
-    block/genhd.c). Only a large decrease is taken for this. A smaller one means that the device was replaced, and is
-    returned as a negative number.
+    block/genhd.c). A large decrease is therefore taken to be a wraparound. A small one means that the device was
+    replaced, and is returned as a negative number.
     """
     return second - first + (_WRAP if second - first < -_WRAP // 2 else 0)
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Combine two samples by applying `total` to each pair of totals, with `in_flight` as in the later sample."""
+    """Combine two samples by applying `total` to each pair of totals. `in_flight` is copied from the later sample."""
     totals = vars(later).keys() - {"in_flight", "flush_ios"}
     known = earlier.flush_ios is not None and later.flush_ios is not None
     flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None
@@ -114,7 +114,7 @@ def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int
 
 
 class CounterFile(NamedTuple):
-    """The path of a counter file and the name of its host, which is an empty string for the run's main host."""
+    """A counter file: its path, and the name of its host (an empty string for the run's main host)."""
 
     host: str
     path: str
@@ -122,9 +122,10 @@ class CounterFile(NamedTuple):
 
 @dataclass(frozen=True)
 class CounterReading:
-    """A sample of all counter files, with one entry in `counters` for each entry in `files`.
+    """One sample of all counter files.
 
     `at_s`: the time of the sample in seconds since 1970, according to the clock of the first file's host.
+    `counters`: the counters of each file, in the order of `files`.
     """
 
     at_s: float
@@ -134,10 +135,10 @@ class CounterReading:
 
 @dataclass
 class Sampler:
-    """Samples counter files in a separate thread while the context is open, and adds the samples to `readings`.
+    """Samples counter files in a background thread while the context is open, and appends the samples to `readings`.
 
-    The files are those of the disks, followed by those of the disks below loop files and by `more`. If all files are on
-    one host, their contents are streamed. Otherwise, each sample reads the files from every host.
+    The files are those of the disks, then those of the disks below loop files, then `more`. If all files are on the
+    same host, that host streams their contents. Otherwise, they are read from every host for each sample.
     """
 
     run_host: Host
@@ -148,7 +149,7 @@ class Sampler:
 
     @property
     def dating_host(self) -> Host:
-        """The host of the first file, whose clock determines the times of the samples."""
+        """The host of the first counter file. Samples are timestamped by its clock."""
         return host_named(self.run_host, self.files[0].host if self.files else "")
 
     def __post_init__(self) -> None:
@@ -175,7 +176,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Read the files on all hosts repeatedly until the context ends or a host stops responding."""
+        """Read the files repeatedly until the context ends or a host stops responding."""
         with contextlib.suppress(HostUnreachable, CommandError):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -183,14 +184,16 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the disks and of the disks below loop files, then `more`, without duplicates."""
+    """Return the counter files of the disks, then those of the disks below loop files, then `more`. Each is listed
+    once.
+    """
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
 def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> CounterReading:
-    """Return the current counters.
+    """Read all counter files once.
 
     Raises:
         FileMissing: a counter file cannot be read, because its device is gone.
@@ -205,7 +208,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the current contents of the files, with the time according to the clock of the first file's host."""
+    """Return the current contents of the files, and the time according to the clock of the first file's host."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):
@@ -221,9 +224,9 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
-    """Return the counters at a given time, interpolated between two samples.
+    """Return the counters at the given time, interpolated between the samples before and after it.
 
-    For a time before the first sample or after the last one, return that sample.
+    If the time is before the first sample or after the last one, that sample is returned.
     """
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:

@@ -1,8 +1,8 @@
 """The host's page cache, dirty memory and processor use during a trial.
 
-The files are described in Documentation/filesystems/proc.rst. /proc/meminfo is in kB. For each processor, /proc/stat
-contains the clock ticks spent in user, nice, system, idle, iowait, irq, softirq and steal. The time of guests is
-included in user.
+Documentation/filesystems/proc.rst describes the files. /proc/meminfo is in kB. For each processor, /proc/stat contains
+the clock ticks spent in the states user, nice, system, idle, iowait, irq, softirq and steal. The time that virtual
+machines ran is part of user.
 """
 
 import re
@@ -19,9 +19,9 @@ _IDLE, _IOWAIT, _STEAL, _FIELDS = 3, 4, 7, 8
 
 @dataclass(frozen=True)
 class HostReading:
-    """A sample of the host's memory in bytes and of each processor's clock ticks.
+    """A sample of the host's memory use in bytes and of the clock ticks of each processor.
 
-    `dirty_bytes`: includes pages that are being written back.
+    `dirty_bytes`: dirty pages, including those that are being written back.
     """
 
     cached_bytes: int
@@ -42,7 +42,7 @@ def read_host(host: Host) -> HostReading:
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
-    """Return the use of memory and processors, from samples before the load, after it, and after the final flush."""
+    """Return the memory and processor use, given samples from before the load, after it, and after the final flush."""
     return HostUse(
         cached_start_bytes=start.cached_bytes,
         cached_end_bytes=end.cached_bytes,
@@ -54,9 +54,9 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
-    """Return the fractions of the time that a processor spent in each state.
+    """Return the fraction of the time that a processor spent in each state.
 
-    A counter that decreased is treated as unchanged, because iowait can decrease (see proc.rst).
+    If a counter decreased, as iowait can (see proc.rst), it is treated as unchanged.
     """
     spent = [max(0, b - a) for a, b in zip(earlier, later, strict=True)]
     total = sum(spent) or 1
@@ -65,9 +65,9 @@ def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> Cpu
 
 
 def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
-    """Return each processor's clock ticks, keyed by its name.
+    """Return the clock ticks of each processor, keyed by the processor's name.
 
-    Fields that are missing from the file (before Linux 2.6.33) are 0.
+    Fields that old kernels (before Linux 2.6.33) do not report are 0.
     """
     found = re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE)
     return {name: tuple(int(field) for field in [*fields.split(), *"0" * _FIELDS][:_FIELDS]) for name, fields in found}

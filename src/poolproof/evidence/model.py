@@ -1,4 +1,4 @@
-"""The evidence of one trial, as immutable values, with sizes in bytes, times in seconds and rates per second."""
+"""The evidence of one trial, as immutable values. Sizes are in bytes, times in seconds, and rates per second."""
 
 import math
 from collections.abc import Mapping
@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class LeafUse:
-    """The activity of one leaf device in the window of a trial. Counts that older runs did not record are None.
+    """The activity of one leaf device in a trial's measurement window. Counts that older runs did not record are None.
 
-    `*_ios`: the number of requests at the device, which differs from the number of the load's I/Os.
-    `write_*`: the writes up to the end of the load. `drained_write_*` also includes the writes of the final flush.
-    `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
-    `flush_ios`: None if the kernel does not count the device's flushes, as before Linux 5.5 and for partitions.
-    `latency_s`: the mean time of a request at the device, or None if there were no requests.
-    `*_merges`: the number of requests that the block layer merged into others before they reached the device.
-    `counted`: False if the device's counters have been 0 since it appeared, because its I/O is not counted.
+    `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os. `write_*`: the writes by
+    the end of the load. `drained_write_*` also includes the writes of the final flush. `below_*`: the activity of the
+    disk that stores a loop file, or None if the device is not a loop device.
+    `flush_ios`: the number of flushes, or None if the kernel does not count them (before Linux 5.5, and for
+    partitions).
+    `latency_s`: the mean time of a request at the device, or None without requests. `*_merges`: the number of requests
+    that the block layer merged into others before they reached the device.
+    `counted`: False if all of the device's counters are still 0, which means that its I/O is not counted.
     `drain_flush_s`: the time spent on flush requests during the final flush, or None if the kernel does not count them.
     """
 
@@ -40,10 +41,7 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """The number of bytes that a layout is expected to move on its leaf devices per byte of the load.
-
-    It depends on the offsets at which the load wrote. See the fields of the same names in `Account`.
-    """
+    """What a layout is expected to write, given the offsets of the load's writes. `Account` describes the fields."""
 
     write_factor: float
     commit_factor: float | None = None
@@ -52,12 +50,13 @@ class Expected:
 
 @dataclass(frozen=True)
 class Account:
-    """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same window.
+    """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same time window.
 
     `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
-    `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
-    `stored_share`: a filled test file's stored size as a fraction of its full size. None if unknown or uncompressed.
-    `idle_*_per_s`: the disks' rates in `idle_s` seconds without a load. They are not subtracted from the other values.
+    `commit_factor`: the bytes that each byte of a committed write first adds to log vdevs, or None without log vdevs.
+    `stored_share`: the stored size of a filled test file as a fraction of its full size. None if unknown or
+    uncompressed. `idle_*_per_s`: the disks' rates during the `idle_s` seconds without a load. Other values still
+    include this I/O.
     """
 
     fio_read_bytes: int
@@ -75,21 +74,18 @@ class Account:
     stored_share: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise a ValueError if `write_factor` is not a positive number.
-
-        Rules divide by it, so any other value shows that the file is damaged.
-        """
+        """Raise a ValueError unless `write_factor` is a positive number, because rules divide by it."""
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")
 
     @property
     def read_ratio(self) -> float | None:
-        """The number of bytes that the leaf devices read per byte that fio read, or None if fio read nothing."""
+        """The bytes that the leaf devices read, divided by the bytes that fio read, or None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks wrote, final flush included, per expected byte. None if fio wrote nothing."""
+        """The disks' written bytes, final flush included, divided by the expected bytes. None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -99,8 +95,8 @@ class TestFile:
     """The state of a test file before the trial. Values that the host cannot report are None.
 
     `resident_bytes`: the number of bytes that were still in RAM after the caches had been dropped.
-    `unwritten_bytes`: the number of allocated bytes that were never written and are read as zeros without disk I/O.
-    `hole_bytes`: the number of bytes that are not allocated and are also read as zeros without disk I/O.
+    `unwritten_bytes`: the number of allocated bytes that were never written. They are read as zeros without disk I/O.
+    `hole_bytes`: the number of bytes that are not allocated. They, too, are read as zeros without disk I/O.
     `shared_bytes`: the number of bytes stored in the same place as other bytes of the test files (reflinks).
     """
 
@@ -116,7 +112,7 @@ class TestFile:
 class MirrorSide:
     """One side of a ZFS mirror, with the names of its disks.
 
-    `turns`: True if any of the disks is rotational, None if unknown. The name is that of the key in evidence.json.
+    `turns`: True if any of the disks is rotational, or None if unknown. evidence.json uses the same name.
     `is_file`: True if the vdev is a file on a file system rather than a block device.
     """
 
@@ -129,14 +125,14 @@ class MirrorSide:
 class ZfsFacts:
     """Facts from ZFS about the dataset or zvol below the test files. Values that could not be read are None.
 
-    Properties are written as `zfs get` prints them, and `version` as the kernel module prints it, e.g. "2.2.4-1".
+    ZFS properties are strings as printed by `zfs get`. `version` is the kernel module's version, e.g. "2.2.4-1".
     `has_log`, `has_cache`: True if any of the pools has a log or cache vdev.
-    `objsets`: the datasets' kstat files, relative to /proc/spl/kstat/zfs.
+    `objsets`: the datasets' kstat files, as paths relative to /proc/spl/kstat/zfs.
     `l2arc_write_bytes_per_s`, `l2arc_boost_bytes_per_s`: the module parameters l2arc_write_max and l2arc_write_boost.
     `l2arc_shortest_s`: the shortest interval between two feeds of a cache device (l2arc_feed_min_ms, l2arc_feed_secs).
     `log_devices`, `cache_devices`: the names of the leaf devices below log and cache vdevs, if the layout names them.
-    `capacity_percent`, `fragmentation_percent`: CAP and FRAG of `zpool list`, each the maximum over all pools.
-    `raidz_parity`: the parity of the raidz data vdevs, or None without raidz.
+    `capacity_percent`, `fragmentation_percent`: CAP and FRAG from `zpool list`. With several pools, the highest value.
+    `raidz_parity`: the parity level of the raidz data vdevs, or None without raidz.
     """
 
     version: str | None = None
@@ -164,17 +160,17 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """The storage below the test files, as reported by the host. Fields are None if unknown.
+    """The storage below the test files, as reported by the host. Unknown fields are None.
 
     `volatile`: True if the files are in RAM (tmpfs, ramfs, zram).
-    `compression`: the property as set, e.g. "zstd:3" or "lz4", or None if there is none.
-    `record_bytes`: the unit of a compressing or copy-on-write file system (recordsize on ZFS, 128 KiB on btrfs).
+    `compression`: the compression property as set, e.g. "zstd:3" or "lz4", or None if it is not set.
+    `record_bytes`: the file system's unit of compression or copy-on-write (recordsize on ZFS, 128 KiB on btrfs).
     `loop_without_direct`: the names of the loop devices below the target that use their backing file's page cache.
-    `zfs`: facts about ZFS at any level below the files, such as a zvol with another file system on it.
-    `in_guest`: True if the host is a virtual machine, whose hypervisor may have a cache that the counters cannot see.
+    `zfs`: facts about ZFS if it is used at any level below the files, for example below another file system on a zvol.
+    `in_guest`: True if the host is a virtual machine. Its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
     `md_bitmap`: True if an md array below the target has an internal write-intent bitmap.
-    `persistent_memory`: True if the data is on a pmem device, or is mapped by the file system (dax).
+    `persistent_memory`: True if the data is on a pmem device, or the file system maps it directly (dax).
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
@@ -185,9 +181,9 @@ class Target:
 
     `disks`, `emulated`: the number of leaf devices, and the names of those that are emulated.
     `rotational`: True if all of them are rotational.
-    `zoned`: True if any of them is an SMR disk.
-    `ceiling_*`: the maximum combined rate of their links and media, without RAM.
-    `write_through`: True if none of them has a volatile write cache, so that the kernel sends no flushes.
+    `zoned`: True if any of them is an SMR disk. `ceiling_*`: the maximum rate of all their links and media together,
+    without RAM.
+    `write_through`: True if none of them has a volatile write cache. The kernel then sends no flushes.
     `without_write_cache`: the names of those without a volatile write cache.
     `discarded`: True if they were trimmed and have not been filled since.
     `physical_block_bytes`: the sector size of their medium.
@@ -231,7 +227,9 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The number of bytes read from and written to a dataset while fio ran, counted above the ARC (nread, nwritten)."""
+    """The bytes read from and written to a dataset while fio ran, including I/O that the ARC served (nread,
+    nwritten).
+    """
 
     name: str
     read_bytes: int
@@ -242,8 +240,8 @@ class DatasetUse:
 class VdevUse:
     """A top-level vdev after the trial, as listed by `zpool list -v`.
 
-    `section`: empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or `spare`.
-    `allocated_bytes`: includes parity, but counts the copies in a mirror only once.
+    `section`: `logs`, `cache`, `special`, `dedup` or `spare`. Empty for data vdevs.
+    `allocated_bytes`: the space in use. It includes parity, but counts the copies in a mirror only once.
     """
 
     pool: str
@@ -255,14 +253,14 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, including its ramp; None if missing.
+    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, ramp included. Missing counters are None.
 
     `direct_read_bytes`, `direct_write_bytes`, `arc_read_bytes`: from the pools' iostats (ZFS 2.3 and later).
-    `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes.
-    `l2_*`: from arcstats.
+    `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*`: from
+    arcstats.
     `data_hits`: the number of data blocks that were in the ARC when they were read (demand_data_hits).
-    `data_misses`: the number of data blocks that were not in the ARC when they were read. This is the sum of
-    demand_data_misses and prefetch_data_misses from arcstats, and of direct_read_count from the pools' iostats.
+    `data_misses`: the number of data blocks that were not in the ARC when they were read: the sum of demand_data_misses
+    and prefetch_data_misses from arcstats, and of direct_read_count from the pools' iostats.
     `vdevs`: the state of the vdevs after the final flush.
     """
 
@@ -282,13 +280,12 @@ class ZfsUse:
 
 @dataclass(frozen=True)
 class Level:
-    """The bytes that passed through one level of the storage stack during the window.
+    """The bytes that passed through one level of the storage stack during the measurement window.
 
-    `layer`: `fio`, a layer's keyword in a campaign, `dataset`, `device` (a leaf device), or `below` (a loop file's
-    disk).
-    `depth`: the depth of the level; 0 for fio.
-    `write_bytes`: the bytes written by the time that fio ended.
-    `drained_write_bytes`: the bytes written by the end of the final flush, or None if nobody counted them.
+    `layer`: `fio`, a layer's keyword, `dataset`, `device` (a leaf device), or `below` (the disk below a loop file).
+    `depth`: the level's depth; fio is 0.
+    `write_bytes`: the bytes written when fio ended.
+    `drained_write_bytes`: the bytes written at the end of the final flush, or None if the level has no counter for it.
     """
 
     layer: str
@@ -301,11 +298,11 @@ class Level:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """The fractions of a trial's time that one processor spent in different states, each a number from 0 to 1.
+    """The fractions of a trial's time that one processor spent in different states, each from 0 to 1.
 
     `busy`: running programs or the kernel.
     `iowait`: idle while a program was waiting for a disk.
-    `steal`: taken by the hypervisor.
+    `steal`: taken away by the hypervisor.
     """
 
     name: str
@@ -316,9 +313,9 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The host's memory use in bytes (before the load, after it, and after the final flush), and its processors' use.
+    """The host's memory use in bytes (before the load, after it, and after the final flush) and its processors' use.
 
-    `dirty_*`: includes data that is being written back.
+    `dirty_*`: dirty data, including data that is being written back.
     """
 
     cached_start_bytes: int
@@ -333,10 +330,11 @@ class HostUse:
 class OtherWork:
     """The activity of other processes on the host while the load ran.
 
-    `seconds`: the length of the observation, from just before the load began until it ended.
-    `cpu_s`, `read_bytes`, `write_bytes`: the other processes' processor time and their I/O to any block device.
+    `seconds`: the length of the observation, from just before the load started until it ended.
+    `cpu_s`, `read_bytes`, `write_bytes`: the processor time of these processes, and their I/O on any block device.
     `waiting_s`: the time for which at least one task on the host waited for a processor, or None without PSI.
-    `delay_share`: the mean fraction of the time that the load's threads waited for a processor, or None if unknown.
+    `delay_share`: the mean fraction of the time for which the load's threads waited for a processor, or None if
+    unknown.
     """
 
     seconds: float
@@ -349,9 +347,10 @@ class OtherWork:
 
 @dataclass(frozen=True)
 class DeviceLimit:
-    """A control group's limit on a block device of the layout, or on a disk below a loop file.
+    """A limit that a control group sets on a block device of the layout, or on a disk below a loop file.
 
-    `kind`: `rbps` or `wbps` (bytes per second read or written), `riops` or `wiops` (read or write requests per second).
+    `kind`: `rbps` or `wbps` (bytes per second read or written), or `riops` or `wiops` (read or write requests per
+    second).
     """
 
     device: str
@@ -361,10 +360,11 @@ class DeviceLimit:
 
 @dataclass(frozen=True)
 class Throttling:
-    """The limits that control groups set on the load, and their effects.
+    """The limits that control groups set on the load, and what they and heat did to it.
 
     `processors`: the number of processors that the load may use, or None if unlimited.
-    `cpu_periods`, `cpu_s`: the number of times and seconds that the load was stopped to enforce its processor quota.
+    `cpu_periods`, `cpu_s`: how many times, and for how many seconds, the load was stopped to enforce its processor
+    quota.
     `heat_events`: the number of times that a processor slowed down because of heat.
     """
 
@@ -377,14 +377,14 @@ class Throttling:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was counted for one trial.
+    """Everything that was counted during one trial.
 
-    `busy_with`: background work of layers, such as a resync or scrub.
-    `levels`: the bytes at each level, from fio downwards. Levels with the same depth are siblings.
-    `host`: the memory and processors of the measured host.
-    `counters`: the increase of other counters, keyed by source (see `counter_sources.py`) and then by counter.
+    `busy_with`: background work of the layers, such as a resync or scrub.
+    `levels`: the bytes at each level of the stack, from fio downwards. Levels with the same depth are side by side.
+    `host`: the memory and processor use of the measured host.
+    `counters`: the increase of additional counters, keyed by source (see `counter_sources.py`) and then by counter.
     `others`, `throttling`: other processes and control groups on the main host.
-    `conditions`: other settings and states of the main host after the load (governor, link, temperature, scheduler).
+    `conditions`: settings and states of the main host after the load (governor, link, temperature, scheduler).
     """
 
     account: Account | None

@@ -1,13 +1,13 @@
-"""The activity of other processes during a trial: their processor time, their I/O, and the time tasks waited for a CPU.
+"""The activity of other processes during a trial: their processor time, their I/O, and how long tasks waited for a CPU.
 
-A process belongs to the run if its command line contains the run's mark, which is the run's directory, or if it is the
-parent of the command that takes the sample. Over SSH, the connection's sshd and all its shells belong to the run as
-well: each sample may use a different shell, whose times include those of all its earlier commands. Kernel threads are
-excluded, because they work for all processes. The values of a process include those of its terminated children, so a
-process that starts and ends during the trial is not missed.
+A process belongs to the run if the run's directory, which serves as a marker, is in its command line, or if it is the
+parent of the command that takes the sample. Over SSH, the connection's sshd and all its shells belong to the run too.
+They have to, because each sample may use a different shell, and a shell's times include all its earlier commands.
+Kernel threads are excluded, because they work for all processes. The values of a process include those of its
+terminated children, so that a process that starts and ends during the trial is not missed.
 
-The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io is
-readable only by root and the process's owner.
+The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. Only root and the
+owner of a process can read its /proc/PID/io.
 """
 
 import re
@@ -44,14 +44,14 @@ grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu
 :
 """
-"""A shell script that prints the processor time and I/O of each process so far."""
+"""A shell script that prints how much processor time and I/O each process has used so far."""
 
 
 @dataclass(frozen=True)
 class OthersReading:
-    """The processor time and I/O of all other processes so far.
+    """The processor time and I/O that all other processes have used so far.
 
-    `waiting_s`: None without pressure information (PSI).
+    `waiting_s`: how long tasks have waited for a processor, or None if the kernel has no pressure information (PSI).
     """
 
     cpu_s: float
@@ -61,9 +61,9 @@ class OthersReading:
 
 
 def read_others(host: Host, mark: str) -> OthersReading:
-    """Return the processor time and I/O so far of all processes on the host that do not belong to the run.
+    """Return the processor time and I/O so far of all processes on the host that are not part of the run.
 
-    `mark`: a string in the command lines of the run's processes.
+    `mark`: a string that the command lines of the run's processes contain.
 
     Raises:
         CommandError: the host does not respond.
@@ -97,7 +97,7 @@ def parse_others(text: str) -> OthersReading:
 def others_between(start: OthersReading, end: OthersReading, seconds: float) -> OtherWork:
     """Return the activity of other processes between two samples that were taken `seconds` apart.
 
-    Totals that decreased are replaced by 0.
+    If a total decreased, the activity counts as 0.
     """
     waited = None if start.waiting_s is None or end.waiting_s is None else max(0.0, end.waiting_s - start.waiting_s)
     return OtherWork(

@@ -1,8 +1,8 @@
-"""The time that a load's threads were ready to run but waiting for a processor.
+"""The time for which a load's threads were ready to run but waiting for a processor.
 
 The second number in /proc/PID/task/TID/schedstat is the time in nanoseconds that a thread has spent on a run queue
-(Documentation/scheduler/sched-stats.rst in the kernel). It is read while the load runs, because the file disappears
-when its thread ends. Kernels without CONFIG_SCHED_INFO have no such file.
+(Documentation/scheduler/sched-stats.rst in the kernel). The file is read while the load runs, because it disappears
+when the thread ends. Kernels without CONFIG_SCHED_INFO do not have it.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _JOIN_S = 40.0
 
 @dataclass(frozen=True)
 class _Seen:
-    """The observed, running and waiting time of a thread between its first and last samples, in seconds."""
+    """How long a thread was observed, ran and waited between its first and last samples, in seconds."""
 
     observed_s: float
     ran_s: float
@@ -32,10 +32,10 @@ class _Seen:
 
 @dataclass
 class RunDelays:
-    """Samples the load's threads in a separate thread, from the call to `begins` until the context ends.
+    """Samples the run delays of the load's threads in a background thread.
 
-    `read`: returns a line per running thread, containing the path of its schedstat file, a colon, and the file's
-    contents.
+    Sampling starts with the call of `begins` and stops when the context ends.
+    `read`: returns one line for each running thread: the path of its schedstat file, a colon, and the file's contents.
     """
 
     read: Callable[[], str]
@@ -52,7 +52,7 @@ class RunDelays:
             self._thread.join(_JOIN_S)
 
     def begins(self) -> None:
-        """Start sampling. Called just before the load starts."""
+        """Start sampling. Must be called just before the load starts."""
         self._thread = threading.Thread(target=self._sample, name="run delay", daemon=True)
         self._thread.start()
 
@@ -65,7 +65,7 @@ class RunDelays:
                 pause_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE * (time.monotonic() - begun)))
 
     def add(self, text: str, at_s: float) -> None:
-        """Add a sample that was taken at `at_s`."""
+        """Add a sample that was taken at the time `at_s`."""
         for thread, (ran_ns, waited_ns) in parse_delays(text).items():
             self.samples.setdefault(thread, [])[1:] = [(at_s, ran_ns, waited_ns)]
 
@@ -73,8 +73,7 @@ class RunDelays:
     def share(self) -> float | None:
         """The average fraction of the time that the load's threads waited for a processor, or None if it is unknown.
 
-        Threads are weighted by the sum of their running and waiting time, so mostly idle monitoring threads hardly
-        count.
+        Threads are weighted by their running plus waiting time, so mostly idle monitoring threads hardly count.
         """
         threads = [each for samples in self.samples.values() if (each := _seen(samples)) is not None]
         wanted_s = sum(each.ran_s + each.waited_s for each in threads)
@@ -92,5 +91,5 @@ def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:
-    """Return the running and waiting time of each thread so far in nanoseconds, keyed by thread ID."""
+    """Return how long each thread has run and waited so far in nanoseconds, keyed by thread ID."""
     return {thread: (int(ran), int(waited)) for thread, ran, waited in _LINE.findall(text)}

@@ -1,4 +1,4 @@
-"""The host's information about the test files: holes, unwritten extents, and pages in RAM."""
+"""What the host knows about the test files: holes, unwritten extents, and pages in RAM."""
 
 import bisect
 import re
@@ -20,7 +20,7 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
     """Return the paths of all regular files below a directory, sorted.
 
-    Other file systems mounted below the directory are not searched.
+    Other file systems that are mounted below the directory are not searched.
 
     Raises:
         CommandFailed: the directory does not exist, or part of it cannot be read.
@@ -31,9 +31,9 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return each file's size and the number of its bytes that are in holes, unwritten or shared.
+    """Return the size of each file, and the number of its bytes that are in holes, unwritten or shared.
 
-    Holes are ranges without allocated blocks. They include the bytes saved by a file system's compression. Bytes are
+    Holes are ranges without allocated blocks, including those that a file system frees by compressing data. Bytes are
     shared if an earlier extent of these files is stored in the same place. If `filefrag` fails, the numbers of
     unwritten and shared bytes are None.
 
@@ -49,7 +49,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the number of each file's bytes that are in the page cache, or None if `fincore` fails."""
+    """Return how many bytes of each file are in the page cache, or None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
         return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
@@ -58,16 +58,16 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Run a command on the paths and return its output, one line per path.
+    """Run a command on the paths and return its output, which has one line per path.
 
-    A long list of paths is split into several calls.
+    A long list of paths is split over several calls.
     """
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
 
 class _StoredExtent(NamedTuple):
-    """An extent's location and size on the file system in bytes, and its FIEMAP flags."""
+    """An extent: its location and size on the file system in bytes, and its FIEMAP flags."""
 
     start: int
     size_bytes: int
@@ -76,12 +76,12 @@ class _StoredExtent(NamedTuple):
 
 @dataclass
 class _Places:
-    """The ranges of the file system that are used by extents, sorted and without overlaps."""
+    """The ranges of the file system that extents use, sorted and without overlaps."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, start: int, end: int) -> int:
-        """Add a range and return the number of its bytes that were already in use."""
+        """Add a range and return how many of its bytes were already in use."""
         first = bisect.bisect_left(self.ranges, start, key=lambda known: known[1])
         last = bisect.bisect_right(self.ranges, end, key=lambda known: known[0])
         met = self.ranges[first:last]

@@ -1,13 +1,13 @@
-"""The effects of control groups and heat on a load, computed from two samples of the host's conditions."""
+"""What control groups and heat did to a load, according to two samples of the host's conditions."""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions
 
 
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
-    """Return the limits that applied in either sample, and the increase of the throttling counters between them.
+    """Return the limits that applied in either sample, and the increase of the throttling counters between the samples.
 
-    A device that has no name in either sample is identified by its device number.
+    A device without a name in either sample is identified by its device number.
     """
     names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
     return Throttling(

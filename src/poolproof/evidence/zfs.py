@@ -1,7 +1,7 @@
 """ZFS's counters of the ARC, the log and the cache devices during a trial, from /proc/spl/kstat/zfs.
 
-The counters of the ARC and the log cover all pools on the host, while those of direct I/O (ZFS 2.3 and later) are kept
-per pool.
+The counters of the ARC and the log include all pools on the host. Those of direct I/O are kept for each pool (ZFS 2.3
+and later).
 """
 
 import re
@@ -19,7 +19,7 @@ Kstat = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """A sample of ZFS's counters, keyed by ZFS's own names. A missing file results in an empty mapping."""
+    """A sample of ZFS's counters, keyed by ZFS's own names. The mapping for a missing file is empty."""
 
     arc: Kstat
     log: Kstat
@@ -28,9 +28,9 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """Return the counters, all read at the same time, or None if there are no pools.
+    """Return ZFS's counters, all read at the same time, or None if no pools are given.
 
-    `objsets`: the datasets' kstat files, relative to KSTATS.
+    `objsets`: the datasets' kstat files, as paths relative to KSTATS.
 
     Raises:
         HostUnreachable: the connection was lost.
@@ -48,7 +48,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
     """Return the increase of the counters between two samples, or None if a sample is missing.
 
-    Counters that this release of ZFS does not have are None.
+    A counter that the ZFS release does not have is None.
     """
     if start is None or end is None:
         return None
@@ -87,7 +87,7 @@ def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kst
 def parse_kstat(text: str) -> Kstat:
     """Parse a kstat file into numbers, keyed by name.
 
-    The file has two header lines, followed by lines of the form `name type data`.
+    After two header lines, the file has lines of the form `name type data`.
     """
     return {name: int(value) for name, value in _NUMBER.findall(text)}
 
