@@ -184,9 +184,7 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the disks, then those of the disks below loop files, then `more`. Each is listed
-    once.
-    """
+    """Return the counter files of the disks, then those of the disks below loop files, then `more`, each only once."""
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))

@@ -227,9 +227,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes read from and written to a dataset while fio ran, including I/O that the ARC served (nread,
-    nwritten).
-    """
+    """The bytes read from and written to a dataset while fio ran, even if the ARC served them (nread, nwritten)."""
 
     name: str
     read_bytes: int

@@ -1,10 +1,9 @@
-"""Plan how to convert one built layout into another without rebuilding it.
+"""Plans how to convert one built layout into another without rebuilding it.
 
-There are two kinds of conversion. An extension adds log and cache vdevs to the layout's pool, and removes them later. A
-change attaches leaf vdevs to mirrors and detaches others. Both keep the pool, its data and the layers above it.
-
-A change closes the layers above the pool first and reopens them afterwards. Reopening records the undos of these layers
-in the journal after the undo of the change itself. `poolproof clean` can therefore undo a crashed run from the top
+There are two kinds of conversion. An extension adds log and cache vdevs to the layout's pool and later removes them. A
+change attaches leaf vdevs to mirrors and detaches others. Both keep the pool, its data and the layers above it. A
+change closes the layers above the pool first and reopens them afterwards. When they are reopened, their undos are added
+to the journal again, after the undo of the change. `poolproof clean` can therefore undo a crashed run from the top
 down.
 """
 
@@ -18,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return a copy of the layout without the inputs that can be added after it is built (its core)."""
+    """Return the core of a layout: a copy without the inputs that can be added once the layout is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -26,7 +25,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout already equals the target, or can be converted into it."""
+    """True if the built layout equals the target layout or can be converted into it."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -38,26 +37,26 @@ def can_become(built: Node, target: Node) -> bool:
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to extend the built core to the full layout.
+    """Plan how to extend a built core to the full layout.
 
     `node`: the full layout.
     `volumes`: the layout's volumes, keyed by device name.
     `name`: the full layout's name.
 
-    The returned plan's `make` contains only the steps that add the missing inputs.
+    In the returned plan, `make` contains only the steps that add the missing inputs.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-added")
     return adaptation.plan(adaptation.extended(core.top, node))
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to convert the built layout into another one. Only valid if `can_become` returned True for the two.
+    """Plan how to convert the built layout into another one, which must be possible according to `can_become`.
 
     `node`: the new layout.
     `volumes`: the new layout's volumes, keyed by device name.
     `name`: the new layout's name. Layers that are kept also keep their old names.
 
-    The returned plan's `make` contains only the steps of the conversion.
+    In the returned plan, `make` contains only the steps of the conversion.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-new")
     return adaptation.plan(adaptation.changed(core.top, node))
@@ -86,7 +85,10 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Plan a node of the extended layout. `core`: the same node in the built layout, without the added inputs."""
+        """Plan a node of the extended layout.
+
+        `core`: the same node in the built layout, without the added inputs.
+        """
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -104,7 +106,10 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Plan a node of the new layout. `before`: the node in the same position of the built layout."""
+        """Plan a node of the new layout.
+
+        `before`: the node of the built layout in the same position.
+        """
         old = before.node
         if old == node:
             return before
@@ -131,7 +136,7 @@ class _Adaptation:
         return after
 
     def _added(self, node: Node) -> BuiltNode:
-        """Plan an input that is missing from the built layout. The layers of this input get new names."""
+        """Plan an input that the built layout does not have. Its layers get new names."""
         names = names_of(node, f"{self.prefix}-{len(self.steps)}")
         built = build_node(node, self.volumes, self.site, names)
         self.steps += [

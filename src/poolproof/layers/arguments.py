@@ -1,6 +1,6 @@
-"""Sort a stage's arguments into inputs, options for creating the layer, and mount options.
+"""Sorts a stage's arguments into inputs, options for creating the layer, and mount options.
 
-Mistakes raise a CampaignError that points at the argument.
+For each mistake, a CampaignError that points at the argument is raised.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
 Input = tuple[Argument | None, Node]
-"""An input, paired with the argument that names it, or with None if the input is to the left of the `|`."""
+"""An input, preceded by the argument that names it. The argument is None for the input to the left of the `|`."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Split a string into a set of words. This keeps long lists of names readable in the source code."""
+    """Split a string into a set of words, so that the source code can list many names in one string."""
     return frozenset(text.split())
 
 
@@ -30,9 +30,9 @@ ANY_MOUNT_FLAGS = words(
 
 @dataclass(frozen=True)
 class Sorted:
-    """A stage's arguments, sorted into inputs and the rest.
+    """A stage's arguments, separated into inputs and other arguments.
 
-    `marks`: the number of inputs before each bare word's first occurrence, keyed by the word.
+    `marks`: maps each bare word to the number of inputs before its first occurrence.
     """
 
     inputs: tuple[Input, ...]
@@ -45,10 +45,10 @@ class Sorted:
 
 
 def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
-    """Separate a stage's inputs (devices and groups) from its words and options.
+    """Separate a stage's inputs (devices and groups) from its other words and its options.
 
-    By default, a word is an input if one of the campaign's devices has this name. With `flags`, every word that is not
-    in `flags` is an input.
+    By default, a word is an input if one of the campaign's devices has this name. If `flags` is given, every word that
+    is not in `flags` is an input.
 
     Raises:
         CampaignError: there are inputs on both sides of the `|`, or an argument is neither a device nor a valid group.
@@ -74,7 +74,7 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Raise a CampaignError for the input `argument` if the stage already has an input to the left of the `|`."""
+    """Raise a CampaignError at `argument`, which is an input, if another input is to the left of the `|`."""
     if reading.below is not None:
         raise reading.mistake(
             argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
@@ -82,19 +82,19 @@ def check_one_place(reading: StageReader, argument: Argument, word: str) -> None
 
 
 def is_block(node: Node) -> bool:
-    """True if the node provides a block device, False if it provides a directory."""
+    """True if the node provides a block device; False if it provides a directory."""
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
 def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Raise a CampaignError unless all inputs are block devices."""
+    """Raise a CampaignError if any input is not a block device."""
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
 
 
 def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Raise a CampaignError unless all inputs are directories."""
+    """Raise a CampaignError if any input is not a directory."""
     for argument, node in inputs:
         if is_block(node):
             raise reading.mistake(
@@ -103,9 +103,9 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """Return the stage's only input, and the remaining arguments.
+    """Return the stage's only input, which must be a block device, and the remaining arguments.
 
-    Raises a CampaignError unless there is exactly one input and it is a block device.
+    Raises a CampaignError if there are several inputs, none, or one that is not a block device.
     """
     found = sort(reading, word)
     if not found.inputs:
@@ -123,7 +123,7 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
     """Return the stage's first argument, or raise a CampaignError if it is not a word in `known`.
 
-    `what`: the word's name in error messages, such as `level`.
+    `what`: what error messages call the word, e.g. `level`.
     """
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
@@ -134,9 +134,9 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return an error that rejects a word or key which is not in `known`.
+    """Return an error that says that a word or key is not in `known`.
 
-    The message suggests the most similar known name. If no name is similar, it lists all known names, up to a limit of
+    The message suggests the most similar known name. If none is similar, it lists all known names, if there are at most
     16.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
@@ -147,7 +147,7 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
     """Raise a CampaignError if an option has a value that `known` does not allow.
 
-    `known`: the allowed values, keyed by option. Options that are not in `known` may have any value.
+    `known`: the allowed values of each option, keyed by option. An option that is not in `known` may have any value.
     """
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
@@ -156,7 +156,7 @@ def check_values(reading: StageReader, options: Iterable[Word | Option], known: 
 
 
 def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
-    """Convert a size such as `4M` to bytes. If `text` is not a size, raise a CampaignError that shows `example`."""
+    """Convert a size such as `4M` to bytes. If it is not a size, raise a CampaignError that gives `example`."""
     try:
         return parse_size(text)
     except ValueError:
@@ -164,9 +164,9 @@ def size_of(reading: StageReader, argument: Argument, text: str, example: str) -
 
 
 def bytes_with_unit(text: str) -> int | None:
-    """Convert a size such as `512M` to bytes, or return None if `text` is not a size with a unit.
+    """Convert a size such as `512M` to bytes. Returns None if `text` is not a size with a unit.
 
-    A unit is required, because tools interpret a plain number differently.
+    The unit is required, because tools disagree about the meaning of a plain number.
     """
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
@@ -189,7 +189,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options that a stage sets: key-value pairs for creating the layer, and the options for `mount -o`."""
+    """The options that a stage sets: key-value pairs for creating the layer, and options for `mount -o`."""
 
     make: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
@@ -198,10 +198,10 @@ class Chosen:
 def choose(
     reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary, *, last_wins: bool = False
 ) -> Chosen:
-    """Separate the options for creating the layer from the mount options. No key belongs to both groups.
+    """Separate the options for creating the layer from the mount options.
 
-    Raises a CampaignError for an unknown option, for a comma in a mount option's value, and for a repeated key. With
-    `last_wins`, a repeated key is allowed and its last value is used.
+    Raises a CampaignError if an option is unknown, if the value of a mount option contains a comma, or if a key is
+    repeated. With `last_wins`, a key may be repeated, and the last value counts.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}

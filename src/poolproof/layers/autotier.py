@@ -1,15 +1,15 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-The tiers are directories, listed from fastest to slowest. Each `quota=` applies to the tier on its left. A quota is a
+The tiers are directories, from the fastest to the slowest. Each `quota=` applies to the tier on its left. A quota is a
 percentage or a size, and defaults to 100 %. Keys of the [Global] section are written with dashes: `log-level`,
 `tier-period` (in seconds), `copy-buffer-size`.
 
 autotierfs may crash or hang. Each command therefore has a time limit, a health check runs during each measurement, and
-the file system is unmounted lazily. The process ID is recorded so that a hung process can be killed. The database and
+the file system is unmounted lazily. The process ID is recorded, so that a hung process can be killed. The database and
 the socket (`Run Path`) are stored with the run's files and removed with them.
 
-Debian has no autotier package. The tests therefore use output captured from release 1.2.0, and a stand-in program that
-hangs.
+Debian has no autotier package. The tests therefore use output that was captured from release 1.2.0, and a stand-in
+program that hangs.
 """
 
 import re
@@ -60,7 +60,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """The share of a tier that autotier may fill: `size_bytes` or, if that is None, a percentage of the tier."""
+    """The share of a tier that autotier may fill: `size_bytes`, or a percentage of the tier if `size_bytes` is None."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -73,14 +73,14 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the options of the [Global] section, with their keys written with dashes."""
+    """The quota of each tier, and the options of the [Global] section. Their keys are written with dashes."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]
 
 
 class AutotierLayer(Layer[Autotier]):
-    """A FUSE file system that moves files between tiers based on how often they are used."""
+    """autotier, a FUSE file system that moves files between tiers depending on how often they are used."""
 
     word = "autotier"
     summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
@@ -151,17 +151,17 @@ class AutotierLayer(Layer[Autotier]):
         return sum(quota.of(size) for quota, size in zip(spec.quotas, inputs, strict=True))
 
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
-        """Return the capacity of the first tier, where new files are written."""
+        """Return the size of the first tier, because new files are written there."""
         return inputs[0]
 
     def stored(self, built: OpenLayer[Autotier], total_bytes: int) -> tuple[int, ...]:
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Describe how the quotas that autotier uses differ from the layout's, or return None if they do not.
+        """Describe how the quotas that autotier uses differ from those in the layout, or return None if they do not.
 
-        This check is needed because autotier silently misreads quotas: an invalid quota counts as 100 %, and `20`
-        without a percent sign as 2000 %. If `autotier status` fails, the returned sentence says so.
+        autotier misreads quotas without an error: it takes an invalid quota as 100 %, and `20` without a percent sign
+        as 2000 %. If `autotier status` fails, the returned description says so.
         """
         configuration, *_ = _files(built.volume.path)
         try:
@@ -175,7 +175,7 @@ class AutotierLayer(Layer[Autotier]):
 
 
 def _files(point: str) -> tuple[str, ...]:
-    """Return the paths of the configuration file, the folder for database and socket, the log and the pid file."""
+    """Return the paths of the configuration file, the folder for database and socket, the log, and the pid file."""
     return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 
@@ -188,20 +188,20 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent, because autotier cannot parse exponents and would use 100 % instead."""
+    """Format a quota without an exponent. autotier cannot parse exponents and would use 100 % instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 @dataclass(frozen=True)
 class ReportedQuota:
-    """A tier's quota as reported by autotier: a percentage of the tier, and a size in bytes. Both are rounded."""
+    """The quota that autotier reports for a tier: a percentage of the tier and a size in bytes, both rounded."""
 
     percent: float
     size_bytes: float
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Parse each tier's quota from the output of `autotier status`, fastest tier first. Empty without a table."""
+    """Parse the quotas of all tiers, fastest first, from the output of `autotier status`. Empty if it has no table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

@@ -1,8 +1,8 @@
 """btrfs on one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
-A bare profile name selects the data profile (default: `single`). `metadata=raid1` selects the metadata profile, which
-mkfs.btrfs chooses by default. Options of mkfs.btrfs are written under their long names: `nodesize`, `sectorsize`,
-`csum`, `features`, `runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
+The bare name of a profile selects the profile for data (default: `single`). `metadata=raid1` selects the profile for
+metadata, which is otherwise left to mkfs.btrfs. Options of mkfs.btrfs are written with their long names: `nodesize`,
+`sectorsize`, `csum`, `features`, `runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
 """
 
 import re
@@ -29,10 +29,10 @@ from poolproof.units import parse_size
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile's rules for placing chunks on devices, taken from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
+    """How a profile places chunks on devices, according to btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
-    `most_devices`: the maximum number of devices per chunk, or None if a chunk spans all devices with free space.
-    `step`: the number of devices per chunk is rounded down to a multiple of this.
+    `most_devices`: the maximum number of devices per chunk, or None if a chunk uses all devices with free space.
+    `step`: the number of devices per chunk is rounded down to a multiple of this number.
     """
 
     fewest_devices: int
@@ -43,7 +43,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """The number of devices that may fail without data loss: 0 for `dup`, whose copies are on the same device."""
+        """The number of devices that may fail without data loss. 0 for `dup`, which keeps both copies on one device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -91,7 +91,7 @@ for device in /sys/fs/btrfs/*/devices/"$1"; do
   exit 0
 done
 """
-"""A shell script that prints the contents of sysfs for a device's btrfs file system (fs/btrfs/sysfs.c)."""
+"""A shell script that prints what sysfs shows about the btrfs file system on a device (fs/btrfs/sysfs.c)."""
 
 _NODE_SIZE = "16k"  # the default of mkfs.btrfs(8)
 _COMPRESSES = ("compress", "compress-force")
@@ -102,7 +102,7 @@ _USAGE_DATA = re.compile(r"^\s+Data,[^:]+:\s+(\d+)$")
 
 @dataclass(frozen=True)
 class Btrfs:
-    """The data profile, the options for mkfs.btrfs as (name, value) pairs, and the unparsed mount options."""
+    """The data profile, the options for mkfs.btrfs as (name, value) pairs, and the mount options as given."""
 
     data: str
     format: tuple[tuple[str, str], ...]
@@ -114,7 +114,7 @@ class Btrfs:
 
 
 class BtrfsLayer(Layer[Btrfs]):
-    """A copy-on-write file system with its own RAID profiles."""
+    """btrfs, a copy-on-write file system with its own RAID profiles."""
 
     word = "btrfs"
     summary = "a btrfs file system with a data profile, on one or more devices: `btrfs raid1 nvme1 ssd1`"
@@ -160,7 +160,8 @@ class BtrfsLayer(Layer[Btrfs]):
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
         """Return the commit period (see btrfs(5)).
 
-        It matters even for direct I/O, which writes data immediately but metadata only at the next commit.
+        It matters even for direct I/O, because direct writes store data immediately, but metadata only at the next
+        commit.
         """
         values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
@@ -173,9 +174,9 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks listed in sysfs.
+        """Return the disks that sysfs lists for a btrfs mount.
 
-        This is necessary because a btrfs mount has an anonymous device number, which does not identify any disk.
+        The mount itself does not identify any disk, because its device number is anonymous.
         """
         if mount.file_system != self.file_system:
             return None
@@ -201,7 +202,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, tree_block_bytes=size)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the lowest write amplification among the data chunks' profiles, or None if they are unknown."""
+        """Return the lowest write amplification of the profiles that data chunks use, or None if they are unknown."""
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -220,10 +221,10 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return the space left for data, in bytes, once mkfs.btrfs 6.2 and the kernel have allocated metadata.
+        """Return the number of bytes left for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
-        Metadata takes 15 % of each device, up to 2 GiB. The minimum is 48 MiB, or 96 MiB on a single device, which
-        stores metadata twice.
+        Metadata takes 15 % of each device, but at most 2 GiB. It takes at least 48 MiB, or 96 MiB on a single device,
+        because metadata is then stored twice.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB
         metadata = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
@@ -233,15 +234,15 @@ class BtrfsLayer(Layer[Btrfs]):
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
         """Return the redundancy of the data or of the metadata, whichever is lower.
 
-        For example, `raid1c3` without `metadata=` survives only one failure, because metadata defaults to raid1.
+        For example, `raid1c3` without `metadata=` survives only one failure, because the default for metadata is raid1.
         """
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the number of bytes on each device, in proportion to the data chunks that btrfs allocated there.
+        """Return the number of bytes on each device, in proportion to the data chunks that btrfs has allocated there.
 
-        For `single` on several devices, this is accurate only to within one chunk, which can be as large as 1 GiB.
+        For `single` on several devices, the error can be as large as one chunk, which can have up to 1 GiB.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -261,11 +262,11 @@ class BtrfsLayer(Layer[Btrfs]):
 
 @dataclass(frozen=True)
 class _InSysfs:
-    """The state of a mounted btrfs file system, as shown in sysfs.
+    """The state of a mounted btrfs file system, according to sysfs.
 
     `disks`: the disks that are present.
     `missing`: the number of missing disks.
-    `profiles`: the profiles of the data chunks.
+    `profiles`: the profiles that data chunks use.
     """
 
     uuid: str
@@ -276,7 +277,7 @@ class _InSysfs:
 
 
 def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
-    """Return the file system's state, or None if the mount is not btrfs or sysfs does not list its device."""
+    """Return the state of the file system, or None if the mount is not btrfs or sysfs does not list its device."""
     if mount.file_system != BtrfsLayer.file_system:
         return None
     real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
@@ -296,7 +297,7 @@ def _factor_of(profile: Profile, there: int, missing: int) -> float:
     """Return the lowest possible write amplification of a profile.
 
     `there`: the number of disks that are present.
-    `missing`: the number of missing disks. Copies on these are not written.
+    `missing`: the number of missing disks. Nothing is written to them.
     """
     if profile.parity:
         return there / (there - profile.parity) if not missing and there > profile.parity else 1.0
@@ -304,7 +305,7 @@ def _factor_of(profile: Profile, there: int, missing: int) -> float:
 
 
 def _check_word(reading: StageReader, argument: Word | Option) -> None:
-    """Raise a CampaignError for a second data profile or an unknown word. The message suggests a similar known name."""
+    """Raise a CampaignError if the argument is a second data profile or an unknown word."""
     if isinstance(argument, Word) and argument.text in _PROFILES:
         raise reading.mistake(
             argument, "the data profile comes first: btrfs raid1 a b; for the metadata profile, write metadata=raid1"
@@ -332,9 +333,9 @@ def _check_metadata(reading: StageReader, count: int) -> None:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return the number of bytes of data that fit.
+    """Return the number of bytes of data that fit on the devices.
 
-    btrfs allocates each chunk on the devices with the most free space.
+    Like btrfs, this allocates each chunk on the devices with the most free space.
     """
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
@@ -351,7 +352,7 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the device's path as reported by btrfs, which prints kernel names in place of /dev/disk names."""
+    """Return the device's path in the form that btrfs prints: with the kernel name, not a name from /dev/disk."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()

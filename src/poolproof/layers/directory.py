@@ -1,7 +1,7 @@
 """An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
-The run creates a subdirectory there, removes it at the end, and touches nothing else. poolproof never unmounts the
-directory, so it drops caches file by file: dd flushes each file and then drops it from the page cache (`nocache`,
+The run creates a subdirectory there, removes it at the end, and changes nothing else. poolproof never unmounts the
+directory. Instead, it drops caches file by file: dd flushes each file and then drops it from the page cache (`nocache`,
 posix_fadvise).
 """
 
@@ -31,13 +31,13 @@ zpool sync "${dataset%%[[/]*}"
 """A shell script that flushes a directory's file system to disk.
 
 On ZFS, syncfs writes only to the intent log (zfs_sync), so the script also waits until the pool has written its
-transaction groups. It does not sync any other pool, because a suspended pool would make it hang.
+transaction groups. It syncs only this pool, because syncing a suspended pool would hang.
 """
 
 
 @dataclass(frozen=True)
 class Dir:
-    """The absolute path of the directory."""
+    """The absolute path of an existing directory."""
 
     path: str
 
@@ -45,7 +45,7 @@ class Dir:
 class DirLayer(Layer[Dir]):
     """An existing directory.
 
-    The node's only input is a DeviceNode named after the directory's path. The planner provides the volume for this
+    The node's only input is a DeviceNode with the directory's path as its name. The planner provides a volume for this
     path.
     """
 
@@ -86,7 +86,7 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
-        """Return a copy of the target with added facts about the directory's file system, pool or array."""
+        """Return a copy of the target, with facts filled in about the directory's file system, pool or array."""
         found = storage_at(built.host, built.inputs[0].path)
         return describe_found(built.host, found, target) if found else target
 
@@ -97,7 +97,7 @@ class DirLayer(Layer[Dir]):
         return "; ".join(text for layer in known for text in layer.busy_on(disks, built.host)) or None
 
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
-        """Return None, because the redundancy of the storage under an existing directory is unknown."""
+        """Return None, because the redundancy of the storage below an existing directory is unknown."""
         return None
 
 

@@ -1,8 +1,8 @@
-"""Check, before a campaign runs, whether its trials are long enough for the percentiles that it compares.
+"""Checks, before a campaign runs, whether its trials are long enough for the percentiles that it compares.
 
 A percentile is reliable only if at least ten I/Os or syncs in each trial are slower than it (`Metric.events_needed`).
-The rate of I/Os is unknown until a layout's first trial. A workload is therefore reported if a layout as slow as a hard
-disk would not complete enough of them.
+The rate of I/Os is unknown before a layout's first trial. A workload is therefore reported if a layout that is as slow
+as a hard disk would not complete enough I/Os.
 """
 
 import math
@@ -15,7 +15,7 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a warning with advice for each workload whose trials may be too short for its percentile."""
+    """Return a warning, with advice, for each workload with trials that may be too short for its percentile."""
     return tuple(_sentences(campaign))
 
 
@@ -40,7 +40,7 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
 
 
 def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
-    """Return the maximum trial length in seconds, and a clause that names the budget if the budget sets this limit."""
+    """Return the maximum trial length in seconds, and a clause that mentions the budget if the budget limits it."""
     longest_s = campaign.measure.longest_s
     if campaign.budget_s is None or workload.name not in {each.name for each in campaign.goal_workloads}:
         return longest_s, ""
@@ -49,7 +49,7 @@ def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
 
 
 def _enough_budget_s(campaign: Campaign, needed_s: int) -> int:
-    """Return a budget in seconds that covers trials of the required length, building, and the other workloads."""
+    """Return a budget in seconds that is enough for trials of the required length, building, and other workloads."""
     return 2 * needed_s * _goal_trials(campaign)
 
 

@@ -1,4 +1,4 @@
-"""Facts that a storage technology can report about storage not built by poolproof: a mount or a block device."""
+"""Facts about storage that poolproof did not build (a mount or a block device), as reported by its technology."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from poolproof.hosts.base import Host
 class FoundStorage:
     """Storage that poolproof did not build.
 
-    `mount`: the storage's mount, or None for a block device.
-    `devices`: the kernel names of the block devices below it. Empty if a mount has no block device (tmpfs, NFS).
+    `mount`: the mount of the storage, or None for a block device.
+    `devices`: the kernel names of the block devices below it. Empty for a mount without a block device (tmpfs, NFS).
     """
 
     mount: Mount | None
@@ -20,33 +20,37 @@ class FoundStorage:
 
 
 class FoundReader:
-    """Queries about storage that poolproof did not build. The default implementations report nothing."""
+    """Queries about storage that poolproof did not build. The default implementations return no information."""
 
     guesses_work = False
-    """True if the work reported by `busy_on` might be running on a different disk."""
+    """True if the work that `busy_on` reports may be running on another disk."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks below a mount of this technology.
 
-        None for any other mount, and also if the mount's device number identifies the disk, as for most file systems.
+        Returns None for any other mount. Also returns None if the mount's device number identifies the disk, as for
+        most file systems.
         """
         return None
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks below a block device of this technology.
 
-        None for any other device, and also if the device's own counters reflect the I/O of its disks.
+        Returns None for any other device. Also returns None if the device's own counters reflect the I/O of its disks.
         """
         return None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
-        """Return a copy of the target with added facts about storage that uses this technology."""
+        """Return a copy of the target, with facts filled in about storage of this technology."""
         return target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the expected write amplification, as measured at the disks, or None if unknown."""
+        """Return the expected write amplification of the storage at its disks, or None if unknown."""
         return None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Describe this technology's background work in progress on the given disks. `disks`: kernel names."""
+        """Describe background work of this technology that is in progress on the given disks.
+
+        `disks`: the disks' kernel names.
+        """
         return ()

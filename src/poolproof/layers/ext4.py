@@ -1,10 +1,9 @@
 """ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-Options of mke2fs have the names used in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
-`reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`, `stripe_width`,
-`lazy_itable_init` …). All other options are mount options from ext4(5).
-
-Lazy initialization is off unless the layout enables it, because it would write to the disk during the benchmark.
+Options of mke2fs have their names from mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+`reserved_ratio`, `features`, `flex_bg_size`. The extended options of `-E` are supported too (`stride`, `stripe_width`,
+`lazy_itable_init` …). All other options are mount options from ext4(5). Lazy initialization is off unless the layout
+enables it, because it would write to the disk during the benchmark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +73,7 @@ class Ext4Layer(FileSystemLayer):
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
         """Return the steps that create the file system.
 
-        The first step wipes old signatures, because mke2fs does not remove a btrfs superblock.
+        The first step wipes old signatures, because mke2fs leaves a btrfs superblock in place.
         """
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
@@ -90,8 +89,8 @@ class Ext4Layer(FileSystemLayer):
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """Return the device's size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
 
-        By default, mke2fs creates one inode per 4 KiB on devices smaller than 512 MiB, and one per 16 KiB on all
-        others.
+        By default, mke2fs creates one inode per 4 KiB on devices smaller than 512 MiB, and one per 16 KiB on larger
+        ones.
         """
         (device,) = inputs
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
@@ -103,10 +102,10 @@ class Ext4Layer(FileSystemLayer):
         return "the initialization of ext4's inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return lazy initialization as background work if it may be in progress on these disks.
+        """Return lazy initialization as background work if it may be running on these disks.
 
-        A single kernel thread initializes all ext4 file systems and does not reveal which one it is working on. Its
-        work is therefore reported only if one of the disks contains a recently created file system.
+        One kernel thread initializes all ext4 file systems, and does not show which of them it is working on. Its work
+        is therefore reported only if one of the disks contains a recently created file system.
         """
         points = [
             mount.point

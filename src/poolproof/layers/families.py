@@ -1,4 +1,4 @@
-"""Groups of layouts that are built in place, by converting a pool from one layout into the next."""
+"""Groups of layouts that are built in place, by converting the pool of one layout into that of the next."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,9 +8,9 @@ from poolproof.layers.tree import devices
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """Group consecutive layouts into families, in which each layout can be converted in place into the next one.
+    """Divide the layouts into families: consecutive layouts, each of which can be converted in place into the next.
 
-    Within a family, layouts differ only in a pool's log and cache devices or in the leaf devices of its mirrors. A
+    Within a family, layouts differ only in the log and cache devices of a pool or in the leaf devices of its mirrors. A
     device that was detached is not attached again in the same family.
     """
     found: list[list[str]] = []

@@ -1,7 +1,7 @@
 """A sparse file that serves as a vdev: `zfs mirror (hdd1 | ext4 | file 2G) (ssd1 | ext4 | file 2G)`.
 
 ZFS accepts files as vdevs, but cannot detect whether the disk below a file is rotational. The file is stored on the
-file system to the left of the `|` and disappears with it.
+file system to the left of the `|` and disappears with that file system.
 """
 
 from collections.abc import Sequence

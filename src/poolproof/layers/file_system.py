@@ -1,6 +1,6 @@
 """Steps that mount file systems in the run's directory, and a base class for file systems on one block device.
 
-Mount options that the layout does not set, including `relatime`, keep the defaults of the kernel and of mount(8).
+Mount options that the layout does not set keep the defaults of the kernel and of mount(8), for example `relatime`.
 """
 
 from abc import abstractmethod
@@ -18,23 +18,28 @@ _FIND_LIMIT_S = 60.0
 
 
 def mount_point(site: Site, name: str) -> str:
-    """Return the mount point of the layer with this name."""
+    """Return the mount point for the layer with this name."""
     return f"{site.mount_dir}/{name}"
 
 
 def make_mount_point(point: str) -> Step:
-    """Return the step that creates a mount point. Its undo removes the directory unless something is mounted there."""
+    """Return the step that creates a mount point. Its undo removes the directory unless something is mounted on it."""
     return Step(f"create the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
 
 
 def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
-    """Return the step that mounts a file system. `kind`: its type, as for `mount -t`."""
+    """Return the step that mounts a file system.
+
+    `kind`: the file system's type, as for `mount -t`.
+    """
     chosen = ("-o", ",".join(options)) if options else ()
     return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=UndoMount(point))
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
-    """Return the plan for a file system that is mounted at the path of `volume`. `mounting`: the step that mounts it.
+    """Return the plan for a file system that is mounted at the path of `volume`.
+
+    `mounting`: the step that mounts the file system.
 
     If the file system is busy, unmounting is retried for 5 s.
     """
@@ -44,9 +49,9 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return the disk space used by regular files under `path`, in bytes, excluding other file systems mounted there.
+    """Return how much disk space the regular files under `path` use, in bytes.
 
-    The search has a time limit of 60 s.
+    Other file systems that are mounted there are excluded. The search has a time limit of 60 s.
     """
     # directories (lost+found) contain no benchmark data
     found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
@@ -54,7 +59,7 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Divide `total_bytes` among the directories in proportion to the size of their files.
+    """Divide `total_bytes` among the directories in proportion to the disk space that their files use.
 
     If there are no files, every share is 0.
     """
@@ -63,7 +68,7 @@ def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> t
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device. The layer's word is also the file system type for mounting."""
+    """A kernel file system on one block device. The layer's keyword is also the file system type for mounting."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""
@@ -72,8 +77,8 @@ class FileSystemLayer(Layer[Chosen]):
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:
         """Return the steps that create the file system with these mkfs options.
 
-        The file system must be given the label `label`, because `poolproof clean` erases only devices with this label
-        after a crash.
+        The steps must set the file system's label to `label`. After a crash, `poolproof clean` erases only devices with
+        this label.
         """
 
     def read(self, reading: StageReader) -> LayerNode:

@@ -1,4 +1,4 @@
-"""The catalogue of storage technologies (the modules that define `LAYER`), and queries that ask all of them."""
+"""The catalogue of storage technologies (modules that define `LAYER`), and queries to all of them."""
 
 import functools
 import importlib
@@ -20,7 +20,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers in alphabetical order, keyed by their keyword."""
+    """Return all layers in alphabetical order, keyed by keyword."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
@@ -29,15 +29,17 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return the display names of the kernel settings that layers record with each run, keyed by the setting's path."""
+    """Return the kernel settings to record with each run: the names to display, keyed by the setting's path."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
+    """Return the block devices that store the file system of `path`.
 
     A file system may use several devices, or none (tmpfs, network file systems, FUSE). If it is on a partition, the
-    partition is returned in place of its disk, so that the I/O of other partitions is not counted.
+    partition is returned rather than its disk, so that the I/O of other partitions is not counted.
+
+    Raises CommandFailed if `path` does not exist.
     """
     found = storage_at(host, path)
     if found is None:
@@ -49,8 +51,9 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 def storage_at(host: Host, path: str) -> FoundStorage | None:
     """Return the storage that contains an existing file or directory, or None if its mount is unknown.
 
-    For an overlay, this is the storage of its upper directory, which receives all writes. Raises CommandFailed if
-    `path` does not exist.
+    For an overlay, this is the storage of the upper directory, because all writes go there.
+
+    Raises CommandFailed if `path` does not exist.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -67,46 +70,49 @@ def storage_at(host: Host, path: str) -> FoundStorage | None:
 
 
 def disks_of(host: Host, device: str) -> tuple[str, ...]:
-    """Return the kernel names of the disks whose counters reflect a block device's I/O.
+    """Return the kernel names of the disks that count the I/O of a block device.
 
-    For a zvol, these are its pool's disks, because the zvol's own counters include reads served from the ARC. For any
-    other device, it is the device itself.
+    For a zvol, these are the disks of its pool, because the zvol's own counters include reads that the ARC served. Any
+    other device counts its own I/O.
     """
     found = (layer.disks_of(device, host) for layer in all_layers().values())
     return next((disks for disks in found if disks is not None), (device,))
 
 
 def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
-    """Return a copy of the target with added facts from all technologies about storage not built by poolproof."""
+    """Return a copy of the target, completed with facts about storage that poolproof did not build."""
     for layer in all_layers().values():
         target = layer.describe_found(found, host, target)
     return target
 
 
 def expected_found(host: Host, found: FoundStorage) -> Expected | None:
-    """Return the expected write amplification of storage not built by poolproof, or None if unknown."""
+    """Return the expected write amplification of storage that poolproof did not build, or None if unknown."""
     known = (layer.expected_found(found, host) for layer in all_layers().values())
     return next((expected for expected in known if expected is not None), None)
 
 
 def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
-    """Describe any technology's background work in progress on the given disks. `disks`: kernel names."""
+    """Describe background work of any technology that is in progress on the given disks.
+
+    `disks`: the disks' kernel names.
+    """
     wanted = frozenset(disks)
     return tuple(text for layer in all_layers().values() for text in layer.busy_on(wanted, host))
 
 
 def compression_of(mount: Mount) -> str | None:
-    """Return the compression algorithm that the mount's options enable, or None if they enable none."""
+    """Return the compression algorithm that the options of a mount enable, or None if they enable none."""
     layer = layer_of(mount.file_system)
     return None if layer is None else layer.compression(mount.options)
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the file system's compression unit in bytes, or None if it has no known unit."""
+    """Return the compression unit of a file system in bytes, or None if it is unknown or the file system has none."""
     layer = layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
 def layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer for a file system type, as listed in /proc/self/mountinfo, or None if there is none."""
+    """Return the layer for a file system type from /proc/self/mountinfo, or None if no layer has this type."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

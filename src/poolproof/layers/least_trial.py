@@ -1,11 +1,9 @@
 """The minimum length of trials that run until their value is precise: three write-back periods.
 
 Workloads that write nothing have no minimum. The periods are estimated from the campaign alone. When a trial starts,
-`measure/ending.py` replaces them with the host's actual periods.
-
-A period is certain only if the layout sets it, for example with the `commit` option of btrfs. Otherwise it depends on
-the host's settings, and heavy writes can start write-back earlier. The page cache matters only for writes that are
-neither direct nor synchronous.
+`measure/ending.py` replaces the estimates with the periods of the host. A period is certain only if the layout sets it,
+for example with the `commit` option of btrfs. Otherwise, it depends on the host's settings, and heavy writes can start
+write-back earlier. The page cache matters only for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -32,7 +30,7 @@ _SYNCS = ("sync", "fsync", "fdatasync")
 
 
 def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
-    """Return each cell's minimum trial length in seconds, or an empty mapping if trials have a fixed length.
+    """Return the minimum trial length in seconds, keyed by cell. Empty if trials have a fixed length.
 
     The minimum is 0 for workloads that write nothing.
     """
@@ -47,7 +45,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget is large enough for the minimum number of trials of every cell, in all builds.
 
-    Raises a CampaignError if fio's run time alone would exceed the budget.
+    Raises a CampaignError if the run time of fio alone would exceed the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
@@ -75,7 +73,7 @@ def _nodes(campaign: Campaign) -> Iterator[tuple[str, Node]]:
 
 
 def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
-    """Yield the minimum trial length of each cell in seconds, including the ramp time."""
+    """Yield the minimum trial length of each cell in seconds, ramp time included."""
     for _, node in _nodes(campaign):
         for workload in campaign.workloads:
             least_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
@@ -99,9 +97,9 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
 
 
 def _runtime_s(workload: Workload) -> float | None:
-    """Return the run time in seconds that the workload's options guarantee, excluding the ramp time.
+    """Return how many seconds the workload must run because of its own options, without the ramp time.
 
-    The result is 0 if they guarantee none, and None if poolproof decides when a trial ends.
+    Returns 0 if the options do not guarantee any run time, and None if poolproof decides when a trial ends.
     """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]
@@ -116,7 +114,7 @@ def _runtime_s(workload: Workload) -> float | None:
 def _seconds(text: str) -> float:
     """Convert a time in one of fio's common formats to seconds, or return 0 for any other format.
 
-    Returning 0 is safe, because underestimating a time never rejects a sufficient budget.
+    0 is a safe answer, because a minimum that is too low never makes poolproof reject a sufficient budget.
     """
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

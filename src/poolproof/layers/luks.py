@@ -1,11 +1,10 @@
 """LUKS encryption of one block device: `nvme1 | luks`, `nvme1 | luks cipher=aes-xts-plain64 sector-size=4096`.
 
-Options have cryptsetup's long names. Those for `luksFormat` have a value, and those for `open` are bare words
-(`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
-
-Key stretching has the lowest cost that cryptsetup allows, unless the layout sets a pbkdf option or iter-time. By
-default, it would take seconds and up to 1 GiB of RAM. It runs only when the device is formatted or opened, so it does
-not affect throughput.
+Options have cryptsetup's long names. Options for `luksFormat` have a value. Options for `open` are bare words
+(`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line. Unless the layout
+sets a pbkdf option or iter-time, key stretching has the lowest cost that cryptsetup allows, because with cryptsetup's
+default it would take seconds and up to 1 GiB of RAM. Key stretching happens only when the device is formatted or
+opened, so it does not affect throughput.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,12 +49,12 @@ class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that closes the mapping with cryptsetup, to be run only if the mapping exists."""
+        """Return the command that closes the mapping with cryptsetup. It runs only if the mapping exists."""
         return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
 
 
 class LuksLayer(Layer[Chosen]):
-    """A block device encrypted with dm-crypt."""
+    """A block device that dm-crypt encrypts."""
 
     word = "luks"
     summary = "LUKS encryption of one device: `nvme1 | luks cipher=aes-xts-plain64 key-size=512`"
@@ -88,7 +87,7 @@ class LuksLayer(Layer[Chosen]):
         )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Return the input's write amplification, doubled if dm-integrity writes each block to its journal first."""
+        """Return the write amplification of the input, doubled if dm-integrity first journals each block."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
@@ -104,7 +103,7 @@ def _has_integrity(spec: Chosen) -> bool:
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
     """Return the step that formats the device.
 
-    With integrity, cryptsetup also writes every block once, so that each block has a tag.
+    With integrity, cryptsetup also writes every block once, because each block needs a tag.
     """
     chosen = {"type": "luks2", **dict(spec.make)}
     named = long_options(chosen.items())

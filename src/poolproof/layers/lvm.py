@@ -1,17 +1,18 @@
 """A logical volume: `lvm striped a b stripesize=64k`, `lvm cache hdd1 cachevol nvme1 cachemode=writeback`.
 
 The first word is the segment type (see lvmraid(7), lvmthin(7) and lvmcache(7)). For `cache` and `writecache`, the fast
-device follows `cachevol`. Options have the long names used by lvcreate and lvconvert. The volume fills its devices
-unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the layout has `nosync`.
+device follows the word `cachevol`. Options have the long names that lvcreate and lvconvert use. The volume fills its
+devices unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the layout has `nosync`.
 
 A cache keeps its contents while the layout is closed. With cachemode=writeback, filling the test files also fills the
-cache, so reads start with a warm cache. With writethrough, they start with a cold one. Before closing a layout,
-poolproof waits until a writeback cache has been flushed to the slow device, which would otherwise slow down the next
-trial.
+cache, so reads start with a warm cache. With writethrough, they start with a cold one. Before it closes a layout,
+poolproof waits until a writeback cache has been flushed to the slow device. The flush would otherwise slow down the
+next trial.
 
 A filter restricts LVM to the run's devices, so that it neither touches other devices nor waits for them. This filter
-also overrides the one in the host's lvm.conf, which could hide the run's devices. The setting `types` allows zvols as
-physical volumes. LVM writes no backup to /etc/lvm and does not start dmeventd, because both would outlive the run.
+also replaces the one in the host's lvm.conf, which could hide the run's devices. The setting `types` allows zvols as
+physical volumes. LVM writes no backup to /etc/lvm and does not start dmeventd, because both would still be there after
+the run.
 """
 
 import re
@@ -89,7 +90,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type, the number of fast devices (the last inputs), the options, and the bare words."""
+    """The segment type, the number of fast devices (they are the last inputs), the options, and the bare words."""
 
     kind: str
     fast: int = 0
@@ -97,28 +98,28 @@ class Lvm:
     flags: tuple[str, ...] = ()
 
     def slow(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs without a cache's fast devices."""
+        """Return the inputs that are not fast devices of a cache."""
         return inputs[: len(inputs) - self.fast]
 
     def value(self, key: str, default: str) -> str:
         return dict(self.options).get(key, default)
 
     def copies_of(self, count: int) -> int:
-        """Return the number of copies in a raid1 or raid10 on `count` devices, which is `mirrors=` plus one."""
+        """Return the number of copies that a raid1 or raid10 on `count` devices keeps, i.e. `mirrors=` plus one."""
         return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
 
     def stripes_of(self, count: int) -> int:
-        """Return the number of data stripes on `count` devices, excluding parity."""
+        """Return the number of data stripes on `count` devices. Parity does not count."""
         return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
 
     @property
     def needs_sync(self) -> bool:
-        """True if the volume must be synced once it is created."""
+        """True if the volume must be synced after it is created."""
         return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
 class LvmLayer(Layer[Lvm]):
-    """A logical volume of LVM."""
+    """A logical volume, created with LVM."""
 
     word = "lvm"
     summary = "a logical volume on one or more devices: `lvm raid1 a b`, `lvm cache hdd1 cachevol nvme1`"
@@ -177,10 +178,11 @@ class LvmLayer(Layer[Lvm]):
         )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
-        """Return the write amplification, assuming full stripes for raid5 and raid6 and a single write for a cache.
+        """Return the write amplification, assuming full stripes for raid5 and raid6.
 
-        A cache may write more than that. In writeback mode, it writes each block once or twice. In writethrough mode,
-        it always writes to the slow device, and also to the fast device if the block is cached.
+        A cache is assumed to write each block once, but may write more. In writeback mode, it writes each block once or
+        twice. In writethrough mode, it always writes to the slow device, and also to the fast device if the block is
+        cached.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -196,20 +198,20 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification that follows from the bytes written to each device.
+        """Return the write amplification, given the bytes written to each device.
 
-        For a cache, these bytes are ignored. They do not reveal the amount of data, because a cache writes each block
-        to the fast device, to the slow device or to both.
+        For a cache, these bytes are ignored. A cache writes a block to the fast device, to the slow device or to both,
+        so they do not show how much data was written.
         """
         if spec.fast:
             return self.write_factor(spec, inputs)
         return super().factor_where_written(spec, inputs, written)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return the volume's capacity in bytes, excluding 8 MiB per device for labels and rounding to extents.
+        """Return the volume's capacity in bytes. 8 MiB per device are set aside for labels and for rounding to extents.
 
-        A thin volume has the capacity `virtualsize=` or, by default, 98 % of the space. Any other volume is limited by
-        `size=`.
+        The capacity of a thin volume is `virtualsize=` or, by default, 98 % of the space. `size=` limits that of any
+        other volume.
         """
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
         space = sum(slow)
@@ -226,8 +228,8 @@ class LvmLayer(Layer[Lvm]):
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """Return the number of disks that may fail without data loss.
 
-        A cache's fast device counts only if it may contain data that the slow device lacks. This is never the case with
-        writethrough, the default in lvmcache(7).
+        A cache's fast device counts only if it may contain data that the slow device lacks. With writethrough, the
+        default in lvmcache(7), it never does.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -242,8 +244,8 @@ class LvmLayer(Layer[Lvm]):
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
         """Return the number of bytes that each device stores.
 
-        For RAID and stripes, all devices store the same amount. Otherwise, the amounts are proportional to the device
-        sizes. Cached copies do not count, so a cache's fast devices have 0.
+        With RAID and stripes, all devices store the same number. Otherwise, the numbers are proportional to the device
+        sizes. The fast devices of a cache store 0 bytes, because cached copies do not count.
         """
         spec, slow = built.spec, built.spec.slow(built.inputs)
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
@@ -261,7 +263,7 @@ class LvmLayer(Layer[Lvm]):
         )
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Return a RAID volume's sync as background work, or None if it has finished or its progress is unknown."""
+        """Describe the sync of a RAID volume, or return None if it has finished or its progress is unknown."""
         if not built.spec.needs_sync:
             return None
         volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
@@ -275,7 +277,7 @@ class LvmLayer(Layer[Lvm]):
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Check that `mirrors=` and `stripes=` are valid numbers and that there are enough devices for them."""
+    """Check that `mirrors=` and `stripes=` are valid numbers, and that the devices are sufficient for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not re.fullmatch("[0-9]+", option.value) or int(option.value) < 1:
@@ -293,7 +295,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the volume group. The undo removes both."""
+    """Return the steps that label the devices and create the volume group. The undo removes labels and group."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
@@ -319,7 +321,7 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
-    """Return the options for lvcreate that set the segment type, the number of stripes and the number of mirrors."""
+    """Return the lvcreate options for the segment type, the number of stripes and the number of mirrors."""
     copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
@@ -347,9 +349,9 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """Return the steps that create a thin pool on all devices, and a thin volume in it.
+    """Return the steps that create a thin pool on all devices and a thin volume in the pool.
 
-    The thin volume's size is `virtualsize=` or, by default, `size_bytes` rounded down to a whole extent.
+    The thin volume's size is `virtualsize=` or, by default, `size_bytes` rounded down to a whole number of extents.
     """
     rounded = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = spec.value("virtualsize", f"{rounded}b")

@@ -1,4 +1,4 @@
-"""LVM commands that see only the devices of one layout, and the undo that removes a volume group."""
+"""LVM commands that can access only the devices of one layout, and an undo that removes a volume group."""
 
 import re
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 
 
 class UndoGroup(CommandUndo, frozen=True, tag="group"):
-    """Remove the LVM volume group `name` and its physical volumes' labels.
+    """Remove the LVM volume group `name`, and the labels of its physical volumes.
 
-    `devices`: must include all physical volumes of the group.
+    `devices`: all physical volumes of the group.
     """
 
     name: OwnName
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the volume group, to be run only if the group's directory exists in /dev."""
+        """Return a script that removes the volume group. It runs only if the directory of the group exists in /dev."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 
@@ -35,7 +35,7 @@ def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...
 def only(devices: Sequence[str]) -> str:
     """Return an LVM configuration that accepts only these devices.
 
-    Regex metacharacters in the paths are replaced by `.`, which matches any character.
+    Special characters of regular expressions in the paths are replaced with `.`, which matches any character.
     """
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'

@@ -1,10 +1,9 @@
 """Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the RAID level, as for mdadm. Options have the long names used by `mdadm --create`, and its flags are
-bare words. As on mdadm's command line, `write-mostly` applies to the devices that follow it. poolproof waits until a
-new array is in sync, unless the layout has `assume-clean`.
-
-Dropping caches includes stopping the array and reassembling it, because raid4, raid5 and raid6 cache stripes in RAM.
+The first word is the RAID level, as for mdadm. Options have the long names that `mdadm --create` uses, and its flags
+are bare words. As on mdadm's command line, `write-mostly` applies to the devices that follow it. poolproof waits until
+a new array is in sync, unless the layout has `assume-clean`. To drop caches, the array is also stopped and reassembled,
+because raid4, raid5 and raid6 cache stripes in RAM.
 """
 
 import re
@@ -106,19 +105,19 @@ def _not_own_node(node: str, owned: Owned) -> Iterator[str]:
 
 
 class UndoArray(CommandUndo, frozen=True, tag="array"):
-    """Stop the md array `node`, and erase the superblocks of those `members` that belong to it."""
+    """Stop the md array `node`, and erase the superblocks of the `members` that belong to it."""
 
     node: Annotated[str, Check(_not_own_node)]
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks, to be run only if its node exists."""
+        """Return a script that stops the array and erases its superblocks. It runs only if the array's node exists."""
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 
 @dataclass(frozen=True)
 class Md:
-    """The RAID level, the indices of the write-mostly inputs, the options that have values, and the bare words."""
+    """The RAID level, the indices of the inputs that are write-mostly, the options with values, and the bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -130,21 +129,21 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """The number of copies in a raid10, taken from the digits in its layout (default: n2)."""
+        """The number of copies that a raid10 keeps, taken from the digits in its layout (default: n2)."""
         return int(self.value("layout", "n2")[1:])
 
     @property
     def needs_sync(self) -> bool:
-        """True if the array must be synced, as for every level except linear and raid0."""
+        """True if the array must be synced after it is created, as for every level except linear and raid0."""
         return self.level not in ("linear", "raid0")
 
     def active(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs without the spares, which come last."""
+        """Return the inputs that are not spares. Spares come last."""
         return inputs[: max(0, len(inputs) - int(self.value("spare-devices", "0")))]
 
 
 class MdLayer(Layer[Md]):
-    """The Linux kernel's software RAID."""
+    """An array of Linux software RAID."""
 
     word = "md"
     summary = "Linux software RAID on several devices: `md raid1 nvme1 ssd1 bitmap=none`"
@@ -198,10 +197,10 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return the capacity in bytes. `size=` limits the space used on each device.
+        """Return the capacity in bytes.
 
-        Each device also loses space to the superblock, the bitmap and room for a reshape: 128 MiB, or 1 % plus 1 MiB if
-        that is less.
+        `size=` limits the space that is used on each device. Each device also loses space to the superblock, the bitmap
+        and room for a reshape: 128 MiB, or 1 % plus 1 MiB if that is less.
         """
         used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
@@ -216,7 +215,10 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return the number of disks that may fail. Spares do not count, because they help only after a rebuild."""
+        """Return the number of disks that may fail without data loss.
+
+        Spares do not count, because they help only after a rebuild.
+        """
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
@@ -224,8 +226,8 @@ class MdLayer(Layer[Md]):
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
         """Return the number of bytes that each device stores.
 
-        For linear, the amounts are proportional to the device sizes. For all other levels, they are equal (see md(4)).
-        Spares store 0 bytes.
+        With linear, the numbers are proportional to the device sizes. With all other levels, they are equal (see
+        md(4)). Spares store 0 bytes.
         """
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
@@ -240,7 +242,10 @@ class MdLayer(Layer[Md]):
         return None if action in (None, "idle", "frozen") else f"a {word} of the md array {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Describe the background work in progress on md arrays. `disks`: the kernel names of the arrays to report."""
+        """Describe the background work that is in progress on md arrays.
+
+        `disks`: the kernel names of the arrays to consider.
+        """
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"a {action} of {array} ({done} done)" for array, action, done in working if array in disks)
 
@@ -261,7 +266,7 @@ class MdLayer(Layer[Md]):
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """Return the step that creates the array. `--run` makes mdadm skip its confirmation prompt."""
+    """Return the step that creates the array. With `--run`, mdadm does not ask for confirmation."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
@@ -279,7 +284,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the numeric options, the number of devices, and that write-mostly is used only with raid1."""
+    """Check the numeric options and the number of devices, and that only raid1 has write-mostly devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
@@ -296,7 +301,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …), or None if unreadable."""
+    """Return an attribute of an array from sysfs, e.g. `sync_action` (idle, resync, check …), or None if unreadable."""
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:
@@ -305,7 +310,7 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (array, action, progress) for each background task of an md array, such as `("md0", "resync", "12.6%")`."""
+    """Yield (array, action, progress) for each background task of an md array, e.g. `("md0", "resync", "12.6%")`."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         for action, done in _MDSTAT_ACTION.findall(rest):

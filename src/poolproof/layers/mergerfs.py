@@ -56,9 +56,10 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE file system that merges several directories (branches) into one. Each file is stored on a single branch.
+    """mergerfs, a FUSE file system that merges several directories (branches) into one.
 
-    `spec`: the options for `-o`. If an option is repeated, the last value is used.
+    Each file is stored on one branch. `spec` contains the options for `-o`. If an option is repeated, the last value is
+    used.
     """
 
     word = "mergerfs"
@@ -125,9 +126,9 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 
 
 def _checked(path: str) -> str:
-    """Return the path unchanged.
+    """Return the path unchanged, after checking it.
 
-    Raises a HostError if the path contains `:`, `=` or a wildcard, which mergerfs would interpret.
+    Raises a HostError if the path contains `:`, `=` or a wildcard, because these have a special meaning for mergerfs.
     """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(

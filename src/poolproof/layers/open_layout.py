@@ -1,6 +1,6 @@
-"""Queries about an open layout: the location of its data, its background work, and where its bytes are counted.
+"""Queries about an open layout: where its data is stored, its background work, and where its bytes are counted.
 
-`host` is the run's main host. A query about a layer or leaf on another host runs its commands there.
+`host` is always the run's main host. If a layer or leaf device is on another host, its commands run there.
 """
 
 from collections import Counter
@@ -26,10 +26,10 @@ _STAT = (
 
 
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
-    """Return the number of bytes of data (not metadata) stored on each leaf, keyed by the leaf's name.
+    """Return how many bytes of data (not metadata) each leaf device stores, keyed by the device's name.
 
-    If a volume that poolproof did not build has several disks, such as an existing directory on a RAID, these disks are
-    omitted.
+    Disks are omitted if a volume that poolproof did not build has several of them, such as an existing directory on a
+    RAID.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
@@ -56,32 +56,32 @@ def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
 
 
 def _layers_of(plan: TreePlan, host: Host) -> Iterator[tuple[Layer[Any], OpenLayer[Any]]]:
-    """Yield each layer with its open state (volumes and host), from the bottom up."""
+    """Yield each layer together with its open state (volumes and host), from the bottom up."""
     for built in from_bottom(plan.top):
         if isinstance(built.node, LayerNode):
             yield built.node.layer, _open(built, built.node, host)
 
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Describe the layers' background work in progress (resync, balance). Empty if there is none."""
+    """Describe the background work of the layers that is in progress (resync, balance). Empty if there is none."""
     found = [layer.busy_with(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def faults_of(plan: TreePlan, host: Host) -> tuple[LayerFault, ...]:
-    """Return the faults of the open layers, from the bottom up. Empty if there are none."""
+    """Return everything that is wrong with open layers, from the bottom up. Empty if nothing is."""
     found = [layer.fault(built) for layer, built in _layers_of(plan, host)]
     return tuple(fault for fault in found if fault is not None)
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Describe how the built layers differ from the layout. Empty if they do not."""
+    """Describe how built layers differ from the layout. Empty if none of them does."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return a copy of the target, completed with facts about the layout that only the layers can supply."""
+    """Return a copy of the target, with layout facts filled in that only the layers can supply."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
@@ -90,9 +90,9 @@ def describe(plan: TreePlan, host: Host, target: Target) -> Target:
 
 
 def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool:
-    """True if the file system was created directly on real disks, at least one of which supports discard.
+    """True if the file system was created directly on real disks and at least one of them supports discard.
 
-    Emulated disks and a virtual machine's disks do not qualify, because they have no flash memory to erase.
+    Emulated disks and the disks of virtual machines do not count, because they have no flash memory to erase.
     """
     leaves = [leaf for device in inputs for leaf in device.leaves if leaf.path == device.path]
     is_bare = target.in_guest is False and len(leaves) == len(inputs)
@@ -108,7 +108,7 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
     """Return the expected write amplification of the storage below each `dir` layer, keyed by the layer's path.
 
-    Storage is omitted if its write amplification is unknown.
+    Storage with an unknown write amplification is omitted.
     """
     found: dict[str, Expected] = {}
     for _, built in _layers_of(plan, host):
@@ -120,46 +120,46 @@ def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return the write-back period of each layer that buffers data in RAM."""
+    """Return how often each layer that buffers data in RAM writes it back."""
     found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Return the number of bytes in the layers' own caches, or None if the size of any cache is unknown."""
+    """Return the number of bytes in all caches that belong to layers, or None if the size of any of them is unknown."""
     counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def cache_size_commands(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the commands that show the user how much data is in the layers' own caches."""
+    """Return the commands that show the user how much data is in the caches that belong to layers."""
     commands = (layer.cache_size_command for layer, _ in _layers_of(plan, host))
     return tuple(dict.fromkeys(command for command in commands if command))
 
 
 def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
-    """Return all vdevs of the layout's pools, with their sizes and allocated bytes."""
+    """Return all vdevs of the layout's pools, with their size and their allocated space."""
     return tuple(vdev for layer, built in _layers_of(plan, host) for vdev in layer.vdevs(built))
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host of the layout's ZFS pools and their counters, or the main host if there are no pools."""
+    """Return the host that has the layout's ZFS pools and their counters, or the main host if there are no pools."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
-    """Return the points where bytes and requests are counted, from the top of the layout down to the disks.
+    """Return the levels at which bytes and requests are counted, from the top of the layout down to the disks.
 
-    Must be called again whenever the layout has been reopened, because kernel names change. Apart from ZFS, file
-    systems have no counters and thus no counting point.
+    Must be called again after the layout has been reopened, because kernel names change. File systems other than ZFS
+    have no counters, so their levels are missing.
     """
     blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
 def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
-    """Return the path of each block device's sysfs `stat` file. Regular files used as devices are omitted."""
+    """Return the path of each block device's sysfs `stat` file. Regular files that serve as devices are omitted."""
     stats: dict[Volume, str] = {}
     for name in dict.fromkeys(volume.host for volume in blocks):
         there = [volume for volume in blocks if volume.host == name]
@@ -195,7 +195,7 @@ def _points_of(leaves: Sequence[Leaf], depth: int) -> Iterator[CountingPoint]:
 
 
 def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
-    """Return the path of the sysfs `stat` file for a node's block device, or None if it has none."""
+    """Return the path of the sysfs `stat` file for the block device that a node provides, or None if it has none."""
     if isinstance(built.node, LayerNode):
         return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None

@@ -1,9 +1,9 @@
-r"""The syntax of option values, which is checked for every layer once its stage is parsed.
+r"""The syntax of option values. It is checked for every layer after its stage has been parsed.
 
 Values become parts of commands that run as root: `mkfs.xfs -l size=64m`, `mount -o commit=5`, or a line of autotier's
 configuration. A comma, a space or a line break in a value could therefore add another option, and a path could refer to
-a file or device outside the layout. By default, a value is a word without these characters. A layer lists its
-exceptions in `Layer.values`.
+a file or device outside the layout. By default, a value is a word without these characters. `Layer.values` lists a
+layer's exceptions.
 """
 
 import re
@@ -20,14 +20,14 @@ _NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`
 
 @dataclass(frozen=True)
 class Values:
-    """The values that an option accepts: a regular expression for the whole value, and a description."""
+    """The values that an option accepts: a regular expression that must match the entire value, and a description."""
 
     pattern: re.Pattern[str]
     expected: str
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the `Values` for a regular expression, which must match the whole value and ignores case."""
+    """Return the `Values` for a regular expression. It must match the entire value, and ignores case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 
@@ -43,9 +43,9 @@ def check_values(
     known: Mapping[str, Values],
     mistake: Callable[[Argument, str], CampaignError],
 ) -> None:
-    """Raise a CampaignError, created by `mistake`, if a word or a value contains forbidden characters.
+    """Raise the error that `mistake` returns if a word or a value contains forbidden characters.
 
-    `known`: the layer's exceptions, keyed by option. Whether the option exists is left to the layer to check.
+    `known`: the layer's exceptions, keyed by option. Whether an option exists at all is checked by the layer.
     """
     for argument in arguments:
         if isinstance(argument, Word) and _UNPRINTABLE.search(argument.text):
@@ -57,15 +57,15 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists the option.
+    """Return the key under which a layer lists the option's values.
 
-    This is `feature@` for any pool feature, and `:` for any user property of ZFS.
+    All pool features share the key `feature@`, and all user properties of ZFS share the key `:`.
     """
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 
 
 def refusal(option: Option, permitted: Values) -> str | None:
-    """Return an error message if the option's value is not permitted, or None if it is."""
+    """Return an error message if the value of the option is not permitted, otherwise None."""
     value = option.value
     if permitted.pattern.fullmatch(value) and len(value) <= _LONGEST:
         return None
@@ -77,5 +77,5 @@ def refusal(option: Option, permitted: Values) -> str | None:
 
 
 def _fits(mark: str, permitted: Values) -> bool:
-    """True if a permitted value may contain this character."""
+    """True if some permitted value contains this character."""
     return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))

@@ -13,12 +13,12 @@ _ADD = "define the device under `devices:` in the campaign or with --device NAME
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return the layout's tree, or raise a CampaignError that points at the mistake."""
+    """Return the tree of a layout expression, or raise a CampaignError that points at the mistake."""
     return _Resolver(expression, frozenset(device_names)).tree(expression)
 
 
 class _Resolver:
-    """Resolves one expression and keeps track of the devices already used."""
+    """Resolves one expression, keeping track of the devices that it already uses."""
 
     def __init__(self, source: Expression, devices: frozenset[str]) -> None:
         self._source = source
@@ -52,7 +52,7 @@ class _Resolver:
         return node
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Return the node of a stage that has no layer. Only the first stage may be just a device or a group."""
+        """Return the node for a stage without a layer. Only the first stage may consist of just a device or a group."""
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
             raise self._mistake(first, f"expected a layer after the `|`{guess}")

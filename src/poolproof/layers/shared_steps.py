@@ -1,4 +1,4 @@
-"""Names and steps shared by several layers: kernel names, signature wiping, encryption keys."""
+"""Names and steps that several layers use: kernel names, wiping signatures, encryption keys."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
 
 
 def kernel_name(site: Site, name: str, *, longest: int) -> str:
-    """Return `poolproof-LABEL-NAME`, a name for a pool, mapping, array or volume group that is unique to the run.
+    """Return `poolproof-LABEL-NAME`: a name for a pool, mapping, array or volume group that is unique to the run.
 
-    If the name would exceed `longest` characters, NAME is replaced by a hash.
+    If this exceeds `longest` characters, NAME is replaced with a hash.
     """
     full = f"poolproof-{site.label}-{name}"
     if len(full) <= longest:
@@ -23,25 +23,25 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
 
 
 def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the key-value pairs as a flat list of arguments: `--key`, `value`."""
+    """Return the key-value pairs as a flat list of command-line arguments: `--key`, `value`."""
     return [part for key, value in pairs for part in (f"--{key}", value)]
 
 
 def wipe(devices: Sequence[str]) -> Step:
-    """Return the step that wipes all known signatures, so that no tool detects an earlier technology on the devices."""
+    """Return the step that wipes all known signatures, so that no tool finds an earlier technology on the devices."""
     title = f"wipe old signatures from {', '.join(devices)}"
     return Step(title, ("wipefs", "-a", "-q", *devices), overwrites=tuple(devices))
 
 
 def key_path(site: Site, name: str) -> str:
-    """Return the path of an encrypted layer's key file, next to the run's directory in RAM."""
+    """Return the path for the key file of an encrypted layer. The file is in RAM, next to the run's directory."""
     return f"{site.ram_dir}.{name}.key"
 
 
 def make_key(path: str) -> Step:
-    """Return the step that creates a random 32-byte key, readable only by root, in the host's RAM. The undo deletes it.
+    """Return the step that creates a random 32-byte key in the host's RAM. The undo deletes the key.
 
-    The key is generated on the host, so it never appears on a command line, in the journal or in the output of
-    `--dry-run`.
+    Only root can read the key. It is generated on the host, so it never appears on a command line, in the journal or in
+    the output of `--dry-run`.
     """
     return Step(f"create the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))

@@ -1,4 +1,4 @@
-"""Layouts as trees of layers: planning a layout's steps, and computing its properties."""
+"""Layouts as trees of layers: plans the steps of a layout and computes its properties."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A planned node, with its volume and inputs. A layer also has a plan, and a name within the run."""
+    """A node that has been planned, with its volume and inputs. A layer also has a plan and a name."""
 
     node: Node
     volume: Volume
@@ -32,7 +32,7 @@ class BuiltNode:
 
     @property
     def own_leaves(self) -> tuple[Leaf, ...]:
-        """The leaf devices that the node adds to those of its inputs."""
+        """The leaf devices of this node that do not belong to one of its inputs."""
         below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
         return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 
@@ -44,7 +44,7 @@ class TreePlan:
     `make`: builds and opens all layers, from the bottom up.
     `close`: closes all layers, from the top down. Closing and reopening drops all of the layout's data from RAM.
     `open`: reopens all layers, from the bottom up.
-    `flush`: writes out dirty data from the top down, leaving all layers open.
+    `flush`: writes out dirty data, from the top down. All layers stay open.
     `top`: the planned node at the top of the layout.
     """
 
@@ -61,18 +61,18 @@ class TreePlan:
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The leaf devices of the layout, without duplicates."""
+        """The leaf devices of the layout, each only once."""
         return tuple(dict.fromkeys(self.top.volume.leaves))
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The paths, as returned by `path_on`, of the block devices that the layout's layers provide."""
+        """The paths of the block devices that the layout's layers provide, in the form that `path_on` returns."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
 
 def layer_nodes(node: Node) -> Iterator[LayerNode]:
-    """Yield the layers of a tree from the bottom up."""
+    """Yield the layers of a tree, from the bottom up."""
     if isinstance(node, LayerNode):
         for below in node.inputs:
             yield from layer_nodes(below)
@@ -80,7 +80,7 @@ def layer_nodes(node: Node) -> Iterator[LayerNode]:
 
 
 def devices(node: Node) -> tuple[str, ...]:
-    """Return the names of the campaign's devices used in the layout, from left to right."""
+    """Return the names of the campaign's devices that the layout uses, from left to right."""
     if isinstance(node, DeviceNode):
         return (node.name,)
     if isinstance(node.spec, Dir):
@@ -89,15 +89,17 @@ def devices(node: Node) -> tuple[str, ...]:
 
 
 def directories(node: Node) -> tuple[str, ...]:
-    """Return the existing directories used in the layout (`dir /srv/data`). `plan_tree` needs a volume for each."""
+    """Return the existing directories that the layout uses (`dir /srv/data`). `plan_tree` needs a volume for each."""
     return tuple(dict.fromkeys(entry.spec.path for entry in layer_nodes(node) if isinstance(entry.spec, Dir)))
 
 
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return the steps that build a layout, without running them. Raises a HostError if it cannot be built.
+    """Return the steps that build a layout, without running them.
 
     `volumes`: the available volumes, keyed by device name or by the path of a `dir` layer.
-    `name`: the layout's name, which is unique within the run and becomes part of the mount points.
+    `name`: the layout's name. It is unique within the run and becomes part of the mount points.
+
+    Raises a HostError if the layout cannot be built.
     """
     return plan_of(build_node(node, volumes, site, names_of(node, name)))
 
@@ -122,7 +124,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
     """Return the steps that flush a layer.
 
-    A block device is synced only at the top of the layout. Below another layer, it has no dirty pages.
+    A block device is synced only at the top of the layout, because it has no dirty pages below another layer.
     """
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
@@ -135,7 +137,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan the nodes of a layout from the bottom up. Each layer takes the next name from `names`."""
+    """Plan all nodes of a layout, from the bottom up. Each layer takes the next name from `names`."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -151,7 +153,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan a layer whose inputs have already been planned."""
+    """Plan a layer. Its inputs have already been planned."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -161,7 +163,7 @@ def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name
 
 
 def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
-    """Return copies of the steps with their host set to `host`, unless a step already names one."""
+    """Return copies of the steps with their host set to `host`. A step that already names a host keeps it."""
     return tuple(replace(step, host=step.host or host) for step in steps)
 
 
@@ -175,24 +177,24 @@ def names_of(node: Node, name: str) -> Iterator[str]:
 
 
 def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
-    """Yield the nodes of a planned layout from the bottom up."""
+    """Yield the nodes of a planned layout, from the bottom up."""
     for below in top.inputs:
         yield from from_bottom(below)
     yield top
 
 
 def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
-    """Return the leaf devices that layers add, such as a disk of another host, excluding the campaign's own devices."""
+    """Return the leaf devices that come from layers, such as a disk of another host, rather than from the campaign."""
     layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
     return tuple(dict.fromkeys(leaf for built in layers for leaf in built.own_leaves))
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of its union or, without a union, its only directory.
+    """Return the lowest directories of a layout: the branches of a union or, without a union, the only directory.
 
-    A directory created in each branch exists on all of them. By default, mergerfs preserves paths
-    (category.create=epmfs): a directory created through mergerfs exists on one branch only, and that branch stores all
-    of its files.
+    A test directory must be created in each branch, so that it exists on all of them. By default, mergerfs preserves
+    paths (category.create=epmfs): a directory created through mergerfs would exist on one branch only, and that branch
+    would store all of its files.
     """
     return () if plan.volume.is_block else tuple(_branches(plan.top))
 
@@ -208,7 +210,7 @@ def _branches(built: BuiltNode) -> Iterator[str]:
 def needs(node: Node, site: Site) -> None:
     """Check that the host can build the layout.
 
-    Raises a HostError that lists everything missing and explains how to install it.
+    Raises a HostError that lists everything that is missing, and explains how to install it.
     """
     needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
     layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
@@ -245,15 +247,15 @@ def modules(node: Node) -> frozenset[str]:
 
 
 def hosts_of(node: Node) -> frozenset[str]:
-    """Return the names of the hosts that the layout uses in addition to the run's main host."""
+    """Return the names of the hosts that the layout uses, apart from the run's main host."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
-    """Compute a value for the layout from the bottom up.
+    """Compute a value for the layout, from the bottom up.
 
-    `of_device`: returns the value for a device, given its name.
-    `of_layer`: returns the value for a layer, given its node and the values of its inputs.
+    `of_device`: returns the value for a device, given the device's name.
+    `of_layer`: returns the value for a layer, given its node and the values for its inputs.
     """
     if isinstance(node, DeviceNode):
         return of_device(node.name)
@@ -261,26 +263,26 @@ def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNod
 
 
 def copies_on_write(node: Node) -> bool:
-    """True if any layer is copy-on-write, so that the read speed depends on earlier writes to the file."""
+    """True if any layer is copy-on-write, which means that the read speed depends on earlier writes to the file."""
     return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
 
 
 def uses_page_cache(node: Node) -> bool:
-    """True if the page cache holds buffered writes to the layout."""
+    """True if buffered writes to the layout go to the page cache."""
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
 def write_factor(
     node: Node, written: Mapping[str, int] | None = None, found: Mapping[str, Expected] = _NOTHING
 ) -> float:
-    """Return the expected write amplification: bytes written to the leaf devices per byte of data.
+    """Return the expected write amplification: the bytes written to the leaf devices per byte of data.
 
-    `written`: the bytes written to each device, keyed by its name.
-    `found`: the known write amplification of the storage below existing directories, keyed by the directory's path.
+    `written`: the bytes written to each device, keyed by device name.
+    `found`: the known write amplification of the storage below existing directories, keyed by directory path.
 
-    If the inputs of a layer differ, as for mergerfs over a mirror and a single disk, the result depends on which of
-    them received the data. Without `written`, this is unknown, and the smallest factor is used, because a factor that
-    is too large would disprove correct results.
+    If the inputs of a layer differ, for example with mergerfs over a mirror and a single disk, the result depends on
+    which of them received the data. Without `written`, this is unknown. The smallest factor is then used, because a
+    factor that is too large would disprove correct results.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
@@ -295,9 +297,9 @@ def write_factor(
 
 
 def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expected] = _NOTHING) -> Expected:
-    """Return the layout's expected write amplification, both in total and for committed writes.
+    """Return the layout's expected write amplification, both for all writes and for committed writes.
 
-    `written`: the bytes written to each device, keyed by its name.
+    `written`: the bytes written to each device, keyed by device name.
     `found`: as for `write_factor`.
     """
     return Expected(write_factor(node, written, found), commit_factor=commit_factor(node, found))
@@ -306,7 +308,7 @@ def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expecte
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
     """Return the bytes written to log vdevs per byte of a committed write, or None if no pool has log vdevs.
 
-    With several pools, this is the lowest value. `found`: as for `write_factor`.
+    If several pools have them, the lowest value is returned. `found`: as for `write_factor`.
     """
 
     def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:
@@ -322,7 +324,7 @@ def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return a conservative estimate of the layout's capacity for data, in bytes.
+    """Return a conservative estimate of how many bytes of data fit on the layout.
 
     `sizes`: the size of each device, keyed by name, and the free space of each `dir` layer, keyed by path. Both in
     bytes.
@@ -331,14 +333,14 @@ def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 
 
 def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return the maximum file size on the layout, in bytes. With mergerfs, a file must fit on one branch."""
+    """Return the maximum size of a file on the layout, in bytes. With mergerfs, a file must fit on one branch."""
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.largest_file_bytes(entry.spec, inputs))
 
 
 def redundancy(node: Node) -> int | None:
     """Return the number of devices that may fail in any combination without data loss, or None if unknown.
 
-    It is unknown if the layout uses an existing directory, because the redundancy of the storage below is unknown.
+    It is unknown if the layout uses an existing directory, because the redundancy of the storage below it is unknown.
     """
 
     def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:

@@ -1,4 +1,4 @@
-"""Check for trims of regular files, which fio would refuse only once the layout has been built and filled."""
+"""Rejects trims of regular files. fio itself would reject them only after the layout has been built and filled."""
 
 from poolproof.campaign.error_location import located_in
 from poolproof.campaign.model import Campaign, JobSpec
@@ -10,7 +10,7 @@ _PUNCHES = ("falloc",)  # this engine trims by punching holes in files
 
 
 def check_trims(campaign: Campaign) -> None:
-    """Raise a CampaignError if a workload trims and a layout has a file system at the top."""
+    """Raise a CampaignError if a workload trims and some layout ends in a file system."""
     trimming = [workload for workload in campaign.workloads if any(map(_trims, workload.jobs))]
     if not trimming:
         return
@@ -26,7 +26,7 @@ def check_trims(campaign: Campaign) -> None:
 
 
 def _trims(job: JobSpec) -> bool:
-    """True if the job trims and its trims require a block device, as with every engine except falloc.
+    """True if the job trims and needs a block device for it, as with every engine except falloc.
 
     Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD).
     """

@@ -1,14 +1,12 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
-The vdev tree follows `zfs`, in the syntax of `zpool create` (zfs_vdevs.py). Options are properties of the pool or the
-dataset, named as in ZFS (zfs_properties.py). No name belongs to both. `-f` has the same effect as for zpool.
-`arc_max=1G` sets the module parameter zfs_arc_max while the layout exists.
+After the word `zfs` comes the vdev tree, in the syntax of `zpool create` (zfs_vdevs.py). Options are properties of the
+pool or of the dataset, with the names that ZFS uses (zfs_properties.py). No name belongs to both. `-f` has the same
+effect as for zpool. `arc_max=1G` sets the module parameter zfs_arc_max while the layout exists.
 
 A built pool can be changed: log and cache vdevs can be added and removed, and leaf vdevs of mirrors can be attached and
-detached.
-
-The pool is named after its mount point. Exporting and importing the pool drops its data from the ARC. A cache vdev
-keeps its contents unless l2arc_rebuild_enabled is 0.
+detached. The pool is named after its mount point. Exporting and importing the pool drops its data from the ARC. A cache
+vdev keeps its contents unless l2arc_rebuild_enabled is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +43,7 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""The command `zfs version`. The last version number in its output is that of the kernel module."""
+"""The command `zfs version`. The last version number that it prints is the kernel module's."""
 
 _MIB = 1024**2
 _GIB = 1024**3
@@ -81,7 +79,7 @@ class Zfs:
 
 
 class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
-    """A pool with a mounted dataset. Append `| zvol` for a block device in place of the dataset."""
+    """A ZFS pool with a mounted dataset. With `| zvol`, the pool provides a block device instead of the dataset."""
 
     word = "zfs"
     summary = "a ZFS pool, in zpool's own syntax: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
@@ -189,10 +187,10 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Return the lowest write amplification among the vdevs that store data, multiplied by `copies`.
+        """Return the lowest write amplification of any vdev that stores data, multiplied by `copies`.
 
-        This includes special vdevs, which store small blocks of data with special_small_blocks. Writes to log vdevs are
-        excluded.
+        Special vdevs are included, because special_small_blocks lets them store small blocks of data. Writes to log
+        vdevs are excluded.
         """
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
 
@@ -205,15 +203,15 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the lowest write amplification among the log vdevs, or None if there are none."""
+        """Return the lowest write amplification of any log vdev, or None if the pool has no log vdevs."""
         return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return the number of bytes of data that fit, given that each byte is stored `copies` times.
+        """Return the number of bytes of data that fit if each byte is stored `copies` times.
 
-        Not available for data are 32 MiB per device for labels and metaslab rounding, the slop space, and 5 % for
-        metadata. The slop space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128
-        GiB. Source: spa_get_slop_space() in OpenZFS.
+        This excludes 32 MiB per device for labels and metaslab rounding, the slop space, and 5 % for metadata. The slop
+        space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128 GiB. Source:
+        spa_get_slop_space() in OpenZFS.
         """
         usable = [max(0, size - 32 * _MIB) for size in inputs]
         raw = sum(vdev.capacity_bytes(usable) for vdev in spec.vdevs.data)
@@ -223,15 +221,15 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return the number of disks that may fail in the weakest data, special or dedup vdev.
 
-        Additional `copies` are ignored, because they do not protect against disk failures.
+        Additional `copies` do not count, because they do not protect against disk failures.
         """
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the number of bytes on each input, in proportion to the data vdevs' allocated space.
+        """Return the number of bytes on each input, in proportion to the allocated space of the data vdevs.
 
-        The allocated space is taken from `zpool list -v`. Inputs of log, cache, special, dedup and spare vdevs have 0
+        The allocated space comes from `zpool list -v`. Inputs in log, cache, special, dedup and spare vdevs store 0
         bytes.
         """
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
@@ -294,9 +292,9 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
         """Return the number of bytes of file data in the ARC, or None if other pools may also have data there.
 
-        All of the layout's pools share the ARC, so only the first pool reports its size and the others report 0. The
-        result is None if this pool is not imported, or if any imported pool does not belong to the run. Only one layout
-        is built at a time, so all pools of the run (`poolproof-LABEL-…`) belong to this layout.
+        All of the layout's pools share the ARC, so only the first pool reports its size, and the others report 0. The
+        result is None if this pool is not imported, or if some imported pool does not belong to the run. The pools of
+        the run (`poolproof-LABEL-…`) all belong to this layout, because only one layout is built at a time.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
@@ -307,14 +305,14 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
 
 
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the exchange of leaf vdevs that converts the built pool into the target, or None if that is impossible.
+    """Return which leaf vdevs to attach and detach to convert the built pool into the target. None if it is impossible.
 
-    The first list contains a pair (anchor, new device) for each device to attach. The anchor stays in the pool and
-    keeps the data. The second list contains the devices to detach. New devices are indices into the target's inputs.
-    Anchors and detached devices are indices into the built pool's inputs.
+    The first list contains a pair (anchor, new device) for each device to attach. The anchor stays in the pool and has
+    the data. The second list contains the devices to detach. New devices are indices into the inputs of the target.
+    Anchors and detached devices are indices into the inputs of the built pool.
 
-    The pools may differ only in the leaf vdevs of their mirrors. zpool-attach(8) converts a single disk into a mirror
-    or widens a mirror, and zpool-detach(8) does the opposite.
+    The two pools may differ only in the leaf vdevs of their mirrors. zpool-attach(8) converts a single disk into a
+    mirror or widens a mirror, and zpool-detach(8) does the opposite.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -336,7 +334,7 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
-    """Return the tree's vdevs other than the data vdevs, in a form that can be compared."""
+    """Return all vdevs except the data vdevs, in a form that can be compared."""
     named = [
         (section, vdev.kind, [nodes[member] for member in vdev.members])
         for section, vdev in vdevs.sections
@@ -350,7 +348,7 @@ def _leaves_of(vdevs: Sequence[Vdev], inputs: Sequence[Volume]) -> tuple[str, ..
 
 
 def pool_of(volume: Volume) -> str:
-    """Return the pool's name, which is the last part of its mount point."""
+    """Return the name of the pool, which is the last part of its mount point."""
     return volume.path.rpartition("/")[2]
 
 
@@ -374,7 +372,7 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Raise a HostError if the sizes of the devices in a data, special or dedup vdev differ too much for zpool.
+    """Raise a HostError if the device sizes in a data, special or dedup vdev differ by more than zpool accepts.
 
     With `-f`, nothing is checked.
     """

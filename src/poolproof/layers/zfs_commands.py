@@ -51,9 +51,9 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the command that destroys the pool, to be run only if it is imported.
+        """Return the command that destroys the pool. It runs only if the pool is imported.
 
-        If destroying it fails, the pool is exported instead.
+        If the pool cannot be destroyed, it is exported instead.
         """
         export = ("zpool", "export", "-f", self.name)
         destroy = ("zpool", "destroy", "-f", self.name)
@@ -68,8 +68,8 @@ def _empty_vdev(vdevs: Sequence[Sequence[str]], _owned: Owned) -> Iterator[str]:
 class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     """Remove log and cache vdevs from the pool `pool`, if the file `note` exists.
 
-    `vdevs`: the devices of each vdev. In a mirror, all devices but the first are detached, so that the first one can be
-    removed by name.
+    `vdevs`: the devices of each vdev. Mirrors are first reduced to their first device, which can then be removed by
+    name.
     """
 
     pool: OwnName
@@ -77,7 +77,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that removes the vdevs. It deletes the note last, so that a failed undo can be retried."""
+        """Return a script that removes the vdevs. It deletes the note last, so that a failed undo can be retried."""
         pool = shlex.quote(self.pool)
         commands = [["zpool", "detach", self.pool, device] for vdev in self.vdevs for device in vdev[1:]]
         commands += [["zpool", "remove", self.pool, vdev[0]] for vdev in self.vdevs]
@@ -93,23 +93,23 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
 
 
 class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
-    """Restore the ARC limit that was saved in the file `note`."""
+    """Restore the ARC limits that were saved in the file `note`."""
 
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that restores the saved limits and then deletes the note."""
+        """Return a script that restores the saved limits and then deletes the note."""
         argv = ("sh", "-c", _RESTORE_ARC, self.note, ARC_PARAMETER)
         return Removal(argv, Holds(self.note, " "), COMMAND_LIMIT_S)
 
 
 def load_module() -> Step:
-    """Return the step that loads the kernel module. It has no undo, because a loaded module is harmless."""
+    """Return the step that loads the kernel module. It has no undo, because a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Return the step that limits the ARC. The previous limit is saved in the file `note` and restored by the undo."""
+    """Return the step that limits the ARC. It saves the previous limit in the file `note`, and the undo restores it."""
     return Step(
         f"limit the ARC to {size_bytes} bytes",
         ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER),
@@ -127,10 +127,10 @@ def create(
 ) -> Step:
     """Return the step that creates the pool.
 
-    `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. Without
-    `-f`, zpool would refuse a disk that contains traces of an earlier pool, even in a partition that it is about to
-    recreate. `-f` is safe here, because the guard has already checked the devices and the parser has checked the vdev
-    tree.
+    `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. `-f` is
+    needed because zpool otherwise refuses a disk with traces of an earlier pool, even if they are in a partition that
+    it is about to recreate. `-f` is safe, because the guard has already checked the devices and the parser has checked
+    the vdev tree.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -145,10 +145,10 @@ def create(
 
 
 def attach(pool: str, anchor: str, device: str) -> Step:
-    """Return the step that attaches a device to the anchor's mirror.
+    """Return the step that attaches a device to the mirror of the device `anchor`.
 
-    The undo destroys the entire pool. Detaching the device could fail, because the anchor may have been detached in the
-    meantime. In addition, the layers below the device can be removed only once the pool is gone.
+    The undo destroys the entire pool, for two reasons. Detaching the device could fail, because the anchor may have
+    been detached in the meantime. Besides, the layers below the device can be removed only after the pool.
     """
     return Step(
         f"attach {device} to {pool}",
@@ -173,16 +173,18 @@ def keep_ashift(pool: str, had: Sequence[str], gets: Sequence[str]) -> Step:
 def detach(pool: str, device: str) -> Step:
     """Return the step that detaches a device from its mirror.
 
-    It has no undo, because the entire pool will be destroyed anyway.
+    It has no undo, because the entire pool is destroyed in the end.
     """
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Return the step that adds log and cache vdevs to the pool. `removable`: the devices of each of these vdevs.
+    """Return the step that adds log and cache vdevs to the pool.
+
+    `removable`: the devices of each of these vdevs.
 
     The undo removes the vdevs. It first reduces each mirror to a single device, which can then be removed by name. The
-    file `note` exists as long as the pool may contain the vdevs, so that the undo can be retried if it fails halfway.
+    file `note` exists as long as the pool may contain the vdevs, so that an undo that failed halfway can be retried.
     """
     devices = [device for vdev in removable for device in vdev]
     return Step(
@@ -196,7 +198,7 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 
 def wait_until_quiet(pool: str) -> Step:
-    """Return the step that waits for any resilver, removal, initialization or trim to finish."""
+    """Return the step that waits until any resilver, removal, initialization or trim of the pool has finished."""
     return Step(
         f"wait until the pool {pool} has no background work",
         ("zpool", "wait", "-t", _ACTIVITIES, pool),
@@ -207,7 +209,7 @@ def wait_until_quiet(pool: str) -> Step:
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
     """Return the step that imports the pool from these devices, unless it is already imported.
 
-    `-l` also loads the encryption keys.
+    With `-l`, zpool also loads the encryption keys.
     """
     places = [part for device in devices for path in (device, first_partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
@@ -215,7 +217,7 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
 
 
 def close_pool(pool: str) -> Step:
-    """Return the step that exports the pool, which flushes its data and drops it from the ARC.
+    """Return the step that exports the pool. This flushes the pool's data and drops it from the ARC.
 
     The step fails if the pool stays busy.
     """
@@ -225,7 +227,7 @@ def close_pool(pool: str) -> Step:
 def flush_pool(pool: str) -> Step:
     """Return the step that writes out the open transaction group.
 
-    syncfs is not used, because it would also write the data to the log.
+    syncfs is not used, because it would write the data to the intent log as well.
     """
     return Step(f"write the data of the pool {pool} to its disks", ("zpool", "sync", pool), timeout_s=600)
 
@@ -236,9 +238,9 @@ def kstats(pool: str) -> str:
 
 
 def first_partition(device: str) -> str:
-    """Return the path of the disk's first partition, which may not exist.
+    """Return the path of the first partition of a disk. It may not exist.
 
-    When given an entire disk, zpool creates this partition to hold the data.
+    When zpool is given an entire disk, it creates this partition for the data.
     """
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"

@@ -1,7 +1,7 @@
 """Pools that poolproof did not build: the pool below an existing directory or zvol, with its state and its vdevs.
 
-`zpool status -P -L` prints the vdevs as a tree, in which each line is indented by a tab and two spaces per level. Leaf
-vdevs are printed as paths. Log, cache, special, dedup and spare vdevs follow a heading with the name of their section.
+`zpool status -P -L` prints the vdevs as a tree. Each line is indented by a tab and by two spaces per level. Leaf vdevs
+are printed as paths. Log, cache, special, dedup and spare vdevs come after a heading with the name of their section.
 See zpool-status(8).
 """
 
@@ -19,7 +19,7 @@ from poolproof.layers.zfs_status import busy_with, module_facts, on_dataset, rea
 
 _LIMIT_S = 60.0
 STATUS = ("zpool", "status", "-P", "-L", "-i", "-t")
-"""The command that prints the state of all pools, or of a single pool if its name is appended."""
+"""The command that prints the state of all pools, or of one pool if its name is appended."""
 
 _POOL = re.compile(r"^\s*pool: (\S+)\n\s*state: (\S+)", re.MULTILINE)
 _SCAN = re.compile(r"^\s*scan: (scrub|resilver) in progress", re.MULTILINE)
@@ -38,7 +38,7 @@ class FoundVdev:
     """A top-level vdev of a pool.
 
     `section`: the heading above the vdev, or "" for data vdevs.
-    `disks`: the state of each leaf vdev, keyed by its path.
+    `disks`: the state of each leaf vdev, keyed by path.
     """
 
     name: str
@@ -47,15 +47,15 @@ class FoundVdev:
 
     @property
     def parity(self) -> int | None:
-        """The number of parity disks in a raidz, or None for any other vdev."""
+        """The number of parity disks of a raidz, or None for any other vdev."""
         found = _KIND.fullmatch(self.name)
         return int(found["parity"] or 1) if found and found["kind"] == "raidz" else None
 
     @property
     def write_factor(self) -> float:
-        """The lowest possible write amplification: bytes written to the disks per byte of data.
+        """The lowest possible write amplification: the bytes written to the disks per byte of data.
 
-        For raidz and draid, this assumes full stripes. Missing disks are excluded, because nothing is written to them.
+        Full stripes are assumed for raidz and draid. Missing disks do not count, because nothing is written to them.
         """
         found, online = _KIND.fullmatch(self.name), sum(state == "ONLINE" for state in self.disks.values())
         if found is None:
@@ -71,7 +71,10 @@ class FoundVdev:
 
 @dataclass(frozen=True)
 class FoundPool:
-    """A pool that poolproof did not build. `busy_with`: its background work in progress, or None."""
+    """A pool that poolproof did not build.
+
+    `busy_with`: the pool's background work in progress, or None.
+    """
 
     name: str
     state: str
@@ -80,38 +83,38 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause that describes the pool's state and missing disks, or an empty tuple if the state is ONLINE."""
+        """A clause that describes the pool's state and its missing disks, or an empty tuple if the state is ONLINE."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """The kernel names of the leaf vdevs, excluding spares and missing disks. Empty if any leaf vdev is a file."""
+        """The kernel names of the leaf vdevs, without spares and missing disks. Empty if any leaf vdev is a file."""
         used = [vdev for vdev in self.vdevs if vdev.section != "spares"]
         there = [path for vdev in used for path, state in vdev.disks.items() if state not in _LACKING]
         is_counted = all(path.startswith("/dev/") for path in there)
         return tuple(dict.fromkeys(map(_kernel_name, there))) if is_counted else ()
 
     def of(self, *sections: str) -> tuple[FoundVdev, ...]:
-        """Return the vdevs in these sections."""
+        """Return the pool's vdevs in these sections."""
         return tuple(vdev for vdev in self.vdevs if vdev.section in sections)
 
     def devices_of(self, section: str) -> tuple[str, ...]:
-        """Return the kernel names of this section's leaf vdevs."""
+        """Return the kernel names of the leaf vdevs in this section."""
         return tuple(_kernel_name(path) for vdev in self.of(section) for path in vdev.disks)
 
 
 @dataclass(frozen=True)
 class FoundDataset:
-    """A dataset or volume that poolproof did not build, with its properties as exact values, and its pool."""
+    """A dataset or volume that poolproof did not build, with its properties as exact values, and with its pool."""
 
     properties: Mapping[str, str]
     zfs: ZfsFacts
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the write amplification of the dataset and, as `commit_factor`, that of the pool's log vdevs."""
+        """Return the write amplification of the dataset and, as `commit_factor`, that of its pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
@@ -119,7 +122,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return the dataset or volume with this name, or None if it does not exist or the host has no `zpool`."""
+    """Return the dataset or volume with this name, or None if it does not exist or the host has no `zpool` program."""
     pool_name = name.partition("/")[0]
     pool = find_pool(host, pool_name)
     properties = read_properties(name, host) if pool else None
@@ -145,12 +148,12 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def find_pool(host: Host, name: str) -> FoundPool | None:
-    """Return the pool with this name, or None if `zpool status` does not list it or the host has no `zpool`."""
+    """Return the pool with this name, or None if `zpool status` does not list it or the host has no `zpool` program."""
     return next((pool for pool in _pools(host, name) if pool.name == name), None)
 
 
 def all_pools(host: Host) -> tuple[FoundPool, ...]:
-    """Return all imported pools. Empty if the kernel module is not loaded or the host has no `zpool`."""
+    """Return all imported pools. Empty if the kernel module is not loaded or the host has no `zpool` program."""
     return _pools(host) if text_of(host, "/sys/module/zfs/version") else ()
 
 
@@ -172,7 +175,10 @@ def _pool(found: re.Match[str], text: str) -> FoundPool:
 
 
 def _vdevs(config: str) -> Iterator[FoundVdev]:
-    """Yield the top-level vdevs from the table in `zpool status`. Lines without indentation are pools or sections."""
+    """Yield the top-level vdevs from the table that `zpool status` prints.
+
+    Lines without indentation are pools or sections.
+    """
     section, vdev = "", None
     for line in config.splitlines():
         row = _ROW.match(line)
@@ -193,7 +199,7 @@ def _vdevs(config: str) -> Iterator[FoundVdev]:
 
 
 def _is_missing(row: re.Match[str]) -> bool:
-    """True if the leaf vdev's device is missing, in which case zpool prints a number in place of its path."""
+    """True if the leaf vdev's device is missing. zpool then prints a number in place of the path."""
     return row["name"].isdecimal()
 
 
@@ -206,7 +212,7 @@ def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
 
 
 def _is_rotational(host: Host, name: str) -> bool | None:
-    """Return the kernel's rotational flag for a disk or a partition's disk, or None if there is none."""
+    """Return the kernel's rotational flag for a disk, or for the disk of a partition. None if there is no flag."""
     folder = f"/sys/class/block/{name}"
     text = text_of(host, f"{folder}/queue/rotational") or text_of(host, f"{folder}/../queue/rotational")
     return text.strip() == "1" if text.strip() else None
@@ -217,17 +223,19 @@ def _kernel_name(path: str) -> str:
 
 
 class PoolReader(FoundReader):
-    """Facts that ZFS can report about pools not built by poolproof."""
+    """Queries about pools that poolproof did not build, answered by ZFS."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs of the dataset's pool. Empty if the pool is unknown or any of its vdevs is a file."""
+        """Return the leaf vdevs of the dataset's pool. Empty if the pool is unknown or one of its vdevs is a file."""
         if mount.file_system != _TYPE:
             return None
         pool = find_pool(host, mount.source.partition("/")[0])
         return pool.disks if pool else ()
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs below a zvol, because the zvol's own counters include reads served from the ARC."""
+        """Return the leaf vdevs below a zvol. They are needed because a zvol's own counters include reads from the
+        ARC.
+        """
         volume = volume_of(host, f"/dev/{device}")
         pool = find_pool(host, volume.partition("/")[0]) if volume else None
         return pool.disks if pool else None
@@ -250,7 +258,7 @@ class PoolReader(FoundReader):
 
 
 def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
-    """Return the mounted dataset or, for another file system on a zvol, this volume. None if there is neither."""
+    """Return the mounted dataset or, if another file system on a zvol is mounted, the zvol. None without ZFS."""
     if found.mount is not None and found.mount.file_system == _TYPE:
         return find_dataset(host, found.mount.source, is_zvol=False)
     volume = next(filter(None, (volume_of(host, f"/dev/{device}") for device in found.devices)), None)
@@ -278,7 +286,7 @@ def _union(first: tuple[_Item, ...], second: tuple[_Item, ...]) -> tuple[_Item, 
 
 
 def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
-    """Return a pool's used capacity and fragmentation in percent, with None for any value that `zpool list` omits."""
+    """Return how full and how fragmented a pool is, in percent. A value that `zpool list` omits is None."""
     argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
     cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
     numbers = [int(cell) if cell.isdecimal() else None for cell in cells]
@@ -288,7 +296,7 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 def volume_of(host: Host, device: str) -> str | None:
     """Return the name of the volume behind a device, or None if the device is not a zvol.
 
-    Such devices have paths like `/dev/zd0` or `/dev/zvol/tank/vol`.
+    Zvols have paths like `/dev/zd0` or `/dev/zvol/tank/vol`.
     """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)

@@ -1,8 +1,8 @@
-"""The properties of pools, datasets and volumes that a layout may set, as in zpoolprops(7) and zfsprops(7).
+"""The properties of pools, datasets and volumes that a layout may set (see zpoolprops(7) and zfsprops(7)).
 
-Excluded are the properties that poolproof sets itself (mountpoint, altroot, cachefile, keyformat, keylocation …) and
-those that cannot be set at creation. poolproof checks a value only if the manual lists all possible values of its
-property. It leaves all other values to zpool to check.
+A layout may not set the properties that poolproof sets itself (mountpoint, altroot, cachefile, keyformat, keylocation
+…), or those that cannot be set at creation. poolproof checks a value only if the manual lists all possible values of
+the property. zpool checks all other values.
 """
 
 import re
@@ -58,7 +58,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),
     }
 )
-"""The values that properties accept if they are not limited to a single word or number. None of them accepts a path."""
+"""The values that properties accept if they are not limited to a single word or number. None of these is a path."""
 
 _PATTERNS: Mapping[str, tuple[str, str]] = {
     "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),
@@ -72,10 +72,11 @@ _PATTERNS: Mapping[str, tuple[str, str]] = {
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check a property's name and, if the manual lists all possible values, its value.
+    """Check the name of a property and, if the manual lists all possible values, its value.
 
-    Raises a CampaignError if either is invalid. User properties (with a colon) and pool features (`feature@`) are
-    always accepted.
+    User properties (with a colon) and pool features (`feature@`) are always accepted.
+
+    Raises a CampaignError if the name or the value is invalid.
     """
     if option.key not in known and ":" not in option.key and not option.key.startswith("feature@"):
         raise unknown(reading, option, "ZFS property", known)

@@ -1,8 +1,8 @@
-"""Parse the status that ZFS reports: properties, space, background work, module parameters and mirror members.
+"""Parses what ZFS reports about itself: properties, space, background work, module parameters and mirror members.
 
-`zfs get -H -p -o property,value all` prints each property with its exact value, separated by a tab. Each line of
-arcstats contains a name, a type and a value. See zfs-get(8) and zpool-status(8). Pools that poolproof did not build are
-read by zfs_found.py.
+`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. Each line of
+arcstats contains a name, a type and a value. See zfs-get(8) and zpool-status(8). zfs_found.py reads pools that
+poolproof did not build.
 """
 
 import re
@@ -33,7 +33,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return a copy of the target with the properties of its dataset or volume and the facts about its pool."""
+    """Return a copy of the target, with the properties of its dataset or volume and facts about its pool filled in."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -54,7 +54,7 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
 
 
 def module_facts(host: Host) -> ZfsFacts:
-    """Return the kernel module's version, the ARC's maximum size, and the fill rate of cache devices."""
+    """Return the version of the kernel module, the maximum size of the ARC, and the fill rate of cache devices."""
     version = text_of(host, "/sys/module/zfs/version").strip()
     return ZfsFacts(
         version=version or None,
@@ -75,16 +75,16 @@ def _shortest_feed_s(host: Host) -> float | None:
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
-    """Return the ARC's counters, keyed by name. Empty if the kernel module is not loaded."""
+    """Return the counters of the ARC, keyed by name. Empty if the kernel module is not loaded."""
     return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, based on the module parameters in zfs(4).
+    """Return how often a transaction group is written to the pool's disks, given the module parameters in zfs(4).
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
-    dirty. This also applies to synchronous writes: the intent log makes them durable earlier, but their data still
-    reaches the pool with its transaction group.
+    dirty. This includes synchronous writes: the intent log makes them durable earlier, but their data still reaches the
+    pool with its transaction group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
     timeout_s = _parameter(host, "zfs_txg_timeout")
@@ -100,7 +100,7 @@ def _parameter(host: Host, name: str) -> int | None:
 
 
 def busy_with(status: str) -> str | None:
-    """Return a pool's background work from the output of `zpool status -i -t`, or None if there is none."""
+    """Return the background work of a pool from the output of `zpool status -i -t`, or None if there is none."""
     found = _BUSY.search(status) or _VDEV_BUSY.search(status)
     return found[1].strip() if found else None
 
@@ -109,7 +109,7 @@ def busy_with(status: str) -> str | None:
 class VdevSpace:
     """A row of `zpool list -v`.
 
-    `depth`: the level of indentation, which is 0 for the pool itself.
+    `depth`: the level of indentation; the pool itself has 0.
     `section`: the heading above the row (`logs`, `cache`, `special`, `dedup` or `spare`), or "" for data vdevs.
     """
 
@@ -121,9 +121,9 @@ class VdevSpace:
 
 
 def fault_of(pool: str, host: Host) -> LayerFault | None:
-    """Return the pool's fault, or None if the pool is online or its state cannot be read.
+    """Return what is wrong with the pool, or None if the pool is online or its state cannot be read.
 
-    The state is read from a file that stays readable even while the pool is suspended. It is one of the names in
+    The state is read from a file that stays readable while the pool is suspended. It contains one of the names in
     spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c).
     """
     state = text_of(host, f"{KSTATS}/{pool}/state").strip()
@@ -146,7 +146,7 @@ def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
-    """Parse the output of `zpool list -v -p` (OpenZFS 2.1 to 2.3) into rows, omitting the headings.
+    """Parse the output of `zpool list -v -p` (OpenZFS 2.1 to 2.3) into rows. Headings are left out.
 
     Raises a ValueError if the column SIZE or ALLOC is missing.
     """
@@ -172,13 +172,16 @@ def _number(cells: Sequence[str], column: int) -> int | None:
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
-    """Return the sides of each mirror in the pool. `inputs`: the volumes of the pool's inputs."""
+    """Return the sides of each mirror in the pool.
+
+    `inputs`: the volumes of all inputs of the pool.
+    """
     mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
     return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return one side of a mirror, with `turns` set to None if the rotational flag of any disk is unknown."""
+    """Return one side of a mirror. `turns` is None if the rotational flag of any disk is unknown."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

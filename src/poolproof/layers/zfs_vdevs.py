@@ -3,7 +3,7 @@
 The parser rejects everything that zpool would reject (cmd/zpool/zpool_vdev.c):
 
 - too few devices
-- `log`, `cache` or `spare` given twice
+- a repeated `log`, `cache` or `spare`
 - a log, special or dedup vdev that is neither a disk nor a mirror
 - vdevs with different redundancy, unless the layout has `-f`
 """
@@ -29,7 +29,7 @@ _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
-"""The sections whose loss would destroy the pool's data."""
+"""The sections without which the pool's data would be lost."""
 
 _REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
@@ -40,7 +40,7 @@ _MOST_RAIDZ = 255
 class Vdev:
     """A top-level vdev.
 
-    `members`: its devices, as indices into the layer's inputs.
+    `members`: the devices of the vdev, as indices into the layer's inputs.
     `parity`: the number of parity devices (raidz, draid).
     `data`: the number of data devices in a redundancy group (draid).
     `spares`: the number of distributed spares (draid).
@@ -54,7 +54,7 @@ class Vdev:
 
     @property
     def _data_fraction(self) -> tuple[int, int]:
-        """The fraction of the vdev's space that holds data, not parity, as (numerator, denominator)."""
+        """The fraction of the vdev's space that stores data rather than parity, as (numerator, denominator)."""
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -74,12 +74,12 @@ class Vdev:
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Return the number of bytes on each member if the vdev stores `data_bytes` of data."""
+        """Return how many bytes each member stores if the vdev contains `data_bytes` of data."""
         data, total = self._data_fraction
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return the number of bytes of data in a vdev's allocated space.
+        """Return how many bytes of data the vdev contains, given the space allocated in it.
 
         The allocated space includes parity, but counts the copies in a mirror only once.
         """
@@ -87,7 +87,10 @@ class Vdev:
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as arguments for zpool. `paths`: the paths of all the layer's inputs."""
+        """Return the arguments for zpool that describe this vdev.
+
+        `paths`: the paths of all inputs of the layer.
+        """
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -113,7 +116,7 @@ class Vdev:
 
 @dataclass(frozen=True)
 class VdevTree:
-    """The vdevs of a pool, each paired with its section and sorted by section."""
+    """All vdevs of a pool, each with its section, sorted by section."""
 
     sections: tuple[tuple[Section, Vdev], ...]
     force: bool = False
@@ -127,7 +130,10 @@ class VdevTree:
         return self.of("data")
 
     def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
-        """Return these sections (default: all) as arguments for zpool. `paths`: the paths of all inputs."""
+        """Return the arguments for zpool that describe these sections (default: all).
+
+        `paths`: the paths of all inputs of the layer.
+        """
         words: list[str] = []
         for section in names or get_args(Section):
             # single disks come first: after `mirror` they would be read as its members
@@ -138,11 +144,11 @@ class VdevTree:
 
     @property
     def removable(self) -> tuple[Vdev, ...]:
-        """The log and cache vdevs, which can be added to an imported pool and removed from it."""
+        """The log and cache vdevs. They can be added to an imported pool and removed from it."""
         return self.of(*_REMOVABLE)
 
     def without_removable(self) -> "VdevTree":
-        """Return a copy of the tree without its log and cache vdevs, with the remaining inputs renumbered."""
+        """Return a copy of the tree without log and cache vdevs, and with the remaining inputs renumbered."""
         others = [(section, vdev) for section, vdev in self.sections if section not in _REMOVABLE]
         left = sorted(member for _, vdev in others for member in vdev.members)
 
@@ -154,7 +160,7 @@ class VdevTree:
 
 @dataclass
 class _KeywordGroup:
-    """A keyword (a section or a vdev kind), or None at the start of the stage, and the devices that follow it."""
+    """A keyword (a section or a kind of vdev) and the devices that follow it. None at the start of the stage."""
 
     section: Section
     keyword: Word | None
@@ -166,7 +172,7 @@ class _KeywordGroup:
 
 
 def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
-    """Parse a stage's words and groups into a vdev tree and its inputs, skipping options.
+    """Parse a stage's words and groups into a vdev tree and its inputs, ignoring options.
 
     Raises a CampaignError if zpool would refuse the tree.
     """
@@ -223,7 +229,7 @@ def _vdevs_of(reading: StageReader, run: _KeywordGroup) -> list[Vdev]:
 
 
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
-    """Raise a CampaignError unless all data, special and dedup vdevs have the same redundancy, as zpool requires."""
+    """Raise a CampaignError if data, special and dedup vdevs differ in redundancy, because zpool would refuse them."""
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a single disk can only be combined with single disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:

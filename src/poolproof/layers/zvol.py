@@ -1,7 +1,7 @@
 """A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`.
 
-The size comes first. `sparse` creates the volume without reserving space. Options are properties of the volume, named
-as in zfsprops(7). The volume is exported, imported and destroyed together with its pool.
+The size comes first. With the word `sparse`, the volume is created without reserving space. Options are properties of
+the volume, with their names from zfsprops(7). The volume is exported, imported and destroyed together with its pool.
 """
 
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The ratio of the volume's `copies` to those of its pool, which is 1 if the volume inherits the property."""
+        """The volume's `copies` divided by those of its pool. 1 if the volume inherits the property."""
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 
 
 class ZvolLayer(Layer[Zvol]):
-    """A block device that a pool provides."""
+    """A block device that a ZFS pool provides."""
 
     word = "zvol"
     summary = "a volume of a pool: `zfs mirror a b | zvol 100G volblocksize=16k`"
@@ -109,7 +109,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the number of bytes that the volume stores in the pool, not counting the pool's own `copies`."""
+        """Return how many bytes the volume stores in the pool, without the pool's own `copies`."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
