@@ -1,4 +1,4 @@
-"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name and used only if the guard permits it."""
+"""`disk: IDENTITY`: a real disk, identified by serial number, WWN or by-id name. The guard must permit its use."""
 
 import difflib
 import re
@@ -111,12 +111,12 @@ def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
 
 
 class UndoClaim(CommandUndo, frozen=True, tag="claim"):
-    """Erase the signatures on a real disk that the run has claimed, provided that it is still the same disk.
+    """Erase the signatures on a real disk that the run has claimed, if it is still the same disk.
 
     The file `note` must still name the disk. The disk at `path` must still have the recorded size, `number`
-    (major:minor, empty for disks with a by-id name), serial number and WWN. Nothing is erased if the disk contains file
-    systems, pools or arrays without the run's `label`. Journals of older versions have no label, so for them this check
-    is skipped.
+    (major:minor; empty for a disk with a by-id name), serial number and WWN. Nothing is erased if the disk contains a
+    file system, pool or array without the run's `label`. This last check is skipped for journals of older versions,
+    which have no label.
     """
 
     identity: Compared
@@ -129,9 +129,9 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     label: Annotated[str, Check(_not_own_label)] = ""
 
     def removal(self) -> Removal:
-        """Return the script that erases the disk's signatures, to be run only if the note still names the disk.
+        """Return a script that erases the disk's signatures. It runs only if the note still names the disk.
 
-        The script first checks that the disk is still the right one.
+        The script first checks that it is still the same disk.
         """
         disk = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn)
         return Removal(
@@ -140,17 +140,17 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
 
 
 def bare_identity(identity: str) -> str:
-    """Normalize an identity for comparison: in lower case and without `/dev/disk/by-id/`."""
+    """Return the identity in the form used for comparison: in lower case and without `/dev/disk/by-id/`."""
     return identity.removeprefix(_BY_ID).lower()
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """Return the disk with the given identity.
+    """Return the disk that has the given identity.
 
     `name`: the disk's name in the campaign.
     `identity`: a by-id name, serial number or WWN.
 
-    Raises a CampaignError if the identity is a kernel name, or if it matches no disk or several disks.
+    Raises a CampaignError if the identity is a kernel name, or if it matches no disk or more than one.
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
@@ -167,9 +167,9 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Plan the use of a real disk, without writing to it yet. The plan's undo erases the signatures that layers write.
+    """Plan how to use a real disk, without writing to it. The undo erases the signatures that layers write later.
 
-    `disks`: a recent result of `facts.block.block_devices`.
+    `disks`: recent output of `facts.block.block_devices`.
 
     Raises the same errors as `find_disk`, `require` and `check_disk`.
     """
@@ -182,14 +182,14 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """Return the step that claims a disk: it checks that the disk is the right one and empty, then writes a note file.
+    """Return the step that claims a disk. It checks that the disk is the right one and empty, then writes a note file.
 
-    As long as the note exists, any signatures on the disk belong to the run and are erased by the undo. After a reboot,
-    the undo refuses to erase them, because the disk may contain someone else's data by then.
+    While the note exists, all signatures on the disk belong to the run, and the undo erases them. After a reboot, the
+    undo refuses to do so, because the disk may contain someone else's data by then.
 
-    The path is the by-id name, if there is one, because kernel names can change. Before each command that writes to the
-    disk or mounts it, its size, serial number, WWN, device number and `diskseq` must be unchanged. Only the undo
-    accepts a different device number, provided that the disk has a by-id name, because it may run after a reboot.
+    The disk's path is its by-id name, if it has one, because kernel names can change. Before each command that writes
+    to the disk or mounts it, the size, serial number, WWN, device number and `diskseq` are checked again. The undo may
+    run after a reboot. It therefore accepts a different device number, but only if the disk has a by-id name.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
@@ -200,13 +200,13 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
-    """Return the command that runs a shell script on the disk."""
+    """Return the command that runs this shell script for the disk."""
     size = str(disk.size_bytes)
     return ("sh", "-c", text, disk.identity, disk.stable_path, size, *_marks(disk), disk.number, disk.sequence)
 
 
 def _marks(disk: BlockFacts) -> tuple[str, str, str]:
-    """Return the disk's device number (empty if the disk has a by-id name), serial number and WWN."""
+    """Return the disk's device number, serial number and WWN. The number is left empty if the disk has a by-id name."""
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
     return ("" if disk.by_id else disk.number, serial, wwn)
 

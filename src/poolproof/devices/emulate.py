@@ -1,4 +1,4 @@
-"""`emulate: hdd-7200`: an emulated disk, served by nbdkit, nbdfuse and a loop device."""
+"""`emulate: hdd-7200`: an emulated disk, served by nbdkit through nbdfuse and a loop device."""
 
 import difflib
 from pathlib import Path
@@ -16,14 +16,14 @@ DAEMONS = ("nbdkit",)
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
-"""The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
+"""How long a request spends in the loop device, FUSE, nbdfuse, the socket and Python, in seconds.
 
-The plugin subtracts it from each service time. Measured values at queue depth 1, on a virtual machine with two CPUs,
-range from 120 to 280 µs, or more if the CPUs slept longer between requests.
+The plugin subtracts this time from each service time. It was measured at queue depth 1 on a virtual machine with two
+CPUs: 120 to 280 µs, or more if the CPUs slept longer between requests.
 """
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
-"""The script that nbdkit runs."""
+"""The path of the script that nbdkit runs."""
 
 _PACKAGE = ("poolproof", "devices", "emulated")
 _COPIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
@@ -31,7 +31,7 @@ _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """Return the model with this name. If there is none, raise a CampaignError that suggests a similar name."""
+    """Return the disk model with this name, or raise a CampaignError that suggests a similar name."""
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
@@ -42,7 +42,7 @@ def model_named(name: str) -> ModelKind:
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
     """Plan an emulated disk on loop device `loop`.
 
-    `in_ram`: whether to store the disk's data in `ram_dir` or in `state_dir`.
+    `in_ram`: True to store the disk's data in `ram_dir`; False to store it in `state_dir`.
 
     Raises a CampaignError if the model is unknown, and a HostError if root or a program is missing.
     """
@@ -68,10 +68,10 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
-    """Return the plugin's path on another machine, and the steps that copy it and its imports to that machine.
+    """Return the path of the plugin on another machine, and the steps that copy it there together with its imports.
 
-    The copies are stored under their package path, because the plugin resolves its imports relative to its own file. No
-    `__init__.py` is needed.
+    The copies keep the folders of their package, because the plugin finds its imports relative to its own file. They
+    work without `__init__.py` files.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'

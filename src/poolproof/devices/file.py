@@ -11,7 +11,9 @@ PROGRAMS = ("losetup", "truncate")
 
 
 def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
-    """Plan a sparse file on loop device `loop`. `below`: the disk that stores the state directory.
+    """Plan a sparse file on loop device `loop`.
+
+    `below`: the disk that stores the state directory.
 
     Raises a HostError if root or a program is missing.
     """

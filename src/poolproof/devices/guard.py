@@ -1,4 +1,4 @@
-"""The guard, which lets a real disk be overwritten only if it is free and empty and `--wipe` names its identity."""
+"""The guard. It permits overwriting a real disk only if the disk is free and empty and `--wipe` names its identity."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
@@ -18,11 +18,11 @@ _USES = {
 def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
     """Check that the disk may be overwritten. A disk that is in use or not empty is always refused.
 
-    `permitted`: the identities given with `--wipe`. For a disk on another host, they are prefixed with that host's
-    name: `nas2:V1G0DDDD`.
+    `permitted`: the identities given with `--wipe`. For a disk on another host, they start with that host's name:
+    `nas2:V1G0DDDD`.
     `host`: the name of the disk's host, or "" for the main host.
 
-    Raises a GuardError with the reason for the refusal and the command to run next.
+    Raises a GuardError that gives the reason for the refusal and the command to run next.
     """
     where = f"on {host}: " if host else ""
     refused = refusal(disk)
@@ -52,12 +52,12 @@ def state(disk: BlockFacts) -> str:
 
 
 def found_on(device: BlockFacts) -> str:
-    """Describe a block device's contents or use, in a phrase such as `is mounted at /`. Empty if it has neither."""
+    """Describe the contents or the use of a block device, e.g. "is mounted at /". Empty if it has neither."""
     return _content(device)[0]
 
 
 def _obstacle(disk: BlockFacts) -> tuple[str, str]:
-    """Return the reason for refusing the disk and the command to run next, both empty if it is free and empty."""
+    """Return the reason for refusing the disk and the command to run next. Both are empty if it is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
@@ -85,9 +85,9 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return the use of a device and the command that releases it, or None if it is not in use.
+    """Return how a device is used and the command that releases it, or None if it is not in use.
 
-    `device`: the disk itself, or a device on top of it.
+    `device`: the disk itself, or a device on top of the disk.
     """
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)

@@ -1,4 +1,4 @@
-"""Steps that attach a file as a block device (losetup with direct I/O), or expose an NBD export as a file (nbdfuse)."""
+"""Steps that attach a file as a block device (losetup with direct I/O) or expose an NBD export as a file (nbdfuse)."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -18,13 +18,13 @@ def _not_a_loop(number: int, _owned: Owned) -> Iterator[str]:
 
 
 class UndoLoop(CommandUndo, frozen=True, tag="loop"):
-    """Detach loop device `number`, provided that its backing file is still `file`."""
+    """Detach loop device `number`, if its backing file is still `file`."""
 
     number: Annotated[int, Check(_not_a_loop)]
     file: OwnPath
 
     def removal(self) -> Removal:
-        """Return the losetup command, to be run only if the loop device is still attached to the file."""
+        """Return the losetup command. It runs only if the loop device is still attached to the file."""
         attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 
@@ -32,7 +32,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
-    It uses direct I/O. Otherwise, the page cache would hold every block twice and serve reads without accessing the
+    The loop device uses direct I/O. Without it, the page cache would hold every block twice and serve reads without the
     disk. losetup creates the device node if it is missing, and fails if the number is already in use.
     """
     path = f"/dev/loop{number}"
@@ -44,7 +44,7 @@ def attach(number: int, file: str, name: str) -> Step:
 
 
 def set_rotational(number: int, rotational: bool, name: str) -> Step:
-    """Return the step that sets the rotational flag reported by the kernel for the loop device."""
+    """Return the step that sets the rotational flag that the kernel reports for the loop device."""
     return Step(
         title=f"mark {name} as {'rotational' if rotational else 'not rotational'}",
         argv=("tee", f"/sys/block/loop{number}/queue/rotational"),
@@ -53,15 +53,15 @@ def set_rotational(number: int, rotational: bool, name: str) -> Step:
 
 
 def fuse_files(site: Site, name: str) -> tuple[str, str, str]:
-    """Return three paths for nbdfuse: the file that exposes the NBD export, the pid file and the log."""
+    """Return three paths for nbdfuse: the file that exposes the NBD export, the pid file, and the log."""
     base = f"{site.state_dir}/{name}"
     return f"{base}.disk", f"{base}.fuse.pid", f"{base}.fuse.log"
 
 
 def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step, ...]:
-    """Return the steps that expose the NBD export on `socket` as a file and attach it to loop device `number`.
+    """Return the steps that expose the NBD export on `socket` as a file and attach this file to loop device `number`.
 
-    nbdfuse exits when the file is unmounted.
+    nbdfuse ends when the file is unmounted.
     """
     file, pidfile, log = fuse_files(site, name)
     argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", pidfile, file, "--unix", socket)
@@ -79,11 +79,11 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None, model: str = "") -> Volume:
-    """Return the volume for the block device /dev/`node`.
+    """Return a volume for the block device /dev/`node`.
 
     `name`: the device's name in the campaign.
     `below`: the disk that stores the device's data, if known.
-    `model`: the disk model of an emulated disk.
+    `model`: the disk model if the disk is emulated.
     """
     leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below, model=model)
     return Volume(leaf.path, True, (leaf,), size_bytes)

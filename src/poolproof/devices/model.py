@@ -9,11 +9,11 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Leaf:
-    """A disk at the bottom of a layout, where bytes are counted.
+    """A disk at the bottom of a layout, for which bytes are counted.
 
     `name`: the disk's name in the campaign.
-    `path`: its device node (/dev/loop40).
-    `counter`: the path of its I/O counters in sysfs (/sys/class/block/loop40/stat).
+    `path`: the disk's device node (/dev/loop40).
+    `counter`: the path of the disk's I/O counters in sysfs (/sys/class/block/loop40/stat).
     `below`: the disk that stores the data of a virtual disk, if known.
     `host`: the name of the disk's host, or "" for the run's main host.
     `model`: the disk model of an emulated disk (`hdd-7200`), or "" for any other disk.
@@ -28,15 +28,15 @@ class Leaf:
 
     @property
     def kernel_name(self) -> str:
-        """The kernel name of the device that owns the counters, such as `loop40`, or `sda1` for a partition."""
+        """The kernel name of the device that has the counters, such as `loop40`, or `sda1` for a partition."""
         return counted_device(self.counter)
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A block device or directory that a device or layer provides to the layer above it.
+    """A block device or directory that a device or a layer provides to the layer above it.
 
-    `size_bytes`: None if only the host knows the size.
+    `size_bytes`: the size in bytes, or None if only the host knows it.
     `host`: the name of the volume's host, or "" for the run's main host.
     """
 
@@ -48,7 +48,7 @@ class Volume:
 
 
 class IdentityCheck(NamedTuple):
-    """A command that fails unless the disk at `path` on `host` is the one named in the campaign."""
+    """A command that fails if the disk at `path` on `host` is not the disk that the campaign names."""
 
     path: str
     argv: tuple[str, ...]
@@ -59,8 +59,8 @@ class IdentityCheck(NamedTuple):
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that fails if another disk has taken the place of the right one. Empty for devices that
-    no other disk can replace.
+    `identity_check`: a command that fails if another disk has taken the place of this one. Empty for devices that no
+    other disk can replace.
     """
 
     steps: tuple[Step, ...]
@@ -70,16 +70,16 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """The directories in which a run builds its layouts, and the host's capabilities.
+    """The directories in which a run builds its layouts, and what its host can do.
 
-    `label`: up to 12 letters and digits, unique to the run. It is part of names that are global in the kernel (pools,
-    arrays).
+    `label`: up to 12 letters and digits that are unique to the run. Names that are global in the kernel (pools, arrays)
+    contain it.
     `state_dir`: the run's directory on a real file system (images, sockets, pid files).
     `ram_dir`: the run's directory on tmpfs (images of emulated disks).
     `mount_dir`: the run's directory for mount points.
-    `is_root`: true if commands run as root.
-    `is_here`: true if the host is the machine on which poolproof runs.
-    `programs`, `modules`: the available programs and kernel modules, limited to those that layers and devices may need.
+    `is_root`: True if commands run as root.
+    `is_here`: True if the host is the machine on which poolproof runs.
+    `programs`, `modules`: the available programs and kernel modules among those that layers and devices may need.
     `file_systems`: the available file systems.
     """
 

@@ -1,4 +1,4 @@
-"""Plan the steps that set up a campaign's devices, without running them."""
+"""Plans the steps that set up a campaign's devices, without running them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from poolproof.facts.block import Below, BlockFacts
 from poolproof.facts.machine import ProgramVersion
 
 DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
-"""The programs that devices start and that an `UndoDaemon` stops."""
+"""The programs that devices start. An `UndoDaemon` stops them."""
 
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """The facts about the host that are needed to plan the devices.
+    """Facts about the host that are needed to plan the devices.
 
-    `loops`: one free loop device number per device.
-    `nbds`: the numbers of the free nbd devices.
+    `loops`: one free loop device number for each device.
+    `nbds`: the numbers of free nbd devices.
     `below`: the disk that stores the state directory.
     `disks`: recent output of `facts.block.block_devices`.
     `permitted`: the identities of the disks that poolproof may overwrite.
@@ -34,10 +34,9 @@ class DeviceFacts:
 
 
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
-    """Plan each device, and return the plans in the order of the devices.
+    """Plan all devices, and return the plans in the same order.
 
-    Emulated disks may use half of the free RAM. The data of each is kept in RAM if enough of that half is still
-    available.
+    Emulated disks may use half of the free RAM. A disk's data is kept in RAM if enough of that half is left.
 
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.
@@ -71,5 +70,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return the version commands of the programs that a device of this kind may need."""
+    """Return the commands that print the versions of the programs that a device of this kind may need."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

@@ -1,4 +1,4 @@
-"""Features shared by all kinds of devices: programs, with their packages and versions, and file names."""
+"""What all kinds of devices share: programs with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -27,13 +27,13 @@ VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
     "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
 }
-"""The commands that print the programs' versions, which are recorded with each run."""
+"""The commands that print the versions of programs. The versions are recorded with each run."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:
-    """Raise a HostError unless commands run as root and the host has these programs.
+    """Raise a HostError if commands do not run as root or the host lacks one of these programs.
 
-    `what`: the thing that needs them, as the start of the error message.
+    `what`: the thing that needs the programs. It begins the error message.
     """
     if not site.is_root:
         raise HostError(
@@ -51,8 +51,8 @@ def require(site: Site, what: str, *programs: str) -> None:
 def clear(name: str, *files: str) -> Step:
     """Return the step that removes the files of an earlier device with the same name.
 
-    All layouts build their devices under the same names. Without this step, an old pid file could be mistaken for that
-    of the new daemon, and an old image for a new disk.
+    All layouts build their devices under the same names. Without this step, poolproof could mistake an old pid file for
+    that of the new daemon, or an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 
@@ -60,7 +60,7 @@ def clear(name: str, *files: str) -> Step:
 def socket_path(site: Site, name: str) -> str:
     """Return the path of the device's socket in the state directory.
 
-    Raises a HostError if the path exceeds 107 bytes. The limit in unix(7) is 108, including the final NUL.
+    Raises a HostError if the path is longer than 107 bytes. The limit in unix(7) is 108, including the final NUL.
     """
     path = f"{site.state_dir}/{name}.sock"
     if len(path.encode()) > _MAX_SOCKET_PATH_BYTES:

@@ -233,9 +233,7 @@ class PoolReader(FoundReader):
         return pool.disks if pool else ()
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs below a zvol. They are needed because a zvol's own counters include reads from the
-        ARC.
-        """
+        """Return the leaf vdevs below a zvol, because the zvol's own counters include reads that the ARC served."""
         volume = volume_of(host, f"/dev/{device}")
         pool = find_pool(host, volume.partition("/")[0]) if volume else None
         return pool.disks if pool else None

@@ -1,1 +1,1 @@
-"""Plan the steps that build a layout, check and run them, and undo them from the journal."""
+"""Plans the steps that build a layout, checks and runs them, and undoes them from the journal."""

@@ -1,4 +1,4 @@
-"""Run planned steps one by one on their hosts. Steps that have an undo are recorded in the journal before they run."""
+"""Runs planned steps one by one on their hosts. A step with an undo is recorded in the journal before it runs."""
 
 import contextlib
 import math
@@ -36,9 +36,9 @@ def apply(
 ) -> None:
     """Run the steps in order.
 
-    `may_overwrite`: the devices that the steps may write to, as paths returned by `path_on`.
-    `identity_checks`: commands that verify the identity of real disks. Each runs before any step that writes to its
-    disk or has the disk's path in its arguments, such as a mount.
+    `may_overwrite`: the devices that the steps may write to, as paths in the form of `path_on`.
+    `identity_checks`: commands that check the identity of real disks. A disk's check runs before each step that writes
+    to the disk or has its path among its arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced. The step was not run.
@@ -57,7 +57,7 @@ def apply(
 def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[IdentityCheck] = ()) -> None:
     """Run the steps that unmount and remount a layout between trials.
 
-    Nothing is added to the journal, which already contains the undos for these steps. `identity_checks`: as for
+    Nothing is added to the journal, because it already contains the undos for these steps. `identity_checks`: as for
     `apply`.
 
     Raises:
@@ -72,7 +72,7 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
 
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
-    """Return the checks for disks that the step writes to or names in its arguments, such as `device=/dev/sdb`."""
+    """Return the checks for the disks that the step writes to or names in its arguments (`device=/dev/sdb`)."""
     parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
     own = [check for check in checks if host_named(run_host, check.host) is host]
     return [check for check in own if any(_names(part, check.path) for part in parts)]
@@ -87,7 +87,7 @@ def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) 
 
     `title`: the title of the step that is about to use the disks.
 
-    Raises a GuardError if a check fails, in which case the step must not run.
+    Raises a GuardError if a check fails. The step must then not run.
     """
     for check in checks:
         try:

@@ -1,7 +1,7 @@
-"""Create a run's directories on its host, and find directories left behind by crashed runs.
+"""Creates a run's directories on its host, and finds directories that crashed runs left behind.
 
-Each state directory contains a file `owner.json` with the path of the run directory, where the journal is stored. The
-search is read-only. It also returns state directories that must not be cleaned up, because their run is still in
+Each state directory contains a file `owner.json` with the path of the run directory, which contains the journal. The
+search changes nothing. It also returns state directories that must not be cleaned up, because their run is still in
 progress, belongs to another user, or has no journal.
 """
 
@@ -51,11 +51,11 @@ _ANOTHER = ", or choose another directory with --work"
 
 
 class StateOwner(msgspec.Struct, frozen=True):
-    """The run to which a state directory belongs.
+    """The run that a state directory belongs to.
 
     `run`: the run directory on the machine where poolproof ran.
-    `host`: that machine's name.
-    `machine`: that machine's unique identifier (`facts.machine.mark_of`), or "" if it has none.
+    `host`: the name of that machine.
+    `machine`: the unique identifier of that machine (`facts.machine.mark_of`), or "" if it has none.
     """
 
     run: str
@@ -65,14 +65,14 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the contents of `owner.json` for a run, whose directory need not exist yet."""
+    """Return what `owner.json` must contain for a run. The run directory need not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
-    """Return the step that atomically writes `owner.json`.
+    """Return the step that writes `owner.json` atomically.
 
-    It has no undo of its own, because the file is removed together with the state directory.
+    The step has no undo, because the file is removed together with the state directory.
     """
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
@@ -83,7 +83,7 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 
 
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
-    """Read a state directory's `owner.json`. Return None if it is missing, damaged or has a different schema."""
+    """Read the `owner.json` of a state directory. Returns None if it is missing, damaged or has another schema."""
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
     except NOT_THE_JSON:
@@ -99,7 +99,7 @@ def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[S
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
-    """Return the run's directories and the host's capabilities. `is_here`: the host is this machine."""
+    """Return the run's directories and what the host can do. `is_here`: True if the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -116,10 +116,10 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
 
 
 def real_directory(host: Host, path: str) -> str:
-    """Return the work directory's path without symbolic links, as it appears in the kernel's mount table.
+    """Return the path of the work directory without symbolic links, as the kernel's mount table shows it.
 
-    Raises a HostError if the directory does not exist, or if its path contains whitespace or a backslash, which would
-    be escaped in the mount table.
+    Raises a HostError if the directory does not exist. Also raises a HostError if the path contains whitespace or a
+    backslash, because the mount table would show them escaped.
     """
     real = existing_directory(host, path, instead=_ANOTHER)
     if any(character.isspace() or character == "\\" for character in real):
@@ -128,10 +128,11 @@ def real_directory(host: Host, path: str) -> str:
 
 
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
-    """Return a directory's path without symbolic links.
+    """Return the path of a directory without symbolic links.
 
-    Raises a HostError if nothing exists at the path, or if it is not a directory. `instead`: text to append to the
-    error's hint.
+    `instead`: text to append to the error's hint.
+
+    Raises a HostError if nothing exists at the path, or if it is not a directory.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
@@ -142,7 +143,7 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
 
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
-    """Raise a HostError unless the directory is writable. `instead`: text to append to the error's hint."""
+    """Raise a HostError if the directory is not writable. `instead`: text to append to the error's hint."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
         raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
 
@@ -161,21 +162,20 @@ def check_work(host: Host, state_dir: str) -> None:
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]
 """The condition of a state directory.
 
-dead: the run crashed and has a journal. going: a poolproof process is using the directory. foreign: the directory or
-the run's files belong to another user, another user could have written them, or the run was
-    started from another machine. lost: no journal was found for the directory. failed: the directory could not be
-    cleaned up.
+dead: its run has crashed, and has a journal. going: a poolproof process is using it. foreign: it or the run's files
+belong to another user, another user could have written them, or the run was started from another machine. lost: its run
+has no journal that poolproof can find. failed: it could not be cleaned up.
 """
 
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """A run's state directory on a host.
+    """The state directory of a run on a host.
 
-    `user`: the directory's owner.
-    `is_mine`: true if poolproof's commands run as this user.
-    `is_elsewhere`: true if the directory is outside the work directory and was found through its mounts.
-    `owner`: the run it belongs to, or None if `owner.json` cannot be read.
+    `user`: the owner of the directory.
+    `is_mine`: True if poolproof's commands run as this user.
+    `is_elsewhere`: True if the directory is not in the work directory, but was found because it contains mounts.
+    `owner`: the run that the directory belongs to, or None if `owner.json` cannot be read.
     """
 
     path: str
@@ -187,7 +187,7 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory that still exists, with its condition and the reason for it.
+    """A state directory that still exists, with its condition and the reason for that condition.
 
     `run`: the run directory, or "" if unknown.
     `next`: the commands that the user should run next.
@@ -201,7 +201,7 @@ class Leftover:
 
 
 def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
-    """Return all state directories in `work`, and any others on the host that contain mounts.
+    """Return all state directories in `work`, and all others on the host that contain mounts.
 
     If `work` is None, only directories with mounts are returned. Raises a CommandError if the host does not respond.
     """
@@ -209,7 +209,7 @@ def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
 
 
 def crash_warning(host: Host) -> str | None:
-    """Return a warning if crashed runs left mounts on the host, or None if there are no such mounts.
+    """Return a warning if crashed runs have left mounts on the host, otherwise None.
 
     Raises a CommandError if the host does not respond.
     """
@@ -227,7 +227,7 @@ def crash_warning(host: Host) -> str | None:
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
-    """Return the state directories in `work`, and any others on the host that contain mounts.
+    """Return the state directories in `work`, and all others on the host that contain mounts.
 
     `work`: a path without symbolic links, or None to return only directories with mounts.
 
@@ -248,9 +248,9 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 
 
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
-    """Return a leftover without a journal, with the commands for removing it manually.
+    """Return a leftover whose run has no journal, with the commands that remove it manually.
 
-    The first command lists the processes that have the directory's name on their command line. For a directory outside
+    The first command lists the processes whose command line contains the directory's name. If the directory is outside
     the work directory, the only command is `poolproof clean`, which then prints the others.
     """
     run = state.owner.run if state.owner is not None else ""
@@ -262,7 +262,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 def _clean_command(found: Leftover, host: Host) -> str:
     """Return the command that cleans up a leftover.
 
-    Without an argument, `poolproof clean` covers the default work directory and explains lost runs.
+    Without an argument, `poolproof clean` cleans up the default work directory and explains what to do about lost runs.
     """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
@@ -326,7 +326,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
     """Return the loop devices, or an empty tuple if the host can't list them.
 
-    In that case, the other removal commands are still useful.
+    An error would be worse, because the other removal commands are useful without them.
     """
     try:
         return loop_facts(host)

@@ -1,9 +1,9 @@
-"""A run's journal: every change to a host, and how to undo it. Each change is recorded on disk before it is made.
+"""A run's journal: every change to a host, and how to undo it.
 
-The file is in JSON Lines format and is synced after each line. A line either describes a change (`number`, `title`,
-`argv`, `undo`, `host`) or states that the change with this `number` has been undone. A crash can truncate only the last
-line. If that line describes a change, the change was never made, because poolproof makes a change only once its line is
-complete.
+Each change is recorded on disk before it is made. The file is in JSON Lines format and is synced after each line. A
+line describes a change (`number`, `title`, `argv`, `undo`, `host`), or states that the change with this `number` has
+been undone. A crash can truncate only the last line. If that line describes a change, the change was never made,
+because poolproof makes a change only after its line is complete.
 """
 
 import functools
@@ -29,7 +29,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Change:
-    """A change and its undo, recorded just before the change is made. `host`: its host, or "" for the main host."""
+    """A change to a host, with its undo. It is recorded just before it is made.
+
+    `host`: the name of the host, or "" for the main host.
+    """
 
     number: int
     title: str
@@ -39,7 +42,7 @@ class Change:
 
 
 class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change, as written to the journal. Its undo is decoded separately."""
+    """A change in the form in which the journal stores it. Its undo is decoded separately."""
 
     number: int
     title: str
@@ -50,7 +53,7 @@ class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
 
 
 class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
-    """A line stating that the change with this number has been undone."""
+    """A line that states that the change with this number has been undone."""
 
     number: int
     schema: int = SCHEMA
@@ -60,9 +63,9 @@ _DECODER = msgspec.json.Decoder(ChangeLine | Undone)
 
 
 def undo_kinds() -> tuple[type[Undo], ...]:
-    """Return all types of undo: those in `undos.py`, those for devices, and those of each layer.
+    """Return all types of undo: those in `undos.py`, those of devices, and those of each layer.
 
-    Journals that contain any other type are rejected. Raises a TypeError if a type has a field without a check.
+    A journal that contains any other type is rejected. Raises a TypeError if a type has a field without a check.
     """
     of_layers = (kind for layer in all_layers().values() for kind in layer.undos)
     kinds: tuple[type[Undo], ...] = tuple(dict.fromkeys((*SHARED_KINDS, UndoLoop, UndoClaim, *of_layers)))
@@ -72,7 +75,7 @@ def undo_kinds() -> tuple[type[Undo], ...]:
 
 
 class Journal:
-    """An append-only file of changes. New changes are appended to an existing file.
+    """An append-only file of changes. If the file exists, new changes are appended to it.
 
     Raises a RunError if a complete line is damaged or the file cannot be read. Symbolic links are not followed.
     """
@@ -90,10 +93,10 @@ class Journal:
                 self._outstanding.pop(line.number, None)
 
     def record(self, step: Step) -> None:
-        """Append a step to the journal and sync the file. Steps without an undo are skipped.
+        """Append a step to the journal and sync the file.
 
-        Such steps leave nothing behind. Raises a TypeError if the undo's type is not in `undo_kinds`, because the
-        journal would then be unreadable.
+        A step without an undo is skipped, because it leaves nothing behind. Raises a TypeError if the type of the undo
+        is not in `undo_kinds`, because the journal would then be unreadable.
         """
         if step.undo is None:
             return
@@ -111,7 +114,7 @@ class Journal:
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
+        """Return the changes that have not been undone, newest first. They must be undone in this order."""
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: ChangeLine | Undone) -> None:

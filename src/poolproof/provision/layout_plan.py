@@ -1,4 +1,4 @@
-"""Plan a layout: the steps for its devices and layers, and the block devices that these steps may overwrite."""
+"""Plans a layout: the steps for its devices and layers, and the block devices that these steps may overwrite."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -27,10 +27,10 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The host's current devices and directories, as input for planning.
+    """The devices and directories that the host has now. Planning is based on them.
 
-    `below_state`: the disk that stores the state directory, or None if several disks store it or none is known.
-    `directories`: the volume of each directory in a `dir` layout, keyed by its path.
+    `below_state`: the disk that stores the state directory, or None if it is unknown or there are several.
+    `directories`: the volume for each directory in a `dir` layout, keyed by the directory's path.
     """
 
     loops: tuple[LoopFacts, ...]
@@ -42,7 +42,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input shared by all plans. `permitted`: the identities of the disks that may be overwritten."""
+    """What all layouts' plans are based on. `permitted`: the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -52,7 +52,7 @@ class PlanningContext:
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """A layout's plan: its devices and its tree of layers.
+    """The plan for a layout: its devices and its tree of layers.
 
     `loops`: the numbers of the loop devices that the layout may use.
     """
@@ -65,7 +65,7 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps in order: those for the devices, then those for the layers from the bottom up."""
+        """All steps in order: first those for the devices, then those for the layers, from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
@@ -73,7 +73,7 @@ class LayoutPlan:
         """The block devices that the plan may overwrite.
 
         These are the layout's own devices, the devices that its layers create, and existing disks that its layers add.
-        The latter are checked by `leaf_guard.py`.
+        `leaf_guard.py` checks the existing disks.
         """
         volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
         leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))
@@ -81,13 +81,13 @@ class LayoutPlan:
 
     @property
     def identity_checks(self) -> tuple[IdentityCheck, ...]:
-        """One check for each real disk of the layout."""
+        """The identity checks, one for each real disk of the layout."""
         checked = [(device.volume, device.identity_check) for device in self.devices if device.identity_check]
         return tuple(IdentityCheck(volume.path, argv, volume.host) for volume, argv in checked)
 
 
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
-    """Gather the facts about the host that are needed to plan these layouts.
+    """Collect the facts about the host that are needed to plan these layouts.
 
     Raises a HostError if the directory of a `dir` layout does not exist, is not writable, or could be replaced by
     another user.
@@ -103,7 +103,7 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 
 
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
-    """Plan a layout, based only on the campaign and the host's facts.
+    """Plan a layout. The plan depends only on the campaign and the facts about the host.
 
     Raises:
         CampaignError: a disk or disk model does not exist.
@@ -118,7 +118,7 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Plan the remaining steps for a layout whose core has already been built.
+    """Plan the steps that are still needed for a layout with a core that has already been built.
 
     The plan's `tree` can unmount and remount the complete layout. Raises the same errors as `plan_layout`.
     """
@@ -133,7 +133,7 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
     """Plan how to convert the core, which has already been built, into `node`.
 
-    The caller must have checked that this conversion is possible. The plan lists all devices of `node`, but has steps
+    The caller must have checked that the conversion is possible. The plan includes all devices of `node`, but has steps
     only for the new ones. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
@@ -152,7 +152,7 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """Plan the layout's devices that have not been built yet.
+    """Plan those devices of the layout that have not been built yet.
 
     Also returns the numbers of the loop devices that they may use.
     """
@@ -168,7 +168,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Make HostErrors easier to understand by adding the layout and its location, and by using the devices' names."""
+    """Make HostErrors easier to understand: add the layout and its location, and replace paths with device names."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -182,7 +182,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
     """Return all block devices of the host, or an empty tuple if no layout uses a real disk.
 
-    Signatures are read only from the disks used in the layouts, because reading wakes up a sleeping disk.
+    Signatures are read only from disks that the layouts use, because reading wakes up a sleeping disk.
     """
     used = {name for node in nodes for name in devices(node)}
     sources = [device.source for device in campaign.devices if device.name in used]
@@ -191,7 +191,7 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """Return an existing directory as a volume, whose leaf devices are its file system's block devices."""
+    """Return an existing directory as a volume. Its leaf devices are its file system's block devices."""
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
         try:
@@ -211,15 +211,15 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that stores a loop device's backing file, or None if unknown or not a loop device."""
+    """Return the disk that stores a loop device's backing file. None if unknown or not a loop device."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the only disk, or None if there is not exactly one.
+    """Return the only disk, or None if there are none or several.
 
-    With several disks, none of them counts all bytes.
+    If there are several, none of them counts all of the bytes.
     """
     return found[0] if len(found) == 1 else None
 

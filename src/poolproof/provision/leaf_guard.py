@@ -1,6 +1,6 @@
 """The guard for disks that layers add to a layout, such as disks of another host.
 
-Each disk is checked on its own host. The campaign's own disks have already been checked during planning
+Each disk is checked on its own host. The campaign's own disks were already checked during planning
 (`devices/guard.py`).
 """
 
@@ -14,17 +14,17 @@ from poolproof.layers.tree import TreePlan, leaves_of_layers
 
 
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:
-    """Check that the leaf devices added by layers may be overwritten. Call this before running any step.
+    """Check that the leaf devices that layers add may be overwritten. Must be called before any step runs.
 
-    A leaf device that does not exist yet will be created by the layout's own steps. An existing one must be a free and
+    A leaf device that does not exist yet will be created by the layout's own steps. One that exists must be a free and
     empty disk.
 
-    `permitted`: the identities of disks that may be overwritten, each prefixed with its host's name: `nas2:V1G0DDDD`.
-    `built`: leaf devices to skip, because they belong to an already built part of the layout.
+    `permitted`: the identities of the disks that may be overwritten, each after its host's name: `nas2:V1G0DDDD`.
+    `built`: leaf devices to skip, because they belong to a part of the layout that is already built.
 
     Raises:
         GuardError: a leaf device may not be overwritten.
-        HostError: the run does not have the leaf device's host.
+        HostError: the run does not have the host of a leaf device.
     """
     added = [leaf for leaf in leaves_of_layers(tree) if leaf not in built]
     for name in dict.fromkeys(leaf.host for leaf in added):

@@ -1,7 +1,7 @@
-"""Convert the undos in journals of older versions, which are stored as commands, into typed undos.
+"""Converts undos from journals of older versions, which are stored as commands, into typed undos.
 
-The stored commands themselves are never run. A command can be converted only if poolproof could have written it. Any
-other command is reported.
+The stored commands themselves are never run. A command is converted only if poolproof could have written it. Any other
+command is reported.
 """
 
 import re
@@ -20,7 +20,7 @@ _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 
 
 class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """An undo written by an older version: the command `argv`, and the condition under which to run it."""
+    """An undo that an older version wrote: the command `argv`, and the condition on which it runs."""
 
     argv: tuple[str, ...]
     only_if: Holds
@@ -46,7 +46,7 @@ def typed(old: OldCommand) -> Undo | None:
 
 
 def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
-    """Return the typed undo that is equivalent to a script, based on the script's arguments and its condition."""
+    """Return the typed undo that is equivalent to a script, judging by the script's arguments and condition."""
     match arguments, condition:
         case [note, parameter], Holds(path) if parameter == ARC_PARAMETER and path == note:
             return UndoArcLimit(note)

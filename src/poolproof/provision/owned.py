@@ -1,6 +1,6 @@
-"""Define what a run may remove, namely the names and paths that it created itself, and check each undo against this.
+"""Defines what a run may remove, namely the names and paths that it created itself, and checks each undo against this.
 
-A journal may come from a stranger or be damaged. An undo is therefore performed only if each of its fields has the
+A journal may be damaged or come from a stranger. An undo is therefore performed only if each of its fields has the
 format that poolproof writes, and each name in it contains the run's label.
 """
 
@@ -32,9 +32,9 @@ parent=${1%/*}
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
     """Return the names and paths that belong to the run with this label and these directories.
 
-    `where`: the source of these values, for error messages.
+    `where`: where these values come from, for error messages.
 
-    Raises a RunError unless the label and both directories have the format that poolproof writes.
+    Raises a RunError if the label or a directory does not have the format that poolproof writes.
     """
     name = f"poolproof-{label}"
     ok = _LABEL.fullmatch(label) and all(is_plain(path) and path.endswith(f"/{name}") for path in (state_dir, ram_dir))
@@ -48,12 +48,12 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
 
 
 def owned_by_site(site: Site) -> Owned:
-    """Return the names and paths that belong to a run that builds its layouts on this site."""
+    """Return the names and paths that belong to the run that builds its layouts on this site."""
     return Owned(site.label, (site.state_dir, site.ram_dir))
 
 
 def check_places(owned: Owned, host: Host) -> None:
-    """Check that any existing directories of the run belong to the user who runs the commands on the host.
+    """Check that those directories of the run that exist belong to the user who runs the commands on the host.
 
     Raises a RunError if one of them belongs to another user or is reached through a symbolic link, or if another user
     could replace a directory above it.
@@ -75,7 +75,7 @@ def refusal(undo: Undo, owned: Owned) -> str | None:
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """Return an error message if a path in the undo leads elsewhere through a symbolic link, or None if none does.
+    """Return an error message if a path in the undo leads elsewhere through a symbolic link, otherwise None.
 
     Links above the run's own directories are allowed. Raises a CommandError if the host does not respond.
     """

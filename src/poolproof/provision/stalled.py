@@ -1,9 +1,9 @@
-"""Detect disks that have stalled because the program that serves them hangs, and kill that program.
+"""Detects disks that have stalled because the program that serves them hangs, and ends that program.
 
-Every command that uses such a disk hangs as well. A thread therefore monitors the loop devices listed in the journal.
-If one of them has requests in flight but completes none for a minute, the thread ends the programs that serve its file
-(nbdkit or qemu-nbd, and nbdfuse). The pending requests then fail with an I/O error, so the commands waiting for them
-can finish.
+Every command that uses such a disk hangs as well. A thread therefore monitors the loop devices in the journal. If one
+of them has requests in flight but completes none for a minute, the thread ends the programs that serve its file (nbdkit
+or qemu-nbd, and nbdfuse). The pending requests then fail with an I/O error, and the commands that wait for them can
+finish.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from poolproof.units import format_duration
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""The time limit in seconds. A disk that is merely busy completes at least one request within this time."""
+"""The time limit in seconds. A disk that is merely busy completes at least one request in this time."""
 
 _JOIN_S = 30.0
 _IN_FLIGHT = 8
@@ -31,10 +31,10 @@ _HANGING = ("nbdfuse",)
 
 
 class StalledDisks:
-    """A context manager that monitors a run's disks in a background thread.
+    """A context manager that monitors the disks of a run in a background thread.
 
-    `owned`: limits which programs may be ended.
-    `found`: a message for each disk that has stalled.
+    `owned`: what the run may remove. Only programs that belong to it are ended.
+    `found`: one message for each disk that has stalled.
     """
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:
@@ -58,7 +58,7 @@ class StalledDisks:
         self._known = len(self.found)
 
     def check(self) -> None:
-        """Raise a BuildError if one of the current layout's disks has stalled, so that its programs were ended."""
+        """Raise a BuildError if one of the current layout's disks has stalled. Its programs have then been ended."""
         if len(self.found) > self._known:
             raise BuildError(self.found[-1], "look at dmesg; poolproof continues with the next layout")
 
@@ -87,7 +87,7 @@ class StalledDisks:
             self._end_servers(loop, servers, host)
 
     def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return the undos that end the programs serving the loop device's file, or an empty list if there are none."""
+        """Return undos that end the programs that serve the loop device's file. Empty if there are none."""
         base = loop.file.removesuffix(".disk")
         daemons = [
             each.undo

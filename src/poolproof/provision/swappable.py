@@ -1,4 +1,4 @@
-"""Refuse directories that another user could replace with a link while a run writes to them or is cleaned up."""
+"""Refuses directories that another user could replace with a link while a run writes to them or is cleaned up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,11 +37,11 @@ class DirectoryStat:
 
 
 def check_not_swappable(host: Host, path: str) -> None:
-    """Raise a HostError if another user could replace the directory, or one of its parents, during a run.
+    """Raise a HostError if another user could replace the directory, or a directory above it, during a run.
 
     The owner of a directory could do so, unless the owner is root, the run's user or the caller of sudo. Everyone with
-    write permission could do so, unless the directory has the sticky bit. A group whose number equals the owner's is
-    assumed to be private.
+    write permission could do so, unless the directory has the sticky bit. A group with the same number as the owner is
+    assumed to be the owner's private group.
 
     `path`: the directory's path, without symbolic links.
     """
@@ -52,9 +52,9 @@ def check_not_swappable(host: Host, path: str) -> None:
 
 
 def swappable(host: Host, path: str) -> tuple[str, str] | None:
-    """Return an error message and a hint if another user could replace the directory or a parent, or None.
+    """Return an error message and a hint if another user could replace the directory or one above it, otherwise None.
 
-    The conditions are listed in `check_not_swappable`. `path` need not exist.
+    `check_not_swappable` describes the conditions. `path` need not exist.
     """
     printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():
@@ -69,9 +69,9 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 
 
 def replacer(folder: DirectoryStat, user: int) -> str | None:
-    """Return the other user or group that could replace the folder's contents, or None if there is none.
+    """Return the other user or group that could replace the contents of the folder, or None if nobody else could.
 
-    `user`: the uid that may do so, as may root.
+    `user`: the uid of a user who may do so. Root may do so too.
     """
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"

@@ -1,7 +1,7 @@
-"""Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
+"""Undoes changes on their hosts, newest first. Each undo has a time limit, and runs only while its condition holds.
 
 If the poolproof process was killed, its commands may still be running. They are given time to finish first, because a
-command may make its change only shortly before it exits.
+command may make its change only shortly before it ends.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, and the reason. `can_repeat`: true if a retry may succeed."""
+    """A change that could not be undone, with the reason. `can_repeat`: True if another attempt may succeed."""
 
     change: Change
     reason: str
@@ -59,12 +59,12 @@ def undo_all(
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
-    """Undo all outstanding changes, continuing after failures, and return the failed undos.
+    """Undo all changes that have not been undone, even if some undos fail. Returns the failed undos.
 
-    `keep`: returns true for changes that should not be undone.
+    `keep`: returns True for changes that should not be undone.
     `owned`: what the run may remove. An undo that would affect anything else is not performed and counts as failed.
 
-    Commands of a killed poolproof process may still be making changes, so the function first waits for them to finish.
+    If the poolproof process was killed, its commands may still be making changes, so the function first waits for them.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -95,7 +95,7 @@ def undo_all(
 
 
 def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | None:
-    """Undo a single change without using the journal. Return None on success, or the reason for the failure.
+    """Undo a single change without using the journal. Returns the reason for a failure, or None on success.
 
     `daemons`: as in `Owned`.
     """
@@ -115,7 +115,7 @@ def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | Non
 
 
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
-    """Raise a BuildError that lists the failed undos, if there are any."""
+    """Raise a BuildError that lists the failed undos, if any undo failed."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         if any(each.can_repeat for each in failed):
@@ -133,11 +133,11 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until all changes are finished, or until the time limit. Return the reasons for those still unfinished.
+    """Wait until all changes are finished. Returns an error message for each change still unfinished at the time limit.
 
-    The reasons are keyed by the change's number. A change is unfinished as long as its command is running and `is_made`
-    returns False for it. Both conditions are needed: a daemon keeps running with the same command line once its change
-    is made, and a command that exited without making its change will never make it.
+    The messages are keyed by the change's number. A change is unfinished as long as its command is running and
+    `is_made` returns False for it. Both conditions are needed. A daemon keeps running with the same command line after
+    its change is made. A command that ended without making its change will never make it.
     """
     deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
     reported: set[str] = set()
@@ -161,7 +161,7 @@ def await_unfinished(
 def _command_lines(host: Host) -> dict[str, list[str]]:
     """Return the command lines of all processes, keyed by pid.
 
-    Empty if the processes can't be listed, because this should not prevent the undos.
+    Returns an empty dictionary if the processes can't be listed, because this should not prevent the undos.
     """
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
@@ -171,13 +171,13 @@ def _command_lines(host: Host) -> dict[str, list[str]]:
 
 
 def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if the command line belongs to the change's command, or to a daemon that this command starts."""
+    """True if a process with this command line is the change's command, or a daemon that the command starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """True if the command line runs the command, either directly or through a script's interpreter."""
+    """True if a process with this command line runs the command, directly or through a script's interpreter."""
     if not command:  # poolproof never wrote such a change
         return False
     program, *rest = command
@@ -201,12 +201,12 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the change's undo, converted if it is from an older version, or None if it cannot be converted."""
+    """Return the undo of a change, or None if an older version wrote it and it cannot be converted."""
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | None:
-    """Return a failure if a directory must be kept for a failed undo that needs a file in it, or None otherwise."""
+    """Return a failure if the directory must be kept because a failed undo needs a file in it, otherwise None."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -261,7 +261,7 @@ def _remove(removal: Removal, host: Host) -> str | None:
 
 
 def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:
-    """Run the command. Return an error message, or "" if the command succeeded."""
+    """Run the command. Returns an error message, or "" if the command succeeded."""
     try:
         completed = host.run(argv, timeout_s=limit_s, check=False)
     except CommandError as error:
@@ -287,7 +287,7 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
-    """Return the pids of the programs that have the marker on their command line.
+    """Return the pids of those programs that have the marker on their command line.
 
     The marker is passed on standard input, so that the search does not match its own command line.
     """
@@ -307,14 +307,14 @@ def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str |
 
 
 def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
-    """Return the undo for a daemon that has no pid file. Program names are never taken from the journal."""
+    """Return an undo for a daemon without a pid file. The names of programs are never taken from the journal."""
     of_layers = (name for layer in all_layers().values() for name in layer.daemons)
     names = (name[:_COMM_CHARACTERS] for name in (*DAEMONS, *of_layers, *daemons))
     return UndoPrograms(tuple(dict.fromkeys(names)), undo.marker)
 
 
 def _await(is_over: Callable[[], bool]) -> bool:
-    """Wait until `is_over` returns True. Return False if it does not do so within 5 s."""
+    """Wait until `is_over` returns True. Returns False if this takes longer than 5 s."""
     deadline = time.monotonic() + _GRACE_S
     while not is_over():
         if time.monotonic() > deadline:
@@ -333,7 +333,7 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Send the signal to the process group led by this process or, if it leads none, to the process alone."""
+    """Send the signal to the process group that the process leads. If it leads none, send it to the process alone."""
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 

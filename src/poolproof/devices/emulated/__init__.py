@@ -1,1 +1,1 @@
-"""Emulated disks: service-time models, served as block devices by nbdkit."""
+"""Emulated disks: models of service times, which nbdkit serves as block devices."""

@@ -1,7 +1,8 @@
-"""The service times of a hard disk with one actuator, a rotating platter, look-ahead for one stream and a write cache.
+"""Simulates a hard disk's service times: one actuator, a rotating platter, look-ahead for one stream, a write cache.
 
-All random numbers come from a single seeded generator, so the same requests at the same times always take equally long.
-This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
+All random numbers come from one generator with a given seed, so the same requests at the same times always take equally
+long. The file runs in nbdkit's embedded interpreter. It therefore uses only the standard library and supports Python
+3.9.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HddParameters:
-    """The parameters of a hard disk: times in seconds, rates in bytes per second.
+    """The parameters of a hard disk. Times are in seconds, rates in bytes per second.
 
     Seeks and rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7 (7200 rpm, single-track seek
-    0.23 ms, average read seek 7.4 ms, average write seek 8.2 ms). Seek time grows with the square root of the distance
-    for short seeks and linearly for long ones: Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE
-    Computer 27(3), 1994. With the linear part starting at a fifth of the stroke (`knee`), a `full_stroke_s` of 16.8 ms
+    0.23 ms, average read seek 7.4 ms, average write seek 8.2 ms). For short seeks, the seek time grows with the square
+    root of the distance, and for long seeks linearly: Ruemmler and Wilkes, "An introduction to disk drive modeling",
+    IEEE Computer 27(3), 1994. If the linear part starts at a fifth of the stroke (`knee`), a `full_stroke_s` of 16.8 ms
     results in the average of 7.4 ms. For comparison, the IBM DDRS-39130, also at 7200 rpm, is specified at 15 to 16 ms.
 
     Media rate: 200 MB/s at the outer edge, as in large 7200 rpm disks, and half of that in the inner zone (Hitachi
@@ -33,32 +34,32 @@ class HddParameters:
     """The fraction of the full stroke beyond which the seek time grows linearly."""
 
     stroke: float = 0.2
-    """The fraction of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
+    """The fraction of a real disk's stroke that the emulated disk uses, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """The additional seek time before a write compared with a read, in seconds."""
+    """How much longer a seek takes before a write than before a read, in seconds."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """The number of bytes that the disk reads ahead into its buffer, and that the buffer retains behind the head."""
+    """The number of bytes that the disk reads ahead into its buffer. The buffer keeps as many bytes behind the head."""
 
     skip_bytes: int = 2 << 20
-    """The largest gap that the head crosses without a seek, because requests of one stream may arrive out of order."""
+    """The largest gap in bytes that the head crosses without a seek. Requests of a stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The minimum service time, for requests served from the buffer or the cache."""
+    """The service time of requests that the buffer or the cache serves. No request takes less time."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """The capacity of the write cache, in bytes and in writes. Once it is full, further writes wait for space."""
+    """The capacity of the write cache, in bytes and in writes. When it is full, further writes wait for space."""
 
     retry_share: float = 0.0
     """The fraction of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """The minimum and maximum time added to an access by retries.
+    """The minimum and maximum time that retries add to an access.
 
     Source: Disk Survey, "Disk error recovery" (2012), which quotes Seagate's figures for the Savvio 15K.3: up to 20
     recovery steps per read, and at most 1.5 s per block.
@@ -67,7 +68,7 @@ class HddParameters:
 
 @dataclass
 class _Write:
-    """A cached write: its remaining service time, its length, and the position of the head after it."""
+    """A write in the cache: its remaining service time, its length, and the head's position after it."""
 
     work_s: float
     length: int
@@ -76,17 +77,17 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """The look-ahead position: the offset of the next byte to read, and the time at which the head reaches it."""
+    """The position of the look-ahead: the offset of the next byte to read, and when the head reaches it."""
 
     offset: int
     at_s: float
 
 
 class Hdd:
-    """A hard disk of `size_bytes`.
+    """A simulated hard disk of `size_bytes`.
 
-    `read`, `write` and `flush` take a request's arrival time and return its completion time, both in seconds on any
-    monotonic clock. Requests must be passed in order of their arrival.
+    `read`, `write` and `flush` take the arrival time of a request and return its completion time, both in seconds on
+    the same monotonic clock. Requests must be passed in the order of their arrival.
     """
 
     rotational = True
@@ -104,7 +105,7 @@ class Hdd:
         self._cached_bytes = 0
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return the completion time of a read that arrives at `now_s`."""
+        """Return when a read that arrives at `now_s` completes."""
         self._destage_until(now_s)
         if self._continues(offset):
             return self._read_on(now_s, offset + length)
@@ -120,9 +121,10 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`.
+        """Return when a write that arrives at `now_s` completes.
 
-        A `durable` write (FUA) completes once the cache is empty, and any other write once it fits into the cache.
+        A `durable` write (FUA) completes when the cache is empty. Any other write completes as soon as it fits into the
+        cache.
         """
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
@@ -136,12 +138,12 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return the time at which all writes acknowledged before `now_s` have reached the media."""
+        """Return when all writes that were acknowledged before `now_s` are on the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
     def seek_s(self, distance: float) -> float:
-        """Return the seek time in seconds. `distance`: a fraction of the real disk's full stroke."""
+        """Return the seek time in seconds. `distance`: the length of the seek as a fraction of the full stroke."""
         if distance <= 0:
             return 0.0
         knee = self._p.knee
@@ -159,9 +161,10 @@ class Hdd:
         return length / self.media_rate(offset)
 
     def _position(self, start: int, target: int, waiting: int) -> float:
-        """Return the seek time plus the rotational delay, in seconds.
+        """Return the time in seconds that a seek and the rotational delay after it take.
 
-        The disk sorts the n requests in its queue (`waiting`), which shortens seeks to 1/(n+1) of their distance.
+        `waiting`: the number of requests in the disk's queue. The disk sorts them, which shortens seeks to 1/(n+1) of
+        their distance for n requests.
         """
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
@@ -172,10 +175,9 @@ class Hdd:
         return 0.0
 
     def _continues(self, offset: int) -> bool:
-        """True if a read continues the stream of previous reads.
+        """True if a read at this offset continues the stream of earlier reads.
 
-        In that case, its data is either in the buffer or so close ahead of the head that waiting is faster than
-        seeking.
+        Its data is then in the buffer, or so close ahead of the head that waiting for it is faster than seeking.
         """
         if self._front is None:
             return False
@@ -183,7 +185,7 @@ class Hdd:
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Return the completion time of a read that continues the stream up to the offset `end`, at the media rate."""
+        """Return when a read completes that continues the stream, at the media rate, up to the offset `end`."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -198,9 +200,9 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return the time in seconds to position the head for a write.
+        """Return how many seconds it takes to position the head for a write.
 
-        The head moves from the end of the last cached write or, if the cache is empty, from its current position.
+        The head starts at the end of the last cached write or, if the cache is empty, at its current position.
         """
         if self._cache:
             tail = self._cache[-1].end
@@ -213,7 +215,7 @@ class Hdd:
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Write cached data to the media during the idle time before `now_s`."""
+        """Write cached data to the media in the idle time before `now_s`."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]

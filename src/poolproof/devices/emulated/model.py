@@ -1,4 +1,4 @@
-"""The available disk models.
+"""The disk models that can be emulated.
 
 docs/emulated-disks.md lists the sources of their parameters and compares their results with fio's.
 """
@@ -14,9 +14,9 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """A model of a disk's service times.
+    """A model that computes the service times of a disk.
 
-    Each method takes a request's arrival time and returns its completion time, both in seconds.
+    Each method takes the arrival time of a request and returns its completion time, both in seconds.
     """
 
     rotational: bool
@@ -33,7 +33,7 @@ Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by P
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A disk model that campaigns can refer to by name, with its parameters."""
+    """A named disk model that campaigns can use, with its parameters."""
 
     name: str
     summary: str
@@ -46,9 +46,9 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Create a disk of this model.
 
-        `changes`: new values for parameters, as strings, keyed by the parameter's name.
+        `changes`: parameters with other values than the model's, as strings, keyed by parameter name.
 
-        Raises a ValueError if a name or value is invalid.
+        Raises a ValueError if a name or a value is invalid.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

@@ -1,10 +1,10 @@
-"""The nbdkit plugin that serves one emulated disk. nbdkit's embedded Python interpreter loads this file by its path.
+"""An nbdkit plugin that serves one emulated disk. nbdkit's embedded Python interpreter loads this file by its path.
 
     nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
-`store`: a sparse file for the data. It is created if missing, and resized to `size`.
-`pipeline`: the time in seconds that a request needs to reach this plugin, plus the time that the reply needs to return.
-The plugin subtracts it from each service time.
+`store`: a sparse file for the disk's data. It is created if it is missing, and resized to `size`.
+`pipeline`: how many seconds a request takes to reach this plugin, plus how many its reply takes to return. The plugin
+subtracts this time from each service time.
 
 Any other key is a parameter of the model (`stroke=1.0`).
 """
@@ -59,7 +59,7 @@ class _Served:
         os.ftruncate(self.store, self.size)
 
     def completion(self, service: Callable[[float], float]) -> float:
-        """Return the completion time of a request that arrives now. `service`: computes it from the arrival time."""
+        """Return when a request that arrives now completes. `service`: computes this time from the arrival time."""
         arrived = time.monotonic() - self.half_pipeline_s
         with self.lock:
             return service(arrived)
@@ -130,7 +130,7 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store. Emulated trims take no time, because a real disk would only update its tables."""
+    """Punch a hole in the store. A trim takes no emulated time, because a real disk would only update its tables."""
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -156,6 +156,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """Sleep until the reply must be sent in order to reach the caller at `done_s`."""
+    """Sleep until the reply must be sent so that it reaches the caller at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)

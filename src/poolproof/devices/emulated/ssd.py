@@ -1,6 +1,6 @@
-"""A model of a solid-state disk's service times: parallel channels that share a single link.
+"""Simulates the service times of a solid-state disk: parallel channels that share one link.
 
-This file runs in nbdkit's embedded interpreter, so it uses only the standard library and supports Python 3.9.
+The file runs in nbdkit's embedded interpreter. It therefore uses only the standard library and supports Python 3.9.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SsdParameters:
-    """The parameters of a solid-state disk: times in seconds, the link rate in bytes per second.
+    """The parameters of a solid-state disk. Times are in seconds, and the link rate is in bytes per second.
 
-    A request occupies one channel for `read_s` or `write_s`, regardless of its length, and then crosses the link. The
-    first flush after a write takes `flush_s`, and further flushes take no time.
+    A request occupies one channel for `read_s` or `write_s`, whatever its length, and then crosses the link. The first
+    flush after a write takes `flush_s`. Further flushes take no time.
     """
 
     channels: int
@@ -25,9 +25,10 @@ class SsdParameters:
 
 
 class Ssd:
-    """A solid-state disk.
+    """A simulated solid-state disk.
 
-    Each method takes a request's arrival time and returns its completion time, both in seconds on any monotonic clock.
+    Each method takes the arrival time of a request and returns its completion time, both in seconds on the same
+    monotonic clock.
     """
 
     rotational = False
@@ -41,12 +42,12 @@ class Ssd:
         self._dirty = False
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return the completion time of a read that arrives at `now_s`."""
+        """Return when a read that arrives at `now_s` completes."""
         del offset
         return self._serve(now_s, self._p.read_s, length)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`. A `durable` write (FUA) includes a flush."""
+        """Return when a write that arrives at `now_s` completes. A `durable` write (FUA) includes a flush."""
         del offset
         done = self._serve(now_s, self._p.write_s, length)
         self._written_at = max(self._written_at, done)
@@ -54,14 +55,14 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return the time at which all earlier writes are durable: `now_s` if there are none since the last flush."""
+        """Return when all earlier writes are durable. This is `now_s` if nothing was written since the last flush."""
         if not self._dirty:
             return now_s
         self._dirty = False
         return max(now_s, self._written_at) + self._p.flush_s
 
     def _serve(self, now_s: float, work_s: float, length: int) -> float:
-        """Return the completion time of a request, which uses the first free channel and then the shared link."""
+        """Return when a request completes. It uses the channel that is free first, and then the shared link."""
         transfer_s = length / self._p.link_rate
         self._link_free_at = max(now_s, self._link_free_at) + transfer_s
         worked = max(now_s, self._channels[0]) + work_s
