@@ -1,1 +1,1 @@
-"""The lab: a disposable virtual machine with every storage system, whose disks match those of a campaign."""
+"""The lab: a disposable virtual machine with every storage system, and with disks that match those of a campaign."""

@@ -1,6 +1,6 @@
-"""Download the packages for the lab's image with apt, without affecting this machine's own apt.
+"""Downloads the packages for the lab's image with apt, without affecting this machine's own apt.
 
-The sources and mirrors are taken from this machine's configuration. apt stores its own files in a private folder.
+Sources and mirrors are taken from this machine's configuration. apt keeps all of its own files in a private folder.
 """
 
 import contextlib
@@ -26,7 +26,10 @@ _ROW = re.compile(r"\s*(?P<package>\S+) \| (?P<version>\S+) \| \S+ (?P<suite>[^/
 
 @dataclass(frozen=True)
 class AptSource:
-    """A single suite of an archive. `signed_by`: a keyring file, or "" for apt's default keys."""
+    """One suite of an archive, as a source of packages.
+
+    `signed_by`: the path of a keyring file, or "" for apt's default keys.
+    """
 
     uri: str
     suite: str
@@ -34,13 +37,13 @@ class AptSource:
     signed_by: str = ""
 
     def line(self) -> str:
-        """Return the source in the format of sources.list(5)."""
+        """Return the source as a line in the format of sources.list(5)."""
         options = f"[signed-by={self.signed_by}] " if self.signed_by else ""
         return f"deb {options}{self.uri} {self.suite} {' '.join(self.components)}"
 
 
 def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
-    """Return all binary sources in sources.list and sources.list.d, in apt's order, skipping unreadable files."""
+    """Return all binary sources in sources.list and sources.list.d, in apt's order. Unreadable files are skipped."""
     found: list[AptSource] = []
     for path in (etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))):
         if path.suffix in (".list", ".sources"):
@@ -51,7 +54,7 @@ def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
 
 
 def parse_list(text: str) -> Iterator[AptSource]:
-    """Yield the sources in a file that uses the one-line format."""
+    """Yield the sources from the contents of a file in the one-line format."""
     for line in text.splitlines():
         match = _LINE.fullmatch(line.partition("#")[0].strip())
         if match:
@@ -61,7 +64,7 @@ def parse_list(text: str) -> Iterator[AptSource]:
 
 
 def parse_deb822(text: str) -> Iterator[AptSource]:
-    """Yield the sources in a file that uses the deb822 format. Keys embedded in a stanza are ignored."""
+    """Yield the sources from the contents of a file in the deb822 format. Keys embedded in a stanza are ignored."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
         fields = message_from_string(
@@ -76,9 +79,10 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 
 
 def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
-    """Return the sources of the suite `codename` and of its updates, security and backports suites.
+    """Return the sources for the suite `codename` and for its updates, security and backports suites.
 
-    They use the configured mirrors, and a source for backports is added. `components`: the components for each source.
+    The mirrors are those that this machine uses. A source for backports is added.
+    `components`: the components that each returned source has.
 
     Raises a HostError if no configured source has the suite.
     """
@@ -95,21 +99,21 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite named in an os-release(5) file, or "" if there is none."""
+    """Return the Debian suite that an os-release(5) file names, or "" if it names none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """An available version of a package, and the suite that contains it."""
+    """A version of a package that is available, and the suite that contains it."""
 
     version: str
     suite: str
 
 
 class PrivateApt:
-    """An instance of apt that stores its lists, packages and preferences in `folder` and does not need root."""
+    """An instance of apt that keeps its lists, packages and preferences in `folder`. It does not need root."""
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder
@@ -138,11 +142,11 @@ class PrivateApt:
         return tuple(Offer(row["version"], row["suite"]) for row in rows if row and row["package"] == package)
 
     def prefer(self, preferences: str) -> None:
-        """Write the apt preferences, which pin packages to versions (apt_preferences(5))."""
+        """Write the apt preferences, which pin packages to a version or suite (apt_preferences(5))."""
         (self._folder / "preferences").write_text(preferences)
 
     def fetch(self, packages: Sequence[str]) -> None:
-        """Download these packages and their dependencies for a new system, reusing earlier downloads.
+        """Download these packages and their dependencies for a new system. Earlier downloads are reused.
 
         Raises a HostError if a package is not available or the disk is full.
         """
@@ -182,6 +186,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first three error lines or, if there are none, the first three lines."""
+    """Return the first three error lines. If there are no error lines, return the first three lines."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

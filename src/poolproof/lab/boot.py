@@ -1,7 +1,7 @@
-"""Boot a lab in QEMU, using KVM or emulation, and wait until the guest is ready.
+"""Boots a lab in QEMU with KVM or emulation, and waits until the guest is ready.
 
-KVM is tried first, with a time limit. If it fails but emulation works, this result is saved, and later boots with the
-same kernel use emulation.
+KVM is tried first, with a time limit. If it fails but emulation works, this is saved, and later boots with the same
+kernel use emulation.
 """
 
 import os
@@ -30,10 +30,10 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""The time limit for a guest to become ready with KVM. A working KVM takes only a few seconds."""
+"""How many seconds a guest may take to become ready with KVM. If KVM works, it takes only a few seconds."""
 
 READY = "poolproof-lab: ready"
-"""The line that the guest prints on its console once sshd is listening and all disks exist."""
+"""The line that the guest prints on its console when sshd is listening and all disks exist."""
 
 _KVM = Path("/dev/kvm")
 _READY_S = 300.0
@@ -54,9 +54,9 @@ _QEMU_ACCELERATION = {
 
 @dataclass(frozen=True)
 class Boot:
-    """The virtual machine to boot, and the folder for its pid file and console log.
+    """The virtual machine to boot, and the folder for its pid file and its console log.
 
-    `port`: the port for the guest's sshd on 127.0.0.1, or 0 for any free port.
+    `port`: the port on 127.0.0.1 for the guest's sshd, or 0 for any free port.
     """
 
     name: str
@@ -74,7 +74,10 @@ class Boot:
 
 
 class KvmResult(msgspec.Struct, frozen=True):
-    """A saved result: whether KVM works with a specific kernel on this machine. `why`: QEMU's error if it does not."""
+    """A saved result: whether KVM works on this machine with a given kernel.
+
+    `why`: QEMU's error message if KVM does not work.
+    """
 
     kernel: str
     works: bool
@@ -82,7 +85,7 @@ class KvmResult(msgspec.Struct, frozen=True):
 
 
 class _NotUp(HostError):
-    """QEMU did not start, or the guest did not become ready. Trying another accelerator may help."""
+    """QEMU did not start, or the guest did not become ready. It may help to try another accelerator."""
 
 
 def check_acceleration(text: str) -> Acceleration:
@@ -94,9 +97,9 @@ def check_acceleration(text: str) -> Acceleration:
 
 
 def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
-    """Start the machine and wait until it is ready. Return its accelerator and the port of its sshd.
+    """Start the machine and wait until it is ready. Returns its accelerator and the port of its sshd.
 
-    Raises a HostError if QEMU does not start, the port is in use, or the guest crashes or does not become ready.
+    Raises a HostError if QEMU does not start, if the port is in use, or if the guest crashes or does not become ready.
     """
     choices, kvm_error = accelerators(acceleration), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):
@@ -121,8 +124,8 @@ def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) 
 def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
     """Return the accelerators to try, in order of preference.
 
-    Emulation is included even if KVM has worked before, because another hypervisor or changed permissions can break KVM
-    at any time.
+    Emulation is included even if KVM has worked before, because another hypervisor or changed permissions can make KVM
+    fail at any time.
     """
     if acceleration != "auto":
         return (acceleration,)
@@ -133,7 +136,7 @@ def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
 
 
 def kvm_result() -> KvmResult | None:
-    """Return the saved result for the running kernel, or None if there is none."""
+    """Return the result that was saved for the running kernel, or None if none was."""
     try:
         result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
     except (OSError, *NOT_THE_JSON):
@@ -149,10 +152,12 @@ def remember_kvm(works: bool, why: str = "") -> None:
 
 
 def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) -> tuple[str, ...]:
-    """Return the command that runs QEMU. `key`: the public key for logging in.
+    """Return the command that runs QEMU.
 
-    The root disk is the image, and all writes to it are discarded (snapshot=on). The guest has no network connection
-    other than the port of its sshd.
+    `key`: the public ssh key for logging in.
+
+    The image is the root disk, and all writes to it are discarded (snapshot=on). The guest's only network connection is
+    the port of its sshd.
     """
     image = target.image
     return (
@@ -194,7 +199,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes a free port first, retry with another one."""
+    """Start QEMU and return the port. If another program takes a free port first, another port is tried."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

@@ -1,4 +1,7 @@
-"""Build an image in three stages, each of which is saved: fetch packages, install them in a tree, write the disk."""
+"""Builds an image in three stages: fetch packages, install them in a tree, write the disk.
+
+The result of each stage is saved.
+"""
 
 import contextlib
 import json
@@ -19,7 +22,7 @@ from poolproof.lab.recipe import SIGNS, Recipe, build_command, build_mode, check
 from poolproof.units import format_size
 
 USUALLY = "about 5 minutes on two idle cores"
-"""The typical duration of a build."""
+"""How long a build usually takes, as text."""
 
 _TREE_S = 3600.0
 _DISK_S = 900.0
@@ -44,7 +47,7 @@ Tell = Callable[[str], None]
 
 
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
-    """Return the recipe for an image, based on this machine's apt configuration.
+    """Return the recipe for an image, based on the configuration of this machine's apt.
 
     Raises a UsageError if the series is unknown, and a HostError if the machine has no source of Debian packages.
     """
@@ -56,7 +59,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
-    """Return the existing image with this OpenZFS series.
+    """Return the image with this OpenZFS series, which must exist.
 
     Raises a UsageError if the series is unknown, and a HostError if the image has not been built.
     """
@@ -70,11 +73,11 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 
 
 def built_or_build(series: str, tell: Tell) -> Image:
-    """Return the image with this OpenZFS series, building it first if necessary.
+    """Return the image with this OpenZFS series. If it does not exist, it is built first.
 
     `tell`: called with each progress message.
 
-    Raises a UsageError if the series is unknown, and the errors of `build`.
+    Raises a UsageError if the series is unknown, and the same errors as `build`.
     """
     copied = _copied(series, ETC_APT)
     if copied is not None:
@@ -86,7 +89,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return an image copied from another machine, or None if there is none or if this machine can build images itself.
+    """Return an image copied from another machine. None if none was copied, or if this machine can build images.
 
     If several images have this series, the one with the fewest missing packages is returned.
     """
@@ -102,13 +105,13 @@ def _images_with(series: str) -> list[Image]:
 
 
 def _older(series: str) -> str:
-    """Return a clause that lists the packages missing from existing images of this series. Empty if there are none."""
+    """Return a clause that lists the packages that existing images of this series lack. Empty if they lack none."""
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
     return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """Return the recipe's image, building it first if necessary.
+    """Return the image for the recipe. If it does not exist, it is built first.
 
     `tell`: called with a message for each part of the build.
     `anew`: build the image from scratch, even if it exists. Otherwise, an interrupted build resumes at its last stage.
@@ -204,7 +207,7 @@ class _Build:
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """Return the newest available version of an OpenZFS series. Raises a HostError if there is none."""
+    """Return the newest available version of an OpenZFS series. Raises a HostError if none is available."""
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
@@ -217,7 +220,7 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
 
 @contextlib.contextmanager
 def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
-    """Monitor the log until the context ends, reporting each part of the build when it starts."""
+    """Monitor the log until the context ends, and report when each part of the build starts."""
     log.write_text("")
     over = threading.Event()
 
@@ -240,7 +243,7 @@ def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Writes lines that are prefixed with the elapsed time in seconds."""
+    """Prefixes each line with the elapsed time in seconds before writing it."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

@@ -1,6 +1,6 @@
-"""The packages that layers and load generators need in the lab's image, and those missing from an existing image.
+"""The packages that layers and load generators need in the lab's image, and those that an existing image lacks.
 
-Layers and generators declare their own packages, so a new one requires no changes here.
+Each layer and generator declares its own packages, so this module need not change for a new one.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from poolproof.layers.tree import layer_nodes
 from poolproof.load.generator import all_generators
 
 ABOUT = "about.json"
-"""The file in an image's folder that lists the image's recipe and packages."""
+"""The name of the file in an image's folder that describes the image's recipe and packages."""
 
 
 def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
@@ -28,12 +28,12 @@ def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
 
 
 def layer_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all layers, without duplicates."""
+    """Return the Debian packages that layers need in the image, without duplicates."""
     return tuple(dict.fromkeys(package for layer in _layers() for package in _packages_of(layer)))
 
 
 def generator_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all load generators, without duplicates."""
+    """Return the Debian packages that load generators need in the image, without duplicates."""
     return tuple(dict.fromkeys(package for generator in all_generators().values() for package in generator.packages))
 
 
@@ -43,17 +43,17 @@ def dkms_modules() -> tuple[str, ...]:
 
 
 def backported() -> tuple[str, ...]:
-    """Return the packages that the image installs from Debian's backports suite."""
+    """Return the packages that the image takes from Debian's backports suite."""
     return tuple(package for layer in _layers() for package in layer.backported)
 
 
 def components() -> tuple[str, ...]:
-    """Return the components of the Debian archive that the image needs, with `main` first."""
+    """Return the components of the Debian archive that the image needs. `main` comes first."""
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 
 def lacking(image: Image) -> tuple[str, ...]:
-    """Return the packages needed by layers and load generators that are missing from the image.
+    """Return the packages that layers and load generators need but the image lacks.
 
     Empty if the contents of the image are unknown, because it was built before November 2026.
     """
@@ -63,10 +63,10 @@ def lacking(image: Image) -> tuple[str, ...]:
 
 
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
-    """Check that the image contains all packages needed by the campaign's layers and load generators.
+    """Check that the image contains all packages that the campaign's layers and load generators need.
 
-    Raises a HostError with this `hint` if it does not. Missing packages cannot be installed in the lab, because it has
-    no network.
+    If not, raises a HostError with `hint`. The missing packages can't be installed in a running lab, because it has no
+    network.
     """
     devices = {device.name for device in campaign.devices}
     used: dict[Layer[Any], None] = {}

@@ -1,8 +1,8 @@
 """The disks of a lab. Each device of the campaign becomes a disk of the guest.
 
 nbdkit serves `emulate:` devices to QEMU over a socket. `file:` and `qcow2:` devices are images, which QEMU opens with
-O_DIRECT to bypass this machine's page cache. All disks are attached to a virtio-scsi adapter, with the device's name as
-their serial number.
+O_DIRECT to bypass this machine's page cache. All disks are attached to a virtio-scsi adapter. Their serial number is
+the name of the device.
 """
 
 import json
@@ -18,7 +18,7 @@ from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
 PIPELINE_S = 500e-6
-"""The round-trip time of a request from the guest's driver to the plugin, with emulation on two cores.
+"""The round-trip time in seconds between the guest's driver and the plugin, with emulation on two cores.
 
 See docs/lab.md for the measurements.
 """
@@ -34,9 +34,9 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder for a lab's files, and the folder in RAM for its emulated disks.
+    """The folder for the files of a lab, and the folder in RAM for its emulated disks.
 
-    `ram_folder`: None if the emulated disks' data does not fit into RAM.
+    `ram_folder`: None if the data of the emulated disks does not fit into RAM.
     """
 
     folder: str
@@ -45,7 +45,7 @@ class LabDirectories:
 
 @dataclass(frozen=True)
 class LabDisk:
-    """A disk of the guest, with its QEMU options and the steps that prepare it on this machine."""
+    """A disk of the guest: its QEMU options, and the steps that prepare it on this machine."""
 
     name: str
     size_bytes: int
@@ -57,11 +57,14 @@ class LabDisk:
 
     @property
     def identity(self) -> str:
-        """The disk's name in the guest's /dev/disk/by-id."""
+        """The name of the disk in the guest's /dev/disk/by-id."""
         return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach the disk to the guest. `number`: the disk's number in the guest."""
+        """Return the QEMU options that attach the disk to the guest.
+
+        `number`: the disk's number in the guest.
+        """
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",
@@ -83,18 +86,18 @@ class LabDisk:
 def plan_disks(
     devices: Sequence[Device], directories: LabDirectories, *, pipeline_s: float = PIPELINE_S
 ) -> tuple[LabDisk, ...]:
-    """Return a disk for each device, in the order of the devices.
+    """Return a disk for each device, in the same order.
 
     Raises:
         CampaignError: a device is a real disk, its model is unknown, or its name can't be used as a serial number.
-        HostError: the folder's path is too long for a Unix socket.
+        HostError: the path of the folder is too long for a Unix socket.
     """
     _check_names(devices)
     return tuple(_plan(device, directories, pipeline_s, seed) for seed, device in enumerate(devices, start=1))
 
 
 def check_devices(devices: Sequence[Device]) -> None:
-    """Raise a CampaignError if one of these devices can't be used as a lab disk."""
+    """Raise a CampaignError if one of these devices can't become a disk of a lab."""
     plan_disks(devices, LabDirectories("", None))
 
 
@@ -164,7 +167,7 @@ def _check_names(devices: Sequence[Device]) -> None:
 
 
 def in_ram(devices: Sequence[Device], room_bytes: int) -> bool:
-    """True if there are emulated disks and their data fits into `room_bytes` of RAM."""
+    """True if there are emulated disks and all of their data fits into `room_bytes` of RAM."""
     sizes = (device.source.size_bytes for device in devices if isinstance(device.source, Emulated))
     return 0 < sum(sizes) <= room_bytes
 

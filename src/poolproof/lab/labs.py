@@ -28,7 +28,7 @@ from poolproof.undos import Owned
 SCHEMA = 1
 _TAIL_CHARACTERS = 800
 PREFIX = "lab:"
-"""The prefix for naming a lab as a host: `--on lab:NAME`."""
+"""The prefix that marks the name of a host as a lab: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
@@ -55,7 +55,7 @@ START = (_QEMU, "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The PID and start time (/proc/PID/stat, field 22) of the process that owns a lab.
+    """The process that owns a lab, identified by its pid and its start time (/proc/PID/stat, field 22).
 
     If this process has ended, the lab is an orphan.
     """
@@ -71,8 +71,8 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 class LabRecord(msgspec.Struct, frozen=True):
     """The contents of lab.json.
 
-    `disks`: the disks' by-id names in the guest, keyed by device name.
-    `sources`: the devices' definitions, keyed by device name.
+    `disks`: the by-id names of the disks in the guest, keyed by device name.
+    `sources`: the definitions of the devices, keyed by device name.
     `owner`: the process that owns the lab, or None if the lab runs until it is stopped.
     """
 
@@ -91,7 +91,7 @@ class LabRecord(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab on this machine."""
+    """A lab on this machine."""
 
     folder: Path
     record: LabRecord
@@ -102,7 +102,7 @@ class Lab:
 
     @property
     def destination(self) -> str:
-        """The lab's ssh destination, which only its own ssh configuration defines."""
+        """The ssh destination of the lab. Only the lab's own ssh configuration defines it."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -111,7 +111,7 @@ class Lab:
 
     @property
     def start_command(self) -> str:
-        """The command that restarts the lab with the same disks, which will be empty."""
+        """The command that starts the lab again with the same disks, which are then empty."""
         record = self.record
         sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
         disks = [f"--disk {name}={source}" for name, source in sources.items()]
@@ -129,7 +129,7 @@ class Lab:
 
 
 def this_process() -> OwnerProcess:
-    """Return this process as the owner of a lab."""
+    """Return this process, as the owner of a lab."""
     return OwnerProcess(os.getpid(), _begun(os.getpid()))
 
 
@@ -143,18 +143,18 @@ def check_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of the lab with this name, whether or not it exists."""
+    """Return the folder for the lab with this name. The lab need not exist."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
 def labs() -> tuple[Lab, ...]:
-    """Return all of this user's labs, skipping folders left without a record by a crash."""
+    """Return all labs of this user. A folder without a record, left behind by a crash, is skipped."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
 
 def find(name: str) -> Lab:
-    """Return the lab with this name, with or without the prefix `lab:`. Raises a HostError if it does not exist."""
+    """Return the lab with this name, which may have the prefix `lab:`. Raises a HostError if it does not exist."""
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
@@ -167,7 +167,7 @@ def find(name: str) -> Lab:
 
 
 def stop(folder: Path) -> None:
-    """Stop the lab in this folder and discard its disks, keeping the console log.
+    """Stop the lab in this folder and discard its disks. The console log is kept.
 
     Raises a HostError if a process can't be ended.
     """
@@ -178,12 +178,12 @@ def stop(folder: Path) -> None:
 
 
 def ram_folder(folder: Path) -> str:
-    """Return the path of the directory in RAM for a lab's disks, which includes the lab's name and the user's ID."""
+    """Return the path of the directory in RAM for a lab's disks. It includes the lab's name and the user's ID."""
     return f"/dev/shm/poolproof-lab-{folder.name}-{os.getuid()}"
 
 
 def owned_by_lab(folder: Path) -> Owned:
-    """Return what belongs to the lab in this folder: the files in its two folders, and the processes using them."""
+    """Return what belongs to the lab in this folder: the files in its two folders, and the processes that use them."""
     return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 
@@ -209,14 +209,14 @@ def remove_named(name: str) -> None:
 
 
 def orphans() -> tuple[Path, ...]:
-    """Return the folders of all labs whose owner has exited, or whose start was never completed."""
+    """Return the folders of all labs whose owner has ended, or whose start was never completed."""
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
 
 
 def last_words(folder: Path) -> str:
-    """Return a clause that quotes the last lines of the lab's console log."""
+    """Return a clause that quotes the end of the lab's console log."""
     try:
         text = (folder / "console.log").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -225,7 +225,7 @@ def last_words(folder: Path) -> str:
 
 
 def is_running(folder: Path) -> bool:
-    """True if the lab in this folder has a running QEMU process."""
+    """True if a QEMU process is running for the lab in this folder."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
         return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
@@ -251,7 +251,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in clock ticks since boot, or "" if it has exited or is a zombie."""
+    """Return the start time of a process in clock ticks since boot, or "" if it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -262,7 +262,7 @@ def _begun(pid: int) -> str:
 def lab_folder() -> Path:
     """Return the folder for labs and images: $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
 
-    If it does not exist, it is created with access for this user only. Raises a HostError if it can't be created.
+    If it does not exist, it is created, and only this user can access it. Raises a HostError if it can't be created.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
@@ -277,7 +277,7 @@ def lab_folder() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """The files of an image. Either all of them exist, or none."""
+    """The files of an image. Either all of them exist or none."""
 
     folder: Path
 
@@ -295,7 +295,7 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """The disk space used by the image's files, which are sparse."""
+        """The disk space that the files of the image use. They are sparse, so this is less than their size."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
     @property
@@ -304,7 +304,7 @@ class Image:
 
 
 def image_named(name: str) -> Image:
-    """Return the image with this name, whether or not it exists."""
+    """Return the image with this name. It need not exist."""
     return Image(lab_folder() / "images" / name)
 
 
@@ -315,9 +315,9 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock until the context ends, excluding the user's other poolproof processes.
+    """Hold a lock until the context ends, so that other poolproof processes of this user must wait.
 
-    `activity`: the activity of the process that holds the lock, for the error message: `is starting a lab`.
+    `activity`: what a process with this lock is doing, for the error message: `is starting a lab`.
 
     Raises a HostError if another process still holds the lock after `wait_s` seconds.
     """
@@ -336,7 +336,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
 
 
 def private_key() -> Path:
-    """Return the path of the user's ssh key for all labs, creating the key if necessary.
+    """Return the path of the user's private ssh key for all labs. If the key does not exist, it is created.
 
     Raises a HostError if ssh-keygen is not installed.
     """
@@ -357,12 +357,12 @@ def private_key() -> Path:
 
 
 def public_key() -> str:
-    """Return the base64 part of the user's public key for labs."""
+    """Return the user's public ssh key for all labs: only its base64 part."""
     return private_key().with_name("key.pub").read_text(encoding="ascii").split()[1]
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if a program is missing on this machine. `purpose`: the start of the message."""
+    """Raise a HostError if one of the programs is missing on this machine. `purpose`: how the message begins."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

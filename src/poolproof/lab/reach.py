@@ -1,4 +1,4 @@
-"""Connect to a run's host: this machine, another one over SSH, a running lab, or a lab started for this run only."""
+"""Connects to the host of a run: this machine, another one over SSH, a running lab, or a lab started for this run."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from poolproof.results.runs.model import RunLab
 
 @dataclass(frozen=True)
 class ReachedHost:
-    """A host, the campaign adapted to its disks, and the identities of the disks that may be overwritten."""
+    """A host, the campaign adapted to the host's disks, and the identities of the disks that may be overwritten."""
 
     host: Host
     campaign: Campaign
@@ -43,10 +43,10 @@ def reach_host(name: str) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
-    """Connect to the other hosts of a run, and yield all of its hosts as a single `Host`.
+    """Connect to the other hosts of a run. Yields a single `Host` that represents all hosts of the run.
 
-    `warn`: called with an error message for each host that is unreachable or whose name is invalid. Such hosts are then
-    skipped. Without it, the same errors as in `reach_host` are raised.
+    `warn`: called with an error message for each host that is unreachable or has an invalid name. The host is then
+    skipped. If `warn` is None, the same errors as in `reach_host` are raised instead.
     """
     others: dict[str, Host] = {}
     with contextlib.ExitStack() as links:
@@ -62,7 +62,7 @@ def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] |
 
 @contextlib.contextmanager
 def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
-    """Connect to an existing host. In a lab, the lab's disks replace the campaign's devices with the same names.
+    """Connect to an existing host. If it is a lab, its disks replace the campaign's devices with the same names.
 
     Raises:
         UsageError: as in `reach_host`.
@@ -83,12 +83,12 @@ def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str])
 def reach_own_lab(
     options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]
 ) -> Iterator[ReachedHost]:
-    """Start a lab with the campaign's devices as its disks, building its image first if necessary.
+    """Start a lab whose disks are the campaign's devices. If the lab's image does not exist, it is built first.
 
     The lab is removed when the context ends, unless `keep` is set.
 
     Raises:
-        CampaignError: a device can't be used as a lab disk.
+        CampaignError: a device can't become a disk of a lab.
         HostError: the image can't be built, or the lab can't be started or has crashed.
     """
     lab = _start(options, name, campaign, keep=keep, tell=tell)
@@ -103,7 +103,7 @@ def reach_own_lab(
 
 
 def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
-    """Run a program as root in the lab and wait for it to exit.
+    """Run a program as root in the lab and wait until it ends.
 
     Raises:
         HostError: the lab is not running.
@@ -121,9 +121,9 @@ def ssh_command(lab: Lab) -> list[str]:
 
 
 def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
-    """Return a copy of the campaign in which each device is replaced by the lab disk with the same name, if any.
+    """Return a copy of the campaign in which lab disks replace the devices with the same names.
 
-    Raises a CampaignError if a lab disk differs from the campaign's device with the same name.
+    Raises a CampaignError if a lab disk differs from the device with the same name.
     """
     return replace(campaign, devices=tuple(_as_lab_disk(lab, device) for device in campaign.devices))
 
@@ -141,7 +141,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
 
 
 def _in_lab(host: Host, lab: LabRecord, campaign: Campaign, permitted: frozenset[str]) -> ReachedHost:
-    """Return the lab as the campaign's host. Overwriting the lab's own disks is always permitted."""
+    """Return the lab as the host for the campaign. The lab's own disks may always be overwritten."""
     return ReachedHost(host, with_lab_disks(lab, campaign), permitted | frozenset(lab.disks.values()))
 
 
@@ -156,9 +156,9 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has crashed, raise an error with the end of its console log instead of the lost connection.
+    """If the lab has crashed, raise an error that shows the end of its console log instead of the lost connection.
 
-    `first`: commands to suggest in the hint, before the one with which the hint of the lost connection ended.
+    `first`: commands to suggest in the hint, ahead of the command that the original hint ends with.
     """
     try:
         yield

@@ -1,6 +1,6 @@
 """The contents of the lab's image, and the command that installs them in a directory tree.
 
-The image's name is derived from the recipe, so every change to the recipe results in a new image.
+The name of the image contains a digest of the recipe, so every change to the recipe results in a new image.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from poolproof.lab.apt import AptSource
 from poolproof.lab.contents import backported, dkms_modules, generator_packages, layer_packages
 
 SERIES = ("2.1", "2.3")
-"""The OpenZFS series that images can contain."""
+"""The OpenZFS series with which images can be built."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _SYSTEM = (
@@ -45,12 +45,12 @@ SIGNS = (
     ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
-"""Strings in mmdebstrap's log that mark the start of a part of the build, each with a description of that part."""
+"""Strings in mmdebstrap's log that show that a part of the build has started, each with a description of that part."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The OpenZFS series of an image, and the archives that provide its packages."""
+    """What an image is built from: its OpenZFS series, and the archives that provide its packages."""
 
     series: str
     codename: str
@@ -58,7 +58,7 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """The image's name, such as `zfs-2.1-bookworm-1f3a9c20e4`, which ends with a digest of the recipe."""
+        """The name of the image, such as `zfs-2.1-bookworm-1f3a9c20e4`. It ends with a digest of the recipe."""
         programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
         contents = (*self.packages, *dkms_modules(), *backported())
         parts = (self.series, *(source.line() for source in self.sources), *contents, *programs)
@@ -67,13 +67,15 @@ class Recipe:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The Debian packages that the image explicitly requests, excluding their dependencies."""
+        """The Debian packages to install in the image, without their dependencies."""
         return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *generator_packages(), *_SYSTEM)))
 
     def preferences(self, openzfs_suite: str) -> str:
-        """Return the apt preferences that select packages from backports (apt_preferences(5)), or "" if there are none.
+        """Return the apt preferences that select packages from backports, or "" if none are needed.
 
-        `openzfs_suite`: the suite that provides OpenZFS, which may itself be backports.
+        `openzfs_suite`: the suite that provides OpenZFS. It can be backports too.
+
+        The format is described in apt_preferences(5).
         """
         is_backported = openzfs_suite == f"{self.codename}-backports"
         packages = (*((_OPENZFS,) if is_backported else ()), *backported())
@@ -81,7 +83,7 @@ class Recipe:
 
 
 def check_series(series: str) -> str:
-    """Return the series unchanged, or raise a UsageError if it is not available for images."""
+    """Return the series unchanged, or raise a UsageError if images can't be built with it."""
     if series not in SERIES:
         raise UsageError(f"--zfs {series}: labs do not have OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
     return series
@@ -89,12 +91,12 @@ def check_series(series: str) -> str:
 
 @cache
 def guest_program(name: str) -> str:
-    """Return the source code of a program in the guest/ folder."""
+    """Return the source code of a program from the guest/ folder."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
 
 
 def build_mode() -> str:
-    """Return the mode for mmdebstrap: `unshare` if user namespaces are allowed, `root` otherwise.
+    """Return the mode for mmdebstrap: `unshare` if user namespaces are allowed, otherwise `root`.
 
     Raises a HostError if neither is possible.
     """
@@ -115,10 +117,10 @@ def build_mode() -> str:
 
 @contextlib.contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """Yield an empty folder for mmdebstrap's tree, and remove it afterwards.
+    """Yield an empty folder for mmdebstrap's tree, and remove the folder when the context ends.
 
-    Files left in it by a killed build are removed first. The folder is in /var/tmp, where the root user of a user
-    namespace can access it.
+    If a build was killed, the files that it left in the folder are removed first. The folder is in /var/tmp, because
+    the root user of a user namespace can access it there.
     """
     place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
     _remove(place)
@@ -131,7 +133,7 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the folder as root in a user namespace, because its files belong to that namespace's users."""
+    """Remove the folder as root of a user namespace, because its files belong to users of such a namespace."""
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")
@@ -139,11 +141,11 @@ def _remove(place: Path) -> None:
 
 
 def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:
-    """Return the command that runs mmdebstrap, which builds a tree in `place` and packs it into `tree`.
+    """Return the mmdebstrap command that builds a tree in `place` and packs it into `tree`.
 
-    `archives`: a folder with downloaded packages. Packages that are missing there are downloaded.
+    `archives`: a folder with downloaded packages. Packages that it lacks are downloaded.
 
-    The hooks run outside the tree but as its root user, and receive its path as $1.
+    The hooks run outside the tree, but as its root user. They receive the path of the tree as $1.
     """
     return [
         *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has another initial RAM disk

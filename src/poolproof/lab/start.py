@@ -1,4 +1,4 @@
-"""Start a lab: prepare its disks, boot it, and wait until it is reachable. The lab's journal records every step."""
+"""Starts a lab: prepares its disks, boots it, and waits until it is reachable. The lab's journal records every step."""
 
 import contextlib
 import os
@@ -46,9 +46,9 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """A lab to start.
+    """A lab that is to be started.
 
-    `port`: the port for its sshd, or None for any free port.
+    `port`: the port for the lab's sshd, or None for any free port.
     `owner`: the process that owns the lab, or None if the lab runs until it is stopped.
     """
 
@@ -64,9 +64,9 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Parse the amount of RAM for a lab, and return it in bytes.
+    """Parse the amount of RAM for a lab. Returns it in bytes.
 
-    Raises a UsageError if the input is not a size, or if it is less than ZFS needs.
+    Raises a UsageError if `text` is not a size, or if ZFS needs more RAM.
     """
     try:
         size = parse_size(text)
@@ -92,12 +92,12 @@ def check_programs(name: str, devices: Sequence[Device]) -> None:
 
 
 def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
-    """Start a lab and return it once it is reachable over ssh. If this fails, the lab is removed.
+    """Start a lab and return it when it is reachable over ssh. If this fails, the lab is removed.
 
     Raises:
         HostError: the lab is already running; a program, RAM or disk space is missing; the port is in use; or the guest
             crashed or did not become ready.
-        CampaignError: a device can't be used as a lab disk.
+        CampaignError: a device can't become a disk of a lab.
     """
     check_programs(request.name, request.devices)
     folder = _take_folder(request.name)
@@ -150,7 +150,7 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
 
 
 def _take_folder(name: str) -> Path:
-    """Create the lab's folder, accessible only to this user, replacing that of a stopped lab.
+    """Create the lab's folder, which only this user can access. It replaces the folder of a stopped lab.
 
     Raises a HostError if a lab with this name is running or starting, or if the disk is full.
     """

@@ -162,9 +162,12 @@ def check_work(host: Host, state_dir: str) -> None:
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]
 """The condition of a state directory.
 
-dead: its run has crashed, and has a journal. going: a poolproof process is using it. foreign: it or the run's files
-belong to another user, another user could have written them, or the run was started from another machine. lost: its run
-has no journal that poolproof can find. failed: it could not be cleaned up.
+`dead`: its run has crashed, and has a journal.
+`going`: a poolproof process is using it.
+`foreign`: it or the run's files belong to another user, another user could have written them, or the run was started
+from another machine.
+`lost`: its run has no journal that poolproof can find.
+`failed`: it could not be cleaned up.
 """
 
 
