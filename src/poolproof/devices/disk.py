@@ -68,7 +68,7 @@ foreign() {
   done | sort -u | paste -sd ,
 }
 """
-# Its arguments are the fields of an `UndoClaim` in order; the first is $0.
+# The script's arguments are the fields of an `UndoClaim`, in the same order. The first argument is $0.
 _WIPE_AND_FORGET = (
     _FOREIGN
     + _IS_IT

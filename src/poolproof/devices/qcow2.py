@@ -8,7 +8,7 @@ from poolproof.facts.block import Below
 from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
-# O_DIRECT on the image, so that its blocks are not cached twice; flushes still reach the disk.
+# Opens the image with O_DIRECT, so that its blocks are not cached twice. Flushes still reach the disk.
 _CACHE = "--cache=none"
 
 _WITH_KERNEL_NBD = ("qemu-img", "qemu-nbd")

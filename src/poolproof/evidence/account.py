@@ -94,7 +94,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
     below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
     requests = done.read_ios + done.write_ios
     is_disk = whole_disk(leaf.kernel_name) == leaf.kernel_name
-    flushes = done.flush_ios if is_disk else None  # the kernel counts no flushes of partitions
+    flushes = done.flush_ios if is_disk else None  # the kernel does not count the flushes of partitions
     return LeafUse(
         device=leaf.name,
         read_bytes=done.read_bytes,

@@ -21,7 +21,7 @@ _KTHREADD = 2
 _STAT = re.compile(r"^(\d+) \(.*\) \S (\d+) (.*)$", re.MULTILINE)
 _IO = re.compile(r"^/proc/(\d+)/io:(read|write)_bytes: (\d+)$", re.MULTILINE)
 _WAITING = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
-_UTIME, _CSTIME = 9, 13  # in the fields after the parent's number
+_UTIME, _CSTIME = 9, 13  # as indices into the fields after the parent's pid
 SCRIPT = """
 echo "ticks $(getconf CLK_TCK || echo 100)"
 echo "own $$"; echo "own $PPID"

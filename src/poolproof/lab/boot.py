@@ -42,10 +42,11 @@ _START_QEMU_S = 30.0
 _PORTS_TO_TRY = 3
 _PORT_TAKEN = "host forwarding"  # in QEMU's error message
 
-# With panic=-1 and -no-reboot, QEMU ends if the guest crashes, so that nothing waits for it.
+# With panic=-1 and -no-reboot, QEMU ends if the guest crashes. Otherwise, poolproof would wait for the time limit.
 _KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on"
-# A kernel uses rep movsb if the processor reports it as fast (erms, fsrm), but emulation executes it byte by byte: a dd
-# through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each TLB miss slower.
+# If the processor reports that rep movsb is fast (erms, fsrm), the kernel uses it. Emulation, however, executes it byte
+# by byte, so that a dd through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each
+# TLB miss slower.
 _QEMU_ACCELERATION = {
     "kvm": ("-accel", "kvm", "-cpu", "host"),
     "tcg": ("-accel", "tcg,thread=multi", "-cpu", "max,erms=off,fsrm=off,la57=off"),
@@ -113,7 +114,7 @@ def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) 
             kvm_error = error.message
             tell(f"KVM exists but does not work ({kvm_error.splitlines()[0]}); using emulation")
             continue
-        # KVM counts as broken only if emulation then starts the same machine: otherwise the machine is at fault.
+        # KVM counts as broken only if emulation then starts the same machine. Otherwise, the machine is to blame.
         if accelerator == "kvm" or kvm_error:
             remember_kvm(not kvm_error, kvm_error)
         tell(f"the lab {target.name} is ready after {time.monotonic() - begun:.1f} s ({accelerator})")
@@ -186,7 +187,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)
     while True:
-        # checked before the console is read, because a guest that is ready may end at once
+        # checked before the console is read, because a guest may end as soon as it is ready
         alive = is_running(target.folder)
         if READY in (target.folder / "console.log").read_text(encoding="utf-8", errors="replace"):
             return port
@@ -203,7 +204,7 @@ def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()
-        # Otherwise the pid file and console log of an earlier boot would be read as those of this one.
+        # Otherwise, the pid file and console log of an earlier boot would be taken for those of this one.
         Path(target.pidfile).unlink(missing_ok=True)
         (target.folder / "console.log").write_text("")
         step = Step(

@@ -31,7 +31,7 @@ _ROOM_BYTES = 4 << 30
 _POLL_S = 0.5
 _TAIL_CHARACTERS = 1500
 
-# Without a journal, because writes to the disk are discarded with the lab anyway. The lab then boots faster.
+# The file system has no journal, because all writes are discarded with the lab anyway. Labs then boot faster.
 _WRITE_DISK = """
 set -eu
 tree=$(mktemp -d "$1/tree.XXXXXX")

@@ -148,7 +148,7 @@ def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tr
     The hooks run outside the tree, but as its root user. They receive the path of the tree as $1.
     """
     return [
-        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has another initial RAM disk
+        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image gets an initial RAM disk of its own
         *("mmdebstrap", "--verbose", f"--mode={how}", "--variant=apt", "--architectures=amd64", "--format=tar"),
         *("--skip=download/empty", "--skip=essential/unlink", "--skip=output/dev"),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in _EXCLUDED),

@@ -53,7 +53,7 @@ _STOP = (
     'find "$3" -name adhoc.socket -delete'
 )
 _PERCENTAGE = re.compile(r"(\d+(?:\.\d+)?)%")
-# a row of `autotier status`: name, size, quota, quota in per cent …; widths and units as in release 1.2
+# a row of `autotier status` in release 1.2: name, size, quota, quota in percent …
 _STATUS_ROW = re.compile(r"^(\S+)\s+[\d.]+\s*\w+\s+([\d.]+)\s*([KMGTPEZY]?)i?B\s+(\d+(?:\.\d+)?)\s*%", re.MULTILINE)
 _POWERS = " KMGTPEZY"
 
@@ -121,7 +121,7 @@ class AutotierLayer(Layer[Autotier]):
         point = mount_point(site, name)
         configuration, state, log, pidfile = _files(point)
         process = UndoDaemon(pidfile, configuration)
-        # in its own session with output to a file; otherwise we would wait for the daemon to close our pipe
+        # in its own session, with output to a file; otherwise poolproof would wait until the daemon closes the pipe
         argv = ("autotierfs", "-c", configuration, point, "-o", "allow_other,default_permissions")
         start = ("sh", "-c", _START, point, *daemon(argv, log))
         note = ("sh", "-c", _NOTE_PROCESS, configuration, pidfile)

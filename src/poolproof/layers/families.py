@@ -29,5 +29,5 @@ def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> 
         return False
     if before != after:
         return can_become(before, after)
-    # the same layout twice, with nothing to add, means that the user wants two builds
+    # if a layout is listed twice, with nothing to add, the user wants it to be built twice
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)

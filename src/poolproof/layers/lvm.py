@@ -73,7 +73,7 @@ _METADATA_BYTES = 8 * 1024**2
 _EXTENT_BYTES = 4 * 1024**2
 _LONGEST_NAME = 60  # a mapping is called GROUP-VOLUME with each dash doubled, at most 127 characters
 _VOLUME = "volume"
-_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # lvconvert requires this of a writecache
+_INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # lvconvert requires this for a writecache
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
 _AWAIT_SYNC = (
     'until synced=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $synced)" = 100.00 ]; do sleep 2; done'

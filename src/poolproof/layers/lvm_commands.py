@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from poolproof.undos import CommandUndo, DevicePath, Holds, OwnName, Removal
 
-# Only the group's physical volumes lose their labels, although the configuration allows LVM to use all devices.
+# The configuration allows LVM to use all devices, but only the group's physical volumes lose their labels.
 _REMOVE_GROUP = """
 volumes=$(lvm pvs --noheadings -o pv_name --select "vg_name=$0" "$1") || exit 1
 lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes

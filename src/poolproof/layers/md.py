@@ -53,7 +53,7 @@ _WORDS = Vocabulary(
     open_keys=frozenset(),
     open_flags=words("assume-clean failfast write-mostly"),
 )
-_SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm accepts K, M and G, but not in lower case
+_SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm accepts K, M and G only in upper case
 _CHECKED: Mapping[str, frozenset[str]] = {
     "bitmap": words("none internal clustered lockless"),
     "metadata": words("0.90 1.0 1.1 1.2 default"),

@@ -81,7 +81,7 @@ class MergerfsLayer(Layer[tuple[str, ...]]):
     def plan(self, spec: tuple[str, ...], inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount_point(site, name)
         process = UndoPrograms(("mergerfs",), point)
-        # undone after the mount is removed: a mergerfs that hangs does not notice that its mount is gone
+        # this undo runs after the unmount, because a mergerfs that hangs does not notice that it was unmounted
         running = Step("run mergerfs", ("true",), process)
         plan = mounted(self.volume(spec, point, inputs), (running,), _mount(spec, inputs, point))
         check = HealthCheck(f"mergerfs on {point}", ("stat", "--file-system", point), process)
@@ -108,7 +108,7 @@ def _option(reading: StageReader, argument: Word | Option) -> str:
         raise arguments.unknown(reading, argument, "option of mergerfs", _KEYS)
     if "," in value:
         raise reading.mistake(argument, "a mergerfs option cannot contain a comma; write separate options")
-    # mergerfs 2.33 mounts with an unknown policy without an error
+    # mergerfs 2.33 reports no error for an unknown policy
     policies = _POLICIES | _READDIR_POLICIES if key == "func.readdir" else _POLICIES
     if key.startswith(("category.", "func.")) and value.split(":")[0] not in policies:
         raise reading.mistake(argument, f"`{value}` is not a mergerfs policy{did_you_mean(value, policies)}")

@@ -6,7 +6,7 @@ from poolproof.errors import CampaignError
 from poolproof.layers.arguments import is_block
 from poolproof.layers.resolve import resolve
 
-_PUNCHES = ("falloc",)  # this engine trims by punching holes in files
+_PUNCHES = ("falloc",)  # this engine trims a file by punching holes in it
 
 
 def check_trims(campaign: Campaign) -> None:

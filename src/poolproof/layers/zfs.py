@@ -95,7 +95,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     counts_stored_blocks = True
     undos = (UndoPool, UndoVdevs, UndoArcLimit)
     values = VALUES
-    smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and the space zpool leaves around its partition
+    smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE (64 MiB) plus the space that zpool leaves around its partition
     settings = MappingProxyType({f"{zfs_status.PARAMETERS}/{name}": name for name in _SETTINGS})
 
     def read(self, reading: StageReader) -> LayerNode:

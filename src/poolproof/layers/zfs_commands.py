@@ -28,7 +28,7 @@ _WAIT_LIMIT_S = 3600.0
 _NOT_THERE_YET = "currently unavailable"
 
 _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
-# 0 means the default, but writing 0 does not restore the old limit; the limit in force before must be written first.
+# 0 means the default, but writing 0 does not restore the previous limit, so that limit must be written first.
 _LIMIT_ARC = _C_MAX + (
     '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
     'echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1'

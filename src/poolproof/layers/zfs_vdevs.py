@@ -136,7 +136,7 @@ class VdevTree:
         """
         words: list[str] = []
         for section in names or get_args(Section):
-            # single disks come first: after `mirror` they would be read as its members
+            # single disks come first, because after `mirror` zpool would take them for members of the mirror
             vdevs = sorted(self.of(section), key=lambda vdev: vdev.kind != "disk")
             words += [section] if vdevs and section != "data" else []
             words += [word for vdev in vdevs for word in vdev.words(paths)]
@@ -195,7 +195,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
                     raise reading.mistake(argument, f"a {section} vdev is a disk or a mirror, not {text}")
                 if section in _MIRRORS_ONLY and not runs[-1].is_vdev and not runs[-1].members:
                     runs.pop()
-                # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
+                # after the devices of `cache` or `spare`, a vdev kind starts a data vdev, as in zpool
                 runs.append(_KeywordGroup("data" if section in ("cache", "spare") else section, argument))
             case _:
                 name = argument.text if isinstance(argument, Word) else ""

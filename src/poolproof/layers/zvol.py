@@ -81,7 +81,7 @@ class ZvolLayer(Layer[Zvol]):
 
     def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (pool,) = inputs
-        # the estimate for the pool may be 5 % too low, so refuse only a volume that certainly does not fit
+        # the estimate of the pool's capacity may be 5 % too low, so only volumes that cannot fit are refused
         reserved = 0 if spec.sparse else spec.size_bytes * spec.copies_over_pool
         if pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
             raise HostError(
@@ -97,7 +97,7 @@ class ZvolLayer(Layer[Zvol]):
             make=(Step(f"create the volume {dataset}", create, timeout_s=120),),  # the undo of the pool removes it
             open=(await_block(node),),
             close=(),
-            # without this, syncing the device would write dirty data to the log first
+            # otherwise, syncing the device would first write dirty data to the intent log
             flush=(flush_pool(pool_of(pool)),),
             volume=Volume(node, True, pool.leaves, spec.size_bytes, pool.host),
         )

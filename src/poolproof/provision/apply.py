@@ -128,7 +128,7 @@ def _run_patiently(step: Step, host: Host) -> None:
         try:
             return _run_command(step, host, attempts=_ATTEMPTS if step.again_if else 1)
         except CommandFailed:
-            # `patience_s` counts from the first failure: the program may have taken longer than that to fail.
+            # `patience_s` starts at the first failure, because the program may have needed longer than that to fail.
             deadline = min(deadline, time.monotonic() + step.patience_s)
             if time.monotonic() >= deadline:
                 raise

@@ -55,7 +55,7 @@ def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
         case [group, config, *devices], Holds(path, "") if path == f"/dev/{group}" and config.startswith("--config="):
             return UndoGroup(group, tuple(devices))
         case [note], Holds(path, pool) if path == note and pool:
-            return UndoPool(pool)  # log and cache devices were added to it; they are destroyed with the pool
+            return UndoPool(pool)  # its log and cache devices are destroyed with the pool
         case [identity, path, size, number, serial, wwn, note], Holds(at, text) if (at, text) == (note, identity):
             return UndoClaim(identity, path, int(size), number, serial, wwn, note) if size.isdecimal() else None
     return None

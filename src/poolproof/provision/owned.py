@@ -22,7 +22,7 @@ for place do
     [ -O "$place" ] || { echo "$place belongs to another user"; exit 1; }
 done
 """
-# The directory of a file may be reached through links down to the run's directory, but not below it.
+# The path of the run's own directory may contain links, but the path below that directory may not.
 IS_REAL = """
 parent=${1%/*}
 [ ! -d "$parent" ] || [ "$(realpath -- "$parent")" = "$(realpath -- "$2")${parent#"$2"}" ]

@@ -65,7 +65,7 @@ class StalledDisks:
     def _watch(self) -> None:
         while not self._end.wait(EVERY_S):
             changes = self._journal.outstanding()
-            # Without a server, nothing can be ended, and the kernel's own time limits apply.
+            # If no program serves a disk, none can be ended, and only the kernel's own time limits apply.
             if any(isinstance(change.undo, UndoDaemon) for change in changes):
                 for change in changes:
                     if isinstance(change.undo, UndoLoop):

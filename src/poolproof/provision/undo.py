@@ -73,7 +73,7 @@ def undo_all(
         try:
             host = host_named(run_host, name)
         except HostError:
-            continue  # reported for each change on that host
+            continue  # each change on that host is reported below
         there = [change for change in changes if change.host == name]
         try:
             unfinished |= await_unfinished(there, partial(_is_made, host, owned.daemons), host, tell=tell)

@@ -27,7 +27,7 @@ _ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and raise numjobs, with one f
 def _blocks(case: Case, job: LoadPart) -> bool:
     engine = fio_job(job).engine
     buffered = engine == "libaio" and not job.direct
-    # io_uring hands I/O that would block to its worker threads, so its depth on ZFS is real
+    # io_uring passes I/O that would block to worker threads, so it reaches its queue depth even on ZFS
     on_zfs = engine == "libaio" and is_zfs(case.target)
     return job.depth > 1 and (job.reads or job.writes) and (buffered or on_zfs)
 

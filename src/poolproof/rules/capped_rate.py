@@ -27,7 +27,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
             return finding(
-                # people who read a text see the limit in the job; a comparison does not show it
+                # readers of a text see the limit in the job, but readers of a comparison do not
                 "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
                 "is the requested one, not the highest that the layout can reach. The latencies are valid at this rate",

@@ -57,7 +57,7 @@ def _syncs(case: Case, reported: PartOutcome) -> int:
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)
     if job is not None and not job.syncs:
-        return 0  # fio also times sync_file_range, which makes nothing durable
+        return 0  # fio also reports times for sync_file_range, which makes nothing durable
     if job is None or each_sync_has_data(case, job):
         return syncs
     if job.writes_are_synchronous:

@@ -8,7 +8,7 @@ from poolproof.rules.reported import Kind, lasted_s, parts
 from poolproof.rules.tolerances import REQUESTS
 
 _SHORTEST_S = 2.0
-_UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of a run may be missing
+_UPDATE_S = 0.5  # fio reads the statistics four times per second, so they may lack the end of a run
 
 
 @dataclass(frozen=True)

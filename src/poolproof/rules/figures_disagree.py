@@ -6,7 +6,7 @@ from poolproof.units import format_duration, format_rate, format_size
 
 _ROUNDING = 0.05
 _UNIT_BYTES_PER_S = 1024  # old versions of fio print whole KiB/s
-_SHORTEST_MS = 100  # below this, a runtime in whole milliseconds is too coarse
+_SHORTEST_MS = 100  # a shorter runtime is too inexact in whole milliseconds
 
 
 def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:

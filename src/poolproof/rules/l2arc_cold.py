@@ -9,7 +9,7 @@ from poolproof.units import format_duration, format_size
 _FILL_BYTES_PER_S = 32 * 1024**2
 _OLD_FILL_BYTES_PER_S = 8 * 1024**2
 _FASTER_SINCE = (2, 2, 7)
-_SHORTEST_S = 0.2  # l2arc_feed_min_ms by default; l2arc_write_boost is as large as l2arc_write_max by default
+_SHORTEST_S = 0.2  # the default of l2arc_feed_min_ms; l2arc_write_boost is by default as large as l2arc_write_max
 
 
 def _in_job(case: Case) -> Findings:

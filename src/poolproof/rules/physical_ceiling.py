@@ -5,7 +5,7 @@ from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, ref
 from poolproof.rules.reported import Kind, bandwidth_bytes, parts
 from poolproof.units import format_count, format_number_of, format_rate
 
-_OVER = 1.05  # a rated speed is rounded, and a link may be a little faster than its nominal rate
+_OVER = 1.05  # rated speeds are rounded, and a link may be a little faster than its nominal rate
 _SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
 
 

@@ -74,7 +74,7 @@ def _reads_to_change(case: Case, found: Account) -> bool:
         if job.writes
     )
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
-    is_changed = is_partial and not case.load.makes_new_files  # a new file has nothing to read
+    is_changed = is_partial and not case.load.makes_new_files  # a new file has no old data that must be read first
     return is_changed and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
 
 

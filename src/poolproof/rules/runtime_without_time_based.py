@@ -8,9 +8,9 @@ from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 2e9
 _SLOW_BYTES_PER_S = 100e6  # a hard disk, a small cloud volume
-_SLOW_IOPS = 1_000  # random direct I/O of all clones on such a volume
-_DIRECT_IOPS = 20_000  # per direct I/O in flight: 50 µs each, as on fast NVMe disks
-_COMMITS = 20_000  # per clone and second: 50 µs each, as on SSDs with a protected write cache
+_SLOW_IOPS = 1_000  # of all clones together, with random direct I/O on such a volume
+_DIRECT_IOPS = 20_000  # for each direct I/O in flight; at 50 µs per I/O, as on fast NVMe disks
+_COMMITS = 20_000  # per second for each clone; at 50 µs per commit, as on SSDs with a protected write cache
 _LONG_ENOUGH_S = 10.0
 _DONE = 0.95
 _BURST_S = 1.0
@@ -99,7 +99,7 @@ def _in_result(case: Case) -> Findings:
     moved = (moved_bytes(case.outcome, "read") or 0) + (moved_bytes(case.outcome, "write") or 0)
     due = [_asked_bytes(job) for job in case.jobs]
     if moved and all(each is not None for each in due) and moved < _DONE * sum(each or 0 for each in due):
-        return  # something else ended the run, such as a signal: `work-done` reports it
+        return  # something else ended the run, such as a signal; the rule `work-done` reports it
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     effect: Effect = "fails" if too_short else "notes"
     if too_short and case.quoted is not None:  # the author may have meant to limit the size, so only a burst is suspect

@@ -16,7 +16,7 @@ _NEAR = 0.2
 _MOST_PARTS = 100
 _DISK = re.compile(
     r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|md\d|md/|disk/|pmem\d)"
-)  # not zvols, whose I/O goes through RAM
+)  # zvols are left out, because their I/O goes through RAM
 
 
 def _fix(case: Case) -> str:

@@ -91,7 +91,7 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     if asked and complete and moved is not None and moved < 0.95 * asked:
         stopped_by = case.quoted.stopped_by if case.quoted else ""
         yield finding(
-            "notes" if stopped_by else "suspects",  # the rates cover the time until the signal
+            "notes" if stopped_by else "suspects",  # the rates cover only the time before the signal
             f"the jobs request {format_size(asked)} in total, but {case.generator} moved only {format_size(moved)}"
             f"{stopped_by and f' ({stopped_by})'}",
             weight=80,

@@ -13,7 +13,7 @@ def _in_result(case: Case) -> Findings:
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
     if found is None or not found.fio_write_bytes or found.window_s <= 0 or any(job.syncs for job in writers):
-        return  # if a job syncs, its result includes the time to empty the buffer
+        return  # the result of a job that syncs includes the time to empty the buffer
     slowest = max(case.leaves, key=lambda leaf: leaf.drain_flush_s or 0.0)
     flush_s = slowest.drain_flush_s or 0.0
     late_bytes = slowest.drained_write_bytes - slowest.write_bytes
