@@ -16,7 +16,7 @@ DAEMONS = ("nbdkit",)
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
-"""How long a request spends in the loop device, FUSE, nbdfuse, the socket and Python, in seconds.
+"""The time in seconds that a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
 
 The plugin subtracts this time from each service time. It was measured at queue depth 1 on a virtual machine with two
 CPUs: 120 to 280 µs, or more if the CPUs slept longer between requests.

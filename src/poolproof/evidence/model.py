@@ -41,7 +41,7 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a layout is expected to write, given the offsets of the load's writes. `Account` describes the fields."""
+    """The expected write amplification of a layout, given the offsets at which the load wrote. See `Account`."""
 
     write_factor: float
     commit_factor: float | None = None
@@ -53,7 +53,7 @@ class Account:
     """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same time window.
 
     `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
-    `commit_factor`: the bytes that each byte of a committed write first adds to log vdevs, or None without log vdevs.
+    `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
     `stored_share`: the stored size of a filled test file as a fraction of its full size. None if unknown or
     uncompressed. `idle_*_per_s`: the disks' rates during the `idle_s` seconds without a load. Other values still
     include this I/O.
@@ -85,7 +85,7 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The disks' written bytes, final flush included, divided by the expected bytes. None if fio wrote nothing."""
+        """The bytes that the disks wrote (flush included) divided by those expected. None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -358,11 +358,10 @@ class DeviceLimit:
 
 @dataclass(frozen=True)
 class Throttling:
-    """The limits that control groups set on the load, and what they and heat did to it.
+    """The limits that control groups set on the load, and how they and heat slowed it down.
 
     `processors`: the number of processors that the load may use, or None if unlimited.
-    `cpu_periods`, `cpu_s`: how many times, and for how many seconds, the load was stopped to enforce its processor
-    quota.
+    `cpu_periods`, `cpu_s`: the number of times and seconds that the load was stopped to enforce its processor quota.
     `heat_events`: the number of times that a processor slowed down because of heat.
     """
 

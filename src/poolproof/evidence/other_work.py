@@ -1,10 +1,10 @@
-"""The activity of other processes during a trial: their processor time, their I/O, and how long tasks waited for a CPU.
+"""The activity of other processes during a trial: their processor time, their I/O, and the time tasks waited for a CPU.
 
 A process belongs to the run if the run's directory, which serves as a marker, is in its command line, or if it is the
 parent of the command that takes the sample. Over SSH, the connection's sshd and all its shells belong to the run too.
-They have to, because each sample may use a different shell, and a shell's times include all its earlier commands.
-Kernel threads are excluded, because they work for all processes. The values of a process include those of its
-terminated children, so that a process that starts and ends during the trial is not missed.
+This is necessary because each sample may use a different shell, whose times include all its earlier commands. Kernel
+threads are excluded, because they work for all processes. The values of a process include those of its terminated
+children, so that a process that starts and ends during the trial is not missed.
 
 The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. Only root and the
 owner of a process can read its /proc/PID/io.
@@ -44,14 +44,15 @@ grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu
 :
 """
-"""A shell script that prints how much processor time and I/O each process has used so far."""
+"""A shell script that prints the processor time and I/O that each process has used so far."""
 
 
 @dataclass(frozen=True)
 class OthersReading:
     """The processor time and I/O that all other processes have used so far.
 
-    `waiting_s`: how long tasks have waited for a processor, or None if the kernel has no pressure information (PSI).
+    `waiting_s`: the time that tasks have waited for a processor, or None if the kernel has no pressure information
+    (PSI).
     """
 
     cpu_s: float

@@ -23,7 +23,7 @@ _JOIN_S = 40.0
 
 @dataclass(frozen=True)
 class _Seen:
-    """How long a thread was observed, ran and waited between its first and last samples, in seconds."""
+    """The time that a thread was observed, ran and waited between its first and last samples, in seconds."""
 
     observed_s: float
     ran_s: float
@@ -91,5 +91,5 @@ def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:
-    """Return how long each thread has run and waited so far in nanoseconds, keyed by thread ID."""
+    """Return the time that each thread has run and waited so far in nanoseconds, keyed by thread ID."""
     return {thread: (int(ran), int(waited)) for thread, ran, waited in _LINE.findall(text)}

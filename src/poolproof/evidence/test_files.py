@@ -49,7 +49,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Return how many bytes of each file are in the page cache, or None if `fincore` fails."""
+    """Return the number of each file's bytes that are in the page cache, or None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
         return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
@@ -81,7 +81,7 @@ class _Places:
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
     def add(self, start: int, end: int) -> int:
-        """Add a range and return how many of its bytes were already in use."""
+        """Add a range and return the number of its bytes that were already in use."""
         first = bisect.bisect_left(self.ranges, start, key=lambda known: known[1])
         last = bisect.bisect_right(self.ranges, end, key=lambda known: known[0])
         met = self.ranges[first:last]

@@ -1,4 +1,4 @@
-"""What control groups and heat did to a load, according to two samples of the host's conditions."""
+"""The slowdown of a load by control groups and heat, according to two samples of the host's conditions."""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions

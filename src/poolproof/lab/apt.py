@@ -186,6 +186,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first three error lines. If there are no error lines, return the first three lines."""
+    """Return the first three lines that report an error or, if no line does, the first three lines."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

@@ -30,7 +30,7 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""How many seconds a guest may take to become ready with KVM. If KVM works, it takes only a few seconds."""
+"""The time limit in seconds for a guest to become ready with KVM. If KVM works, a few seconds are enough."""
 
 READY = "poolproof-lab: ready"
 """The line that the guest prints on its console when sshd is listening and all disks exist."""

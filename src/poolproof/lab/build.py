@@ -22,7 +22,7 @@ from poolproof.lab.recipe import SIGNS, Recipe, build_command, build_mode, check
 from poolproof.units import format_size
 
 USUALLY = "about 5 minutes on two idle cores"
-"""How long a build usually takes, as text."""
+"""The usual duration of a build, as text."""
 
 _TREE_S = 3600.0
 _DISK_S = 900.0

@@ -74,7 +74,7 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Raise a CampaignError at `argument`, which is an input, if another input is to the left of the `|`."""
+    """Raise a CampaignError that points at the input `argument` if another input is to the left of the `|`."""
     if reading.below is not None:
         raise reading.mistake(
             argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"

@@ -69,7 +69,7 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class LayerFault:
-    """Something wrong with an open layer, such as a suspended pool, and how to fix it."""
+    """A fault of an open layer, such as a suspended pool, and advice on how to fix it."""
 
     message: str
     fix: str
@@ -260,7 +260,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return a conservative estimate of how many bytes of data fit on the layer."""
+        """Return a conservative estimate of the layer's capacity for data, in bytes."""
 
     def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
         """Return the maximum size of a file on the layer, in bytes."""
@@ -278,7 +278,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return min(inputs, default=0)
 
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
-        """Return how many of the layer's `total_bytes` of data are stored on each of its inputs.
+        """Return the number of bytes stored on each input if the layer contains `total_bytes` of data.
 
         Layers with several inputs must override this.
         """
@@ -292,7 +292,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def fault(self, built: OpenLayer[Spec]) -> LayerFault | None:
-        """Return what is wrong with the open layer, or None if nothing is known to be. Must not wait for disk I/O."""
+        """Return the fault of the open layer, or None if no fault is known. Must not wait for disk I/O."""
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
@@ -308,11 +308,11 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return how often the layer writes back on a typical host, or None if it buffers nothing."""
+        """Return the layer's write-back period on a typical host, or None if the layer buffers nothing."""
         return None
 
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return how often the layer writes back with this host's settings, or None if it buffers nothing.
+        """Return the layer's write-back period with this host's settings, or None if the layer buffers nothing.
 
         This concerns only data that the layer buffers even with direct I/O, not the page cache.
         """
@@ -372,16 +372,16 @@ def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
     """Return the combined write amplification of several parts of a layout, or the smallest one if nothing was written.
 
     `factors`: the write amplification of each part.
-    `written`: the bytes written to each part. Divided by the part's write amplification, they are the part's data.
+    `written`: the bytes written to the disks of each part, i.e. the part's data times its write amplification.
     """
     data_bytes = sum(count / factor for count, factor in zip(written, factors, strict=True))
     return sum(written) / data_bytes if data_bytes else min(factors, default=1.0)
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:
-    """Return how many leaf devices may fail in any combination if the layer tolerates the loss of `losses` inputs.
+    """Return the number of leaf devices that may fail in any combination if `losses` inputs may be lost.
 
-    `inputs`: how many leaf devices may fail in each input.
+    `inputs`: the number of leaf devices that may fail in each input.
 
     The weakest inputs decide. For example, a mirror of two two-way mirrors tolerates the failure of any three disks,
     not just one.

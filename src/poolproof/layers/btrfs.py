@@ -242,7 +242,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
         """Return the number of bytes on each device, in proportion to the data chunks that btrfs has allocated there.
 
-        For `single` on several devices, the error can be as large as one chunk, which can have up to 1 GiB.
+        For `single` on several devices, the error can be as large as one chunk, i.e. up to 1 GiB.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)

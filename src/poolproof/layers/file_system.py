@@ -49,7 +49,7 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return how much disk space the regular files under `path` use, in bytes.
+    """Return the disk space that the regular files under `path` use, in bytes.
 
     Other file systems that are mounted there are excluded. The search has a time limit of 60 s.
     """

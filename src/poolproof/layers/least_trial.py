@@ -97,9 +97,9 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
 
 
 def _runtime_s(workload: Workload) -> float | None:
-    """Return how many seconds the workload must run because of its own options, without the ramp time.
+    """Return the run time in seconds that the workload's options guarantee, without the ramp time.
 
-    Returns 0 if the options do not guarantee any run time, and None if poolproof decides when a trial ends.
+    Returns 0 if they do not guarantee any run time, and None if poolproof decides when a trial ends.
     """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]

@@ -201,7 +201,7 @@ class LvmLayer(Layer[Lvm]):
         """Return the write amplification, given the bytes written to each device.
 
         For a cache, these bytes are ignored. A cache writes a block to the fast device, to the slow device or to both,
-        so they do not show how much data was written.
+        so they do not show the amount of data.
         """
         if spec.fast:
             return self.write_factor(spec, inputs)
@@ -277,7 +277,7 @@ class LvmLayer(Layer[Lvm]):
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Check that `mirrors=` and `stripes=` are valid numbers, and that the devices are sufficient for them."""
+    """Check that `mirrors=` and `stripes=` are valid numbers, and that enough devices are given for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not re.fullmatch("[0-9]+", option.value) or int(option.value) < 1:

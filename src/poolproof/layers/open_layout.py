@@ -26,7 +26,7 @@ _STAT = (
 
 
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
-    """Return how many bytes of data (not metadata) each leaf device stores, keyed by the device's name.
+    """Return the number of bytes of data (not metadata) on each leaf device, keyed by the device's name.
 
     Disks are omitted if a volume that poolproof did not build has several of them, such as an existing directory on a
     RAID.
@@ -69,7 +69,7 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def faults_of(plan: TreePlan, host: Host) -> tuple[LayerFault, ...]:
-    """Return everything that is wrong with open layers, from the bottom up. Empty if nothing is."""
+    """Return the faults of the open layers, from the bottom up. Empty if none has a fault."""
     found = [layer.fault(built) for layer, built in _layers_of(plan, host)]
     return tuple(fault for fault in found if fault is not None)
 
@@ -120,20 +120,20 @@ def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return how often each layer that buffers data in RAM writes it back."""
+    """Return the write-back period of each layer that buffers data in RAM."""
     found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Return the number of bytes in all caches that belong to layers, or None if the size of any of them is unknown."""
+    """Return the number of bytes in the layers' own caches, or None if the size of any cache is unknown."""
     counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def cache_size_commands(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the commands that show the user how much data is in the caches that belong to layers."""
+    """Return the commands that show the user the amount of data in the layers' own caches."""
     commands = (layer.cache_size_command for layer, _ in _layers_of(plan, host))
     return tuple(dict.fromkeys(command for command in commands if command))
 
@@ -144,7 +144,7 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host that has the layout's ZFS pools and their counters, or the main host if there are no pools."""
+    """Return the host that has the layout's ZFS pools and their counters, or the main host without ZFS pools."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 

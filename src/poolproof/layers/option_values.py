@@ -77,5 +77,5 @@ def refusal(option: Option, permitted: Values) -> str | None:
 
 
 def _fits(mark: str, permitted: Values) -> bool:
-    """True if some permitted value contains this character."""
+    """True if a permitted value may contain this character."""
     return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))

@@ -324,7 +324,7 @@ def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return a conservative estimate of how many bytes of data fit on the layout.
+    """Return a conservative estimate of the layout's capacity for data, in bytes.
 
     `sizes`: the size of each device, keyed by name, and the free space of each `dir` layer, keyed by path. Both in
     bytes.

@@ -305,7 +305,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
 
 
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return which leaf vdevs to attach and detach to convert the built pool into the target. None if it is impossible.
+    """Return the leaf vdevs to attach and detach to convert the built pool into the target. None if impossible.
 
     The first list contains a pair (anchor, new device) for each device to attach. The anchor stays in the pool and has
     the data. The second list contains the devices to detach. New devices are indices into the inputs of the target.

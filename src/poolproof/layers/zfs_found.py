@@ -212,7 +212,7 @@ def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
 
 
 def _is_rotational(host: Host, name: str) -> bool | None:
-    """Return the kernel's rotational flag for a disk, or for the disk of a partition. None if there is no flag."""
+    """Return the kernel's rotational flag for a disk, or for the disk of a partition. None if it is missing."""
     folder = f"/sys/class/block/{name}"
     text = text_of(host, f"{folder}/queue/rotational") or text_of(host, f"{folder}/../queue/rotational")
     return text.strip() == "1" if text.strip() else None
@@ -256,7 +256,7 @@ class PoolReader(FoundReader):
 
 
 def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
-    """Return the mounted dataset or, if another file system on a zvol is mounted, the zvol. None without ZFS."""
+    """Return the mounted dataset or, if another file system on a zvol is mounted, the zvol. None if it is neither."""
     if found.mount is not None and found.mount.file_system == _TYPE:
         return find_dataset(host, found.mount.source, is_zvol=False)
     volume = next(filter(None, (volume_of(host, f"/dev/{device}") for device in found.devices)), None)
@@ -284,7 +284,7 @@ def _union(first: tuple[_Item, ...], second: tuple[_Item, ...]) -> tuple[_Item, 
 
 
 def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
-    """Return how full and how fragmented a pool is, in percent. A value that `zpool list` omits is None."""
+    """Return the used capacity and the fragmentation of a pool, in percent. A value that `zpool list` omits is None."""
     argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
     cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
     numbers = [int(cell) if cell.isdecimal() else None for cell in cells]

@@ -80,7 +80,7 @@ def read_arc(host: Host) -> Mapping[str, int]:
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, given the module parameters in zfs(4).
+    """Return the period in which transaction groups are written to the pool's disks, given the parameters in zfs(4).
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
     dirty. This includes synchronous writes: the intent log makes them durable earlier, but their data still reaches the
@@ -121,7 +121,7 @@ class VdevSpace:
 
 
 def fault_of(pool: str, host: Host) -> LayerFault | None:
-    """Return what is wrong with the pool, or None if the pool is online or its state cannot be read.
+    """Return the fault of the pool, or None if the pool is online or its state cannot be read.
 
     The state is read from a file that stays readable while the pool is suspended. It contains one of the names in
     spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c).

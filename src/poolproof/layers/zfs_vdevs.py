@@ -74,12 +74,12 @@ class Vdev:
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Return how many bytes each member stores if the vdev contains `data_bytes` of data."""
+        """Return the number of bytes that each member stores if the vdev contains `data_bytes` of data."""
         data, total = self._data_fraction
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return how many bytes of data the vdev contains, given the space allocated in it.
+        """Return the number of bytes of data that the vdev contains, given the space allocated in it.
 
         The allocated space includes parity, but counts the copies in a mirror only once.
         """

@@ -329,7 +329,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
     """Return the loop devices, or an empty tuple if the host can't list them.
 
-    An error would be worse, because the other removal commands are useful without them.
+    The other removal commands are useful even without those for loop devices.
     """
     try:
         return loop_facts(host)

@@ -42,7 +42,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """What all layouts' plans are based on. `permitted`: the identities of the disks that may be overwritten."""
+    """The input that all layouts' plans share. `permitted`: the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -118,7 +118,7 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Plan the steps that are still needed for a layout with a core that has already been built.
+    """Plan the remaining steps for a layout whose core has already been built.
 
     The plan's `tree` can unmount and remount the complete layout. Raises the same errors as `plan_layout`.
     """
@@ -217,7 +217,7 @@ def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Belo
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the only disk, or None if there are none or several.
+    """Return the only disk, or None unless there is exactly one.
 
     If there are several, none of them counts all of the bytes.
     """

@@ -55,7 +55,7 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the sum of the rate limits of all clones in the result, for reads or for writes; None without a limit.
+    """Return the total rate limit of all clones in the result, for reads or for writes. None if no limit is set.
 
     The option takes up to three comma-separated limits: for reads, writes and trims. A missing one defaults to the one
     before it.

@@ -23,7 +23,9 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The ratio of counted to needed durable requests. None if flushes were not counted or nothing was synced."""
+        """The fraction of the needed durable requests that was counted. None if flushes were not counted or none are
+        needed.
+        """
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 

@@ -61,7 +61,7 @@ class Coverage:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding about this ratio when it is too low."""
+        """The effect of a finding that reports that the ratio is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
 

@@ -24,7 +24,7 @@ def _buffer_bytes(job: LoadPart) -> int:
 def _repeating(case: Case) -> list[LoadPart]:
     """Return the jobs that write the same buffer several times within one record, if the target compresses data.
 
-    A buffer that is filled with a short pattern is repetitive on its own.
+    A buffer filled with a short pattern counts too, because it repeats itself.
     """
     writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
     return [

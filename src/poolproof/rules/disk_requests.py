@@ -13,7 +13,7 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so they may l
 
 @dataclass(frozen=True)
 class Requests:
-    """The number of reads or writes that fio issued, and how many of them can have reached the disks.
+    """The number of reads or writes that fio issued, and the maximum number of them that can have reached the disks.
 
     `reached` is an upper bound, because it includes merged requests, file layout, the ramp, and the I/Os of all job
     groups.
@@ -33,10 +33,10 @@ class Requests:
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
-    """Return the number of reads or writes and the number of requests that they caused, or None if it is unknown.
+    """Compare the number of reads or writes with the number of requests that they caused.
 
-    Also returns None if the statistics are unreliable: if fio ran for less than 2 s, or if every statistic is 0,
-    because some devices have counters that do not work.
+    Returns None if either number is unknown or unreliable. The number of requests is unreliable if fio ran for less
+    than 2 s, or if every statistic is 0, because the counters of some devices do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

@@ -1,4 +1,4 @@
-"""Gives rules about fio access to the fio job behind a load part.
+"""Access to the fio job that a part of the load describes, for rules that check fio's options.
 
 If another load generator runs the part, the job has no options.
 """

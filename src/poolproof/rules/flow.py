@@ -44,7 +44,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of a finding about this ratio when it is too low."""
+        """The effect of a finding that reports that the ratio is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property
@@ -82,7 +82,7 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting, or None without evidence or if the I/O of some leaf device was not counted.
+    """Return the byte accounting, or None if it is missing or the I/O of some leaf device was not counted.
 
     Writes to devices that only hold copies are excluded.
     """
@@ -139,7 +139,12 @@ def lost_reads(case: Case) -> Flow | None:
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare the bytes that the leaf devices should have written with those written by the end of the final flush."""
+    """Compare the bytes that the leaf devices should have written with those written by the end of the final flush.
+
+    The expected number is the bytes written by fio times the write amplification. Writes to log vdevs are excluded,
+    because log records are not pool data. If all data was synced when fio ended, the intent log on the pool's own disks
+    is excluded as well. Returns None if fio wrote nothing or a leaf device's I/O was not counted.
+    """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
 

@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _reason(case: Case, job: LoadPart) -> str | None:
-    """Return the reason for which the file may still be in RAM when the job starts, or None if none is known."""
+    """Return an explanation of why the file may still be in RAM when the job starts, or None if nothing suggests it."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None
     if fio_job(job).flag("pre_read"):

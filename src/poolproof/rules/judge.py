@@ -58,7 +58,7 @@ def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdi
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
-    """Return the findings on a job and its target, strongest first, without a result."""
+    """Return the findings that are possible before a run, i.e. those on a job and its target, strongest first."""
     return _sorted(finding for rule in all_rules() for finding in rule.check_job(case))
 
 

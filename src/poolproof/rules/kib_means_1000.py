@@ -42,17 +42,17 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the names of the options whose values match `form` and are read by fio with k = 1024."""
+    """Return the names of the options whose values match `form` and in which fio takes k to mean 1024."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the names of the options that come before kb_base=1000, so that fio reads their suffixes with k = 1024."""
+    """Return the names of the options that come before kb_base=1000, so that fio takes k in them to mean 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return changes that set the sizes that the author meant, with the suffix k, m or g (powers of 1024).
+    """Return changes that set the intended sizes, with the suffix k, m or g (powers of 1024).
 
     Sizes that come before kb_base=1000 are written in bytes instead.
     """

@@ -10,10 +10,10 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
     """Compare the bytes that loop devices moved with the bytes that the disk below them moved.
 
-    Yields a `Flow` for the reads and one for the writes of each disk that stores backing files, each with two phrases
-    to begin a sentence with, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are added
-    up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved at most 5
-    % of fio's bytes. Reads are also left out if RAM is part of the measurement.
+    Yields a `Flow` for the reads and one for the writes of each disk that stores backing files. Each comes with two
+    phrases that name its two sides, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk
+    are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved
+    at most 5 % of fio's bytes. Reads are also left out if RAM is part of the measurement.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():

@@ -39,7 +39,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
-    """Return the reason for which a metric is not proven, and the suggested fix."""
+    """Return an explanation of why the metric is not proven, and the suggested fix."""
     row = metric_of(metric)
     if row.of == "syncs":
         return _reason_of_syncs(case)

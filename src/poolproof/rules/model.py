@@ -74,9 +74,9 @@ Findings = Iterable[Finding]
 def finding(
     effect: Effect, message: str, weight: int = 50, fix: str = "", metrics: tuple[MetricId, ...] = ()
 ) -> Finding:
-    """Return a finding that a check can yield.
+    """Return a finding, for a check to yield.
 
-    `Rule` fills in its own id and, if `fix` is empty, its own fix.
+    `Rule` fills in the rule's id. If `fix` is empty, it also fills in the rule's own fix.
     """
     return Finding("", effect, message, fix, weight, metrics)
 
@@ -94,7 +94,7 @@ class Case:
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of it.
     `asked_s`: the requested run time in seconds, or None if unknown.
-    `quoted`: facts from the text around the result, or None without such a text.
+    `quoted`: facts from the text around the result, or None for a result without such text.
     `earlier`: the loads that ran on the same files before this one, oldest first, as far as the input shows them.
     `drops_caches`: True if the input drops the caches after the last earlier load.
     `drops_only_clean`: True if the input drops the caches before the written data was synced. Dirty pages then stay in
@@ -147,7 +147,7 @@ class Case:
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return by how much each counter of the source increased, keyed by name. Empty if the source was not read."""
+        """Return the increase of each counter of the source, keyed by name. Empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
@@ -172,7 +172,7 @@ def rule_id(module: str) -> str:
 class Rule:
     """A pitfall: what goes wrong, how to recognize it, whether the result is too high or too low, and how to fix it.
 
-    `id`: the name of the rule's module, with dashes. The catalogue sets it.
+    `id`: the name of the rule's module, with dashes. `rule_catalogue.py` sets it.
 
     `in_job`: checks the job and the target before a run.
 
@@ -190,8 +190,8 @@ class Rule:
     because the pitfall does not change where the bytes go (for example, a queue depth that is never reached). See
     docs/verdicts.md.
 
-    `explains_lost`: the reason for which bytes that fio moved reached no disk, for reads and for writes. It is shown in
-    the report's byte flow.
+    `explains_lost`: an explanation of why bytes that fio moved reached no disk, for reads and for writes. The report
+    shows it in the byte flow.
 
     `not_compared`: a short reason for excluding metrics with this rule's finding from comparisons and rankings, even
     though their verdict would allow them. If empty, they are compared.

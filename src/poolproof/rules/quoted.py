@@ -17,7 +17,7 @@ class Quoted:
     `just_written`: a clause that describes the earlier job or command that wrote the file through the page cache.
     `is_macos`: True if the text mentions macOS. There, fio's direct=1 sets F_NOCACHE, with which reads can still be
     served from pages that are already cached.
-    `measures_memory`: the reason for which the value is, by definition, the speed of memory.
+    `measures_memory`: an explanation of why the value is, by definition, the speed of memory.
     `stopped_by`: the event that ended the run early, such as a signal. Empty if none is known.
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
     `hard_disks`: a quotation of the line that names hard disks as the target.
@@ -40,4 +40,4 @@ class Quoted:
 
 
 UNQUOTED = Quoted()
-"""No facts, for a result without surrounding text or with a text that contains none."""
+"""A `Quoted` without any facts, for results without surrounding text."""

@@ -40,7 +40,7 @@ def _of_later_jobs(case: Case) -> Findings:
 
 
 def _included_ramps_s(case: Case) -> dict[str, float]:
-    """Return for how many seconds of each job's ramp the counters were running, keyed by job name.
+    """Return the part of each job's ramp that falls into the counters' window, in seconds, keyed by job name.
 
     The counters' window starts when the first job's ramp ends.
     """

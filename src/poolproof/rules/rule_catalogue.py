@@ -15,7 +15,7 @@ RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
     "that shows heat."
 }
-"""Rules that were removed, but that older runs may mention. Each id is mapped to the rule's purpose and why it went."""
+"""Maps the id of each removed rule that older runs may mention to its purpose and the reason for its removal."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Determines how long a single I/O took, from the values in a report."""
+"""Determines the time that a single I/O took, from the values in a report."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
@@ -29,10 +29,10 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
-    """Return the minimum percentage of I/Os that must have taken less than `limit_ns`.
+    """Return a lower bound on the percentage of I/Os that took less than `limit_ns`.
 
-    This lower bound is derived from the percentiles, the mean and the latency distribution. The mean limits it because
-    no latency is negative: the fraction of I/Os above the limit is at most mean / limit.
+    The bound is derived from the percentiles, the mean and the latency distribution. The mean is useful because no
+    latency is negative, so at most a fraction of mean / limit of the I/Os can be above the limit.
     `is_alone`: True if the job only reads or only writes. The latency distribution then applies to these I/Os alone.
     """
     submitted = submission_ns(part)

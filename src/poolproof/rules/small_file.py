@@ -89,7 +89,7 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
 
 
 def _typical_ns(case: Case, part: ReportedDirection) -> float | None:
-    """Return how long a read typically took in nanoseconds, or None if unknown.
+    """Return the typical time of a read in nanoseconds, or None if unknown.
 
     Normally, this is the latency. The interval between two reads of the same clone is used instead in two cases: if the
     latency is unknown and only one I/O is in flight, and for buffered libaio. libaio then reads during submission, so

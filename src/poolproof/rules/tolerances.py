@@ -24,11 +24,11 @@ tenth allows for blocks that were written twice, and for I/O just before and aft
 """
 
 WRITTEN_IN_TIME = 0.75
-"""The fraction of the disks' writes that must be complete when the load ends.
+"""The fraction of the disks' writes, including those of the final flush, that must be complete when the load ends.
 
-All of the writes include those of the final flush. With write amplification, the bytes written when the load ends can
-look sufficient although most of the work comes later. The remaining quarter allows for the file system's own writes
-after a load: its journal, metadata or a transaction group.
+With write amplification, the bytes written when the load ends can look sufficient although most of the work comes
+later. The remaining quarter allows for the file system's own writes after a load: its journal, metadata or a
+transaction group.
 """
 
 IN_DRAIN = 0.95

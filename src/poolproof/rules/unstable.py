@@ -28,7 +28,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _reached_disks(case: Case, part: ReportedDirection) -> bool:
-    """True if fio's disk statistics show a request for nearly every I/O, so the disk itself must be uneven."""
+    """True if fio's disk statistics show a request for nearly every I/O. The uneven rate is then that of the disk."""
     requests = disk_requests(case.outcome, part.kind)
     return requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN
 

@@ -13,7 +13,7 @@ _FAST_BYTES_PER_S = 500e6
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
-    """Return how many bytes of the files are not stored on any disk, and the total size of the files.
+    """Return the number of the files' bytes that are not stored on any disk, and the total size of the files.
 
     The first number counts as 0 if it is at most 5 % of the total. Returns None and 0 if the files were not checked.
     """

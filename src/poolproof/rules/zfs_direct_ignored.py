@@ -15,7 +15,7 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
-    """Yield the reasons for which the job's O_DIRECT will not bypass the ARC.
+    """Yield explanations of why the job's O_DIRECT will not bypass the ARC.
 
     If OpenZFS 2.4 cannot do direct I/O on a dataset, it does uncached I/O instead: the data passes through the ARC, but
     does not stay there.

@@ -37,15 +37,15 @@ class HddParameters:
     """The fraction of a real disk's stroke that the emulated disk uses, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """How much longer a seek takes before a write than before a read, in seconds."""
+    """The extra time in seconds that a seek takes before a write, compared with a seek before a read."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """The number of bytes that the disk reads ahead into its buffer. The buffer keeps as many bytes behind the head."""
+    """The number of bytes that the disk reads ahead, and also the number that its buffer keeps behind the head."""
 
     skip_bytes: int = 2 << 20
-    """The largest gap in bytes that the head crosses without a seek. Requests of a stream may arrive out of order."""
+    """The largest gap in bytes that the head crosses without a seek, because requests may arrive out of order."""
 
     interface_s: float = 20e-6
     """The service time of requests that the buffer or the cache serves. No request takes less time."""
@@ -105,7 +105,7 @@ class Hdd:
         self._cached_bytes = 0
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return when a read that arrives at `now_s` completes."""
+        """Return the completion time of a read that arrives at `now_s`."""
         self._destage_until(now_s)
         if self._continues(offset):
             return self._read_on(now_s, offset + length)
@@ -121,7 +121,7 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return when a write that arrives at `now_s` completes.
+        """Return the completion time of a write that arrives at `now_s`.
 
         A `durable` write (FUA) completes when the cache is empty. Any other write completes as soon as it fits into the
         cache.
@@ -138,7 +138,7 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return when all writes that were acknowledged before `now_s` are on the media."""
+        """Return the time at which all writes acknowledged before `now_s` are on the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
@@ -185,7 +185,7 @@ class Hdd:
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Return when a read completes that continues the stream, at the media rate, up to the offset `end`."""
+        """Return the completion time of a read that continues the stream, at the media rate, up to the offset `end`."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -200,7 +200,7 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return how many seconds it takes to position the head for a write.
+        """Return the time in seconds that it takes to position the head for a write.
 
         The head starts at the end of the last cached write or, if the cache is empty, at its current position.
         """

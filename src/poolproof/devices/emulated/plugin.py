@@ -3,8 +3,7 @@
     nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
 `store`: a sparse file for the disk's data. It is created if it is missing, and resized to `size`.
-`pipeline`: how many seconds a request takes to reach this plugin, plus how many its reply takes to return. The plugin
-subtracts this time from each service time.
+`pipeline`: the round-trip time in seconds between the caller and this plugin. It is subtracted from each service time.
 
 Any other key is a parameter of the model (`stroke=1.0`).
 """
@@ -59,7 +58,7 @@ class _Served:
         os.ftruncate(self.store, self.size)
 
     def completion(self, service: Callable[[float], float]) -> float:
-        """Return when a request that arrives now completes. `service`: computes this time from the arrival time."""
+        """Return the completion time of a request that arrives now. `service`: computes it from the arrival time."""
         arrived = time.monotonic() - self.half_pipeline_s
         with self.lock:
             return service(arrived)

@@ -42,12 +42,12 @@ class Ssd:
         self._dirty = False
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return when a read that arrives at `now_s` completes."""
+        """Return the completion time of a read that arrives at `now_s`."""
         del offset
         return self._serve(now_s, self._p.read_s, length)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return when a write that arrives at `now_s` completes. A `durable` write (FUA) includes a flush."""
+        """Return the completion time of a write that arrives at `now_s`. A `durable` write (FUA) includes a flush."""
         del offset
         done = self._serve(now_s, self._p.write_s, length)
         self._written_at = max(self._written_at, done)
@@ -55,14 +55,14 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return when all earlier writes are durable. This is `now_s` if nothing was written since the last flush."""
+        """Return the time at which all earlier writes are durable, or `now_s` if they already are."""
         if not self._dirty:
             return now_s
         self._dirty = False
         return max(now_s, self._written_at) + self._p.flush_s
 
     def _serve(self, now_s: float, work_s: float, length: int) -> float:
-        """Return when a request completes. It uses the channel that is free first, and then the shared link."""
+        """Return the completion time of a request. It uses the channel that is free first, and then the shared link."""
         transfer_s = length / self._p.link_rate
         self._link_free_at = max(now_s, self._link_free_at) + transfer_s
         worked = max(now_s, self._channels[0]) + work_s
