@@ -160,7 +160,7 @@ class VdevTree:
 
 @dataclass
 class _KeywordGroup:
-    """A keyword (a section or a kind of vdev) and the devices that follow it. None at the start of the stage."""
+    """A keyword (a section or a kind of vdev; None at the start of the stage) and the devices that follow it."""
 
     section: Section
     keyword: Word | None

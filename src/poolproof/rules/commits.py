@@ -23,9 +23,7 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The fraction of the needed durable requests that was counted. None if flushes were not counted or none are
-        needed.
-        """
+        """The fraction of needed durable requests that was counted. None if not counted or if nothing was synced."""
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 
