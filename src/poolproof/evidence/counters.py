@@ -32,9 +32,9 @@ _WRAP = 1 << 32
 class Counters:
     """The totals that a block device has counted since it appeared.
 
-    `in_flight`: the current number of requests in flight. It is the only field that is not a total. `*_ios`: the number
-    of requests. With most drivers, `write_ios` includes flushes. `*_merges`: the number of requests that were merged
-    into others.
+    `in_flight`: the current number of requests in flight. It is the only field that is not a total.
+    `*_ios`: the number of requests. With most drivers, `write_ios` includes flushes.
+    `*_merges`: the number of requests that were merged into others.
     `flush_ios`: the number of flushes, or None if the kernel does not report it (before Linux 5.5).
     """
 

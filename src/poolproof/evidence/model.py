@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 class LeafUse:
     """The activity of one leaf device in a trial's measurement window. Counts that older runs did not record are None.
 
-    `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os. `write_*`: the writes by
-    the end of the load. `drained_write_*` also includes the writes of the final flush. `below_*`: the activity of the
-    disk that stores a loop file, or None if the device is not a loop device.
+    `*_ios`: the number of requests at the device. The load may have issued more or fewer I/Os.
+    `write_*`: the writes by the end of the load. `drained_write_*` also includes the writes of the final flush.
+    `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
     `flush_ios`: the number of flushes, or None if the kernel does not count them (before Linux 5.5, and for
     partitions).
-    `latency_s`: the mean time of a request at the device, or None without requests. `*_merges`: the number of requests
-    that the block layer merged into others before they reached the device.
+    `latency_s`: the mean time of a request at the device, or None without requests.
+    `*_merges`: the number of requests that the block layer merged into others before they reached the device.
     `counted`: False if all of the device's counters are still 0, which means that its I/O is not counted.
     `drain_flush_s`: the time spent on flush requests during the final flush, or None if the kernel does not count them.
     """
@@ -55,8 +55,8 @@ class Account:
     `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
     `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
     `stored_share`: the stored size of a filled test file as a fraction of its full size. None if unknown or
-    uncompressed. `idle_*_per_s`: the disks' rates during the `idle_s` seconds without a load. Other values still
-    include this I/O.
+    uncompressed.
+    `idle_*_per_s`: the disks' rates during the `idle_s` seconds without a load. Other values still include this I/O.
     """
 
     fio_read_bytes: int
@@ -174,15 +174,17 @@ class Target:
     `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than the disk supports.
     `cloud_volume`: the model name of a leaf device that is a cloud provider's network volume.
     `degraded`: a clause for each array or pool with a missing disk.
-    `cache_devices`, `copy_devices`: the names of the fast devices of LVM caches, and of those that only hold copies.
+    `cache_devices`: the names of the fast devices of LVM caches.
+    `copy_devices`: the names of those fast devices that store only copies of data.
     `tree_block_bytes`: the size of btrfs's metadata blocks (nodesize).
 
     The other fields describe the leaf devices:
 
-    `disks`, `emulated`: the number of leaf devices, and the names of those that are emulated.
+    `disks`: the number of leaf devices.
+    `emulated`: the names of the emulated ones.
     `rotational`: True if all of them are rotational.
-    `zoned`: True if any of them is an SMR disk. `ceiling_*`: the maximum rate of all their links and media together,
-    without RAM.
+    `zoned`: True if any of them is an SMR disk.
+    `ceiling_*`: the maximum rate of all their links and media together, without RAM.
     `write_through`: True if none of them has a volatile write cache. The kernel then sends no flushes.
     `without_write_cache`: the names of those without a volatile write cache.
     `discarded`: True if they were trimmed and have not been filled since.

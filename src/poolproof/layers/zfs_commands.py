@@ -161,10 +161,10 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 
 
 def keep_ashift(pool: str, had: Sequence[str], gets: Sequence[str]) -> Step:
-    """Return the step that fails if a new vdev of the devices `gets` would get another ashift than one of `had`.
+    """Return the step that fails if a new vdev of the devices `gets` would have a different ashift than one of `had`.
 
-    A vdev keeps its ashift forever. `zpool create` chooses it by the largest logical and physical sector size of the
-    vdev's devices. Source: vdev_open() and vdev_ashift_optimize() in OpenZFS (module/zfs/vdev.c).
+    The ashift of a vdev never changes. `zpool create` derives it from the largest logical and physical sector sizes of
+    the vdev's devices. Source: vdev_open() and vdev_ashift_optimize() in OpenZFS (module/zfs/vdev.c).
     """
     argv = ("sh", "-c", _SAME_SECTORS, "sectors", " ".join(had), " ".join(gets))
     return Step(f"keep the ashift of {pool}", argv)

@@ -121,7 +121,7 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 def counted_requests(case: Case, kind: Kind) -> int | None:
     """Return the number of read or write requests of all leaf devices, including merged requests but excluding flushes.
 
-    Writes to devices that only hold copies are not counted.
+    Writes to devices that store only copies are not counted.
 
     Returns None if the requests were not counted. This is also assumed if the leaf devices moved bytes but show no
     requests.

@@ -84,7 +84,7 @@ class Flow:
 def account(case: Case) -> Account | None:
     """Return the byte accounting, or None if it is missing or the I/O of some leaf device was not counted.
 
-    Writes to devices that only hold copies are excluded.
+    Writes to devices that store only copies are excluded.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     names = copy_devices(case)
@@ -101,7 +101,7 @@ def account(case: Case) -> Account | None:
 
 
 def copy_devices(case: Case) -> frozenset[str]:
-    """Return the names of the cache devices that only hold copies of data which the other disks also store.
+    """Return the names of the cache devices that store only copies of data that other disks store too.
 
     These are ZFS's cache devices, and the fast devices of LVM caches that write through.
     """
