@@ -3,6 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.fio_job import fio_job, is_fio_job
+from poolproof.rules.flow import bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_size
@@ -44,10 +45,10 @@ def _was_not_merged(case: Case) -> bool:
 def _in_result(case: Case) -> Findings:
     by_fio = sum(part.figures.ios or 0 for part in parts(case.outcome))
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
-    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs):
+    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs) and bytes_prove(case):
         yield notes(
-            f"{case.generator} did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the "
-            "kernel merged them. The bandwidth is valid, the IOPS are not",
+            f"{case.generator} did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: they "
+            "were merged on the way. The bandwidth is valid, the IOPS are not",
             weight=25,
         )
 

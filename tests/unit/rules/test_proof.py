@@ -405,6 +405,21 @@ def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
 
 
+@pytest.mark.parametrize(("drained_kib", "is_said"), [(45_097, False), (65_000, True)])
+def test_a_bandwidth_that_was_deduplicated_is_not_called_valid(drained_kib: int, is_said: bool) -> None:
+    """OpenZFS 2.1 in a lab, dedup=on, 70 % of the blocks equal: 32 MiB in the intent log, 11.6 MiB in the pool."""
+    logged, at_end = 33_985_168, 34_959_524
+    disk = leaf("a", write_bytes=at_end, drained_write_bytes=drained_kib * KIB, write_ios=382, write_merges=0)
+    found = account(write=(32 * MIB, at_end, drained_kib * KIB))
+    use = ZfsUse(zil_commits=1, zil_normal_bytes=logged)
+    facts = ZfsFacts(version="2.1.11", dedup="on", arc_max_bytes=64 * MIB)
+    options = jobs("rw=write bs=16k size=32m ioengine=psync end_fsync=1")
+    outcome = said(write=direction(32 * MIB, 3.4, 16 * KIB), syncs=1)
+    case = Case(options, outcome, Evidence(found, (disk,), zfs=use), replace(_ZFS, record_bytes=16 * KIB, zfs=facts))
+    messages = [finding.message for finding in judge(case, "bandwidth").findings]
+    assert any("The bandwidth is valid" in message for message in messages) == is_said
+
+
 def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
     """OpenZFS 2.1 in a lab: filling 96 MiB filled the cache device, which then served 97 % of the reads."""
     facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("b",), arc_max_bytes=64 * MIB)
