@@ -1,5 +1,6 @@
 """Runs that did not do all of the requested work."""
 
+from errno import EILSEQ
 from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
@@ -27,9 +28,15 @@ def _in_result(case: Case) -> Findings:
     # A fragment without byte counts does not prove that nothing moved.
     all_idle = bool(case.outcome.parts) and all(_is_idle(job) for job in case.outcome.parts)
     if errors:
-        named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
+        only_verifies = any(job.only_verifies for job in case.jobs)
+        verifies = only_verifies or any(job.verifies for job in case.jobs)
+        named = ", ".join(
+            f"`{job.name}` ended with error {job.error} ({_meaning(job.error, verifies)})" for job in errors
+        )
         with_job = " with the saved job.fio" if all(map(is_fio_job, case.jobs)) else ""
         fix = f"run {case.generator} by hand{with_job} and read its error message"
+        if only_verifies and all(job.error == EILSEQ for job in errors):
+            fix = "write the file first, with the same job without verify_only: the fill writes no headers to verify"
         yield fails(f"{case.generator} failed: job {named}", weight=80, fix=fix)
     elif all_idle and (case.load.reads or case.load.writes):
         yield fails(
@@ -40,7 +47,9 @@ def _in_result(case: Case) -> Findings:
         yield from _bytes_done(case, case.outcome)
 
 
-def _meaning(error: int) -> str:
+def _meaning(error: int, verifies: bool) -> str:
+    if verifies and error == EILSEQ:  # strerror's text is about character sets
+        return "verification failed: a block is not as a job with `verify` writes it"
     return strerror(error) if abs(error) <= _LARGEST_ERROR else "not a kernel error number"
 
 

@@ -14,6 +14,7 @@ from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case
 from poolproof.rules.proof import measured_metrics, proves_metric
 from tests.unit.rules.examples import EXAMPLES
+from tests.unit.rules.examples.building import failed_with
 from tests.unit.rules.making import EXT4, GIB, account, counted, direction, jobs, leaf, said
 
 _STRENGTH = {
@@ -223,3 +224,13 @@ def test_the_fixed_form_of_a_shared_file_did_its_work() -> None:
     job = jobs("rw=write bs=1m size=128m offset_increment=32m numjobs=4 filename=X end_fsync=1")
     case = Case(job, said(write=direction(4 * 32 * 1024**2, 10.0)), None, EXT4)
     assert "work-done" not in {finding.rule for finding in judge(case).findings}
+
+
+def test_a_failed_verification_is_named_and_verify_only_needs_a_file_with_headers() -> None:
+    """fio reports EILSEQ, whose usual text is about multibyte characters."""
+    texts = []
+    for options in ("rw=read bs=4k size=32m verify=crc32c verify_only=1", "rw=read bs=4k size=32m"):
+        (found,) = (each for each in judge(failed_with(84, options)).findings if each.rule == "work-done")
+        texts.append((found.message, found.fix))
+    assert "verification failed" in texts[0][0] and "without verify_only" in texts[0][1]
+    assert "verification" not in texts[1][0] and "verify" not in texts[1][1]
