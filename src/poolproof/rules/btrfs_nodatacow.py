@@ -12,8 +12,8 @@ def _in_job(case: Case) -> Findings:
     given = [option for option in _OPTIONS if option in target.mount_options]
     if "nodatacow" in given:
         yield notes(
-            "btrfs is mounted with nodatacow: new files have no checksums and are never compressed, and writes "
-            "overwrite them in place. The result does not apply to btrfs with its default options",
+            "the files are nodatacow (a mount option or chattr +C): they have no checksums and are never compressed, "
+            "and writes overwrite them in place. The result does not apply to btrfs with its default options",
             weight=35,
         )
     elif given:
@@ -29,8 +29,8 @@ RULE = Rule(
     wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and "
     "direct writes stay direct. The disks do the I/O, so the byte accounting proves the rates. But these "
     "rates say nothing about btrfs with checksums, and a comparison with ZFS compares different guarantees.",
-    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum. The C attribute of single files "
-    "(see lsattr) is not checked.",
+    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum, or the script runs chattr +C. "
+    "The C attribute that files already have (see lsattr) is not checked.",
     error="Usually too high for small writes: no extent is copied, no checksum is computed, and less metadata is "
     "written.",
     fix="mount without nodatacow and nodatasum to get the default guarantees, or report the option with the result",

@@ -74,7 +74,7 @@ def _unit_findings(
     yield from _unknown_variables(source, unit)
     yield from destroyed_data(source.name, source.text, unit, targets)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
-    for each in locate_findings(unit, group_jobs(unit, targets), before):
+    for each in locate_findings(unit, group_jobs(unit, targets, before), before):
         place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]
         by_place.setdefault(place, []).append(each.finding)
     for (line, rule, severity), findings in by_place.items():

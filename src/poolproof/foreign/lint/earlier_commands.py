@@ -1,11 +1,11 @@
 """The history before a fio call in the same text: the earlier loads, and whether the caches were dropped since."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
-from poolproof.foreign.lint.prepared_files import PreparedFile
+from poolproof.foreign.lint.prepared_files import PreparedFile, State
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 
@@ -23,6 +23,9 @@ class Before:
     listed.
     `zeros`: the programs that filled files and devices with zeros, keyed by path. Only paths that still contain only
     zeros are listed.
+    `nodatacow`: the files and directories that `chattr +C` made nodatacow.
+    `snapshot`: the command that created a cloud volume from a snapshot. Empty if there is none.
+    `was_read`: the devices that a program has read to the end since then.
     """
 
     loads: tuple[Load, ...] = ()
@@ -30,6 +33,12 @@ class Before:
     drops_only_clean: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
+    nodatacow: frozenset[str] = frozenset()
+    snapshot: str = ""
+    was_read: frozenset[str] = frozenset()
+
+
+NOTHING_BEFORE = Before()
 
 
 class History:
@@ -49,11 +58,24 @@ class History:
         """Return what ran before this call."""
         drops = [line for line in self._drops if self._last_write <= line <= unit.line]
         dropped = any(self._empties(line) for line in drops)
-        last = {each.path: each for each in self._prepared if each.line <= unit.line}.values()
-        empty, zeros = (
-            {each.path: each.command for each in last if each.state == state} for state in ("empty", "zeros")
+        prepared = [each for each in self._prepared if each.line <= unit.line]
+        empty, zeros, nodatacow = (
+            {each.path: each.command for each in _last(prepared, state) if each.state == state}
+            for state in ("empty", "zeros", "nodatacow")
         )
-        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, bool(drops) and not dropped, empty, zeros)
+        created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
+        return Before(
+            tuple(self._loads[-_MOST_LOADS:]),
+            dropped,
+            bool(drops) and not dropped,
+            empty,
+            zeros,
+            frozenset(nodatacow),
+            prepared[created[-1]].command if created else "",
+            frozenset(each.path for each in prepared[created[-1] :] if each.state == "read")
+            if created
+            else frozenset(),
+        )
 
     def _empties(self, line: int) -> bool:
         """True if dropping the caches on this line also drops the data that was just written.
@@ -71,6 +93,12 @@ class History:
             if load.writes:
                 self._last_write = unit.line
                 self._is_dirty = any(map(_leaves_dirty, load.parts))
+
+
+def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:
+    """Return the last state of each path: of its data, or whether it is nodatacow, which outlasts the data."""
+    is_attribute = state == "nodatacow"
+    return {each.path: each for each in prepared if (each.command == "chattr") == is_attribute}.values()
 
 
 def _leaves_dirty(part: LoadPart) -> bool:

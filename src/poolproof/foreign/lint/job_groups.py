@@ -1,10 +1,12 @@
 """Group the jobs of a fio call by target."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from posixpath import normpath
 from typing import Protocol
 
 from poolproof.evidence.model import Evidence, Target
+from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.model import FioCall, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job
@@ -49,18 +51,30 @@ class Targets(Protocol):
         """Look up the file or device at a path to which a job would write, or return None if unknown."""
 
 
-def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Group the jobs of a fio call by target. Without `targets`, all jobs form one group with an unknown target."""
+def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_BEFORE) -> tuple[JobGroup, ...]:
+    """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):
         target = None if place is None or targets is None else targets.target(place)
+        target = target if place is None else _changed(target, place, before)
         groups.setdefault(target, []).append(number)
     found = []
     for target, jobs in groups.items():
         known = [place for number in jobs if (place := places[number]) is not None]
         found.append(JobGroup(tuple(jobs), target, None if targets is None else targets.evidence(known)))
     return tuple(found)
+
+
+def _changed(target: Target | None, place: JobFiles, before: Before) -> Target | None:
+    """Return the target as the script's earlier commands leave it."""
+    folders = [f"{path}/" for path in before.nodatacow]
+    paths = [f"{normpath(path)}/" for path in place.files or (place.directory,)]
+    if target is not None and any(path.startswith(folder) for path in paths for folder in folders):
+        target = replace(target, mount_options=(*target.mount_options, "nodatacow"))
+    if before.snapshot and any(name.startswith("/dev/") and name not in before.was_read for name in place.files):
+        target = replace(target or Target(file_system=""), cloud_volume=before.snapshot)
+    return target
 
 
 def files_of(job: Job) -> JobFiles | None:

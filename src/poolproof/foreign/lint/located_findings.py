@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.lint.earlier_commands import Before
+from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import possible_jobs
@@ -12,8 +12,6 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
 from poolproof.rules.rule_catalogue import all_rules
-
-_NOTHING_BEFORE = Before()
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class LocatedFinding:
 
 
 def locate_findings(
-    unit: FioCall, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
+    unit: FioCall, groups: Sequence[JobGroup], before: Before = NOTHING_BEFORE
 ) -> tuple[LocatedFinding, ...]:
     """Return the rules' findings for a fio call, in line order. `before`: the earlier commands in the same text."""
     found: list[LocatedFinding] = []

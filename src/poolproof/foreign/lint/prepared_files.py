@@ -1,21 +1,31 @@
 """Files and devices that a script prepares with other commands before it runs fio.
 
 `truncate` and `fallocate` give a file its size but no data. `blkdiscard` discards all data on a device. `dd
-if=/dev/zero` fills a file with zeros.
+if=/dev/zero` fills a file with zeros. `chattr +C` sets nodatacow on btrfs. A cloud volume that is created from a
+snapshot loads its blocks when they are first read.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
-from posixpath import join
+from posixpath import join, normpath
 from typing import Literal
 
 from poolproof.foreign.lint.shell_words import ShellWord, read_script
 
-State = Literal["empty", "zeros", "removed"]
+State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read"]
+_DEVICES = "/dev"
+"""The path of all devices. Scripts don't show under which name a new cloud volume appears."""
 
 _BEFORE = frozenset({"sudo", "do", "then", "else", "{", "time", "env", "command"})
 _EMPTIES = {"truncate": ("-s", "--size", "-r", "--reference"), "fallocate": ("-l", "--length", "-o", "--offset")}
+_NODATACOW = re.compile(r"[+=-][a-zA-Z]*C[a-zA-Z]*")
+_SNAPSHOTS = {
+    "aws": r"\bcreate-volume\b(?=.*--snapshot-id\b)(?!.*--volume-initialization-rate\b)",
+    "gcloud": r"\bdisks create\b(?=.*--source-snapshot\b)",
+    "az": r"\bdisk create\b(?=.*--source\b[ =]\S*(?i:snap))",
+}
 _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 
@@ -49,11 +59,20 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
         yield from (PreparedFile(path, "empty", name, line) for path in _paths(rest, _DISCARDS))
     elif name == "rm":
         yield from (PreparedFile(path, "removed", name, line) for path in _paths(rest, ()))
+    elif name == "chattr":
+        modes = [word for word in rest if _NODATACOW.fullmatch(word)]
+        state: State = "removed" if modes and modes[-1].startswith("-") else "nodatacow"
+        paths = (word for word in rest if not word.startswith(("+", "-", "=")))
+        yield from (PreparedFile(normpath(path), state, name, line) for path in paths if modes)
+    elif name in _SNAPSHOTS and (created := re.search(_SNAPSHOTS[name], " ".join(rest))):
+        yield PreparedFile(_DEVICES, "from a snapshot", f"{name} {created[0]} from a snapshot", line)
     elif name == "dd":
         given = dict(word.partition("=")[::2] for word in rest)
-        if path := given.get("of"):
+        if (path := given.get("if", "")).startswith("/dev/") and "count" not in given:
+            yield PreparedFile(path, "read", name, line)
+        if path := given.get("of", ""):
             is_zero = given.get("if") == "/dev/zero"
-            state: State = "empty" if given.get("count") == "0" else "zeros" if is_zero else "removed"
+            state = "empty" if given.get("count") == "0" else "zeros" if is_zero else "removed"
             yield PreparedFile(path, state, name, line)
 
 

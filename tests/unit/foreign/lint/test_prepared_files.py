@@ -59,6 +59,44 @@ def test_a_device_that_the_script_trims() -> None:
     assert not _found(f"blkdiscard {device}\n{fill}{_READS_ALL}{device}\n", "unwritten-read")
 
 
+_FROM_SNAPSHOT = "aws ec2 create-volume --size 100 --snapshot-id snap-0123 --volume-type gp3"
+_READS_DEVICE = f"{_READS_ALL}/dev/nvme1n1"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_found"),
+    [
+        (_FROM_SNAPSHOT, True), ("gcloud compute disks create d --source-snapshot=s --zone=z", True),
+        ("az disk create -g rg -n d --source $SNAPSHOT_ID", True), ("aws ec2 create-volume --size 100", False),
+        (f"{_FROM_SNAPSHOT} --volume-initialization-rate 300", False),
+        ("az disk create -g rg -n d --source disk-7", False),
+        (f"{_FROM_SNAPSHOT}\ndd if=/dev/nvme1n1 of=/dev/null bs=1M", False),
+        (f"{_FROM_SNAPSHOT}\ndd if=/dev/nvme1n1 of=/dev/null bs=1M count=10", True),
+        (f"dd if=/dev/nvme1n1 of=/dev/null bs=1M\n{_FROM_SNAPSHOT}", True),
+        (f"{_FROM_SNAPSHOT}\n{_FILLS}/dev/nvme1n1", False),
+    ],
+)  # fmt: skip
+def test_a_cloud_volume_that_the_script_creates_from_a_snapshot(before: str, is_found: bool) -> None:
+    assert bool(_found(f"{before}\n{_READS_DEVICE} --size=9g\n", "snapshot-volume")) == is_found
+    assert not _found(f"{before}\nmount /dev/nvme1n1 /mnt\n{_READS_ALL}/mnt/f --size=9g\n", "snapshot-volume")
+
+
+@pytest.mark.parametrize(
+    ("before", "is_nodatacow"),
+    [
+        ("chattr +C /mnt/t", True), ("sudo chattr -R +C /mnt", True), ("cd /mnt\nchattr +C ./t", True),
+        ("touch /mnt/t/f; chattr +C /mnt/t/f; truncate -s 1g /mnt/t/f", True), ("chattr +C /mnt/other", False),
+        ("chattr +c /mnt/t", False), ("chattr +C /mnt/t\nchattr -C /mnt/t", False), ("lsattr /mnt/t", False),
+    ],
+)  # fmt: skip
+def test_files_that_chattr_makes_nodatacow(before: str, is_nodatacow: bool) -> None:
+    write = "fio --name=w --rw=randwrite --bs=4k --direct=1 --size=9g --filename=/mnt/t/f\n"
+    found = rules(f"{before}\n{write}", flags(fs="btrfs"), "b.sh")
+    assert ("btrfs-nodatacow" in found) == is_nodatacow
+    assert ("btrfs-direct-writes" in found) == (not is_nodatacow)
+    assert "btrfs-nodatacow" not in rules(f"{before}\n{write}", flags(fs="ext4"), "b.sh")
+
+
 def test_zeros_from_dd_on_a_file_system_that_compresses() -> None:
     zeros = "dd if=/dev/zero of=/mnt/f bs=1M count=9216\n"
     read = f"{_READS_ALL}/mnt/f --size=9g\n"
