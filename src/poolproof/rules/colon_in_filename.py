@@ -1,5 +1,6 @@
 """File names that fio splits at a colon."""
 
+from poolproof.load.fio.job import is_windows_path
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
@@ -7,7 +8,7 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.outcome is None else ():
         names = fio_job(job).filenames
-        if len(names) > 1 and not all(name.startswith(("/", "\\\\")) for name in names):
+        if len(names) > 1 and not all(name.startswith("/") or is_windows_path(name) for name in names):
             divided = job.size_bytes and not fio_job(job).text("filesize")
             yield notes(
                 f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)})"

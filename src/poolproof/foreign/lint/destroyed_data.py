@@ -25,6 +25,7 @@ _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat",
 _HARMLESS = re.compile(
     r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
 )
+_WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _FIX = (
@@ -101,11 +102,12 @@ def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, st
     if _HARMLESS.fullmatch(path):
         return None
     is_known = UNKNOWN.search(path) is None
-    device = targets.written(path) if targets is not None and is_known else None
+    is_windows = path.startswith(_WINDOWS_DEVICES)
+    device = targets.written(path) if targets is not None and is_known and not is_windows else None
     if device is not None and device.is_block:
         message = f"the job {verb} {path} and destroys the data there: the device {device.found}"
         return ("error", message) if device.found else None
-    if not path.startswith("/dev/") or (device is not None and device.exists):
+    if not (is_windows or path.startswith("/dev/")) or (device is not None and device.exists):
         return None
     why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
     return "warning", f"the job {verb} the device {path} and destroys the data there; {why}"

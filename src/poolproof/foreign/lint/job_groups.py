@@ -9,7 +9,7 @@ from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.model import FioCall, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.job import Job, is_windows_path
 from poolproof.load.fio.load import part_of
 
 _MOST_NAMED = 64
@@ -86,6 +86,7 @@ def files_of(job: Job) -> JobFiles | None:
         stem = job.name.replace("/", "_")
         names = tuple(f"{stem}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
     files = tuple(name if name.startswith("/") or not directory else f"{directory}/{name}" for name in names)
-    if not part.may_use_page_cache or any(UNKNOWN.search(name) for name in (*files, directory)):
+    is_windows = job.engine == "windowsaio" or any(map(is_windows_path, (*names, directory)))
+    if not part.may_use_page_cache or is_windows or any(UNKNOWN.search(name) for name in (*files, directory)):
         return None
     return JobFiles(files, directory)

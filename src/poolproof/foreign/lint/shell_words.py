@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from poolproof.foreign.lint.working_folder import WorkingFolder
+from poolproof.load.fio.commandline import WINDOWS_PATH
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
@@ -204,6 +205,9 @@ class _ShellParser:
         character, following = self._text[self._place], self._text[self._place + 1 : self._place + 2]
         if character in "$`":
             return self._expansion()
+        windows = None if in_quotes else WINDOWS_PATH.match(self._text, self._place)
+        if windows is not None:
+            return self._take(windows.end())
         if character == "\\" and (not in_quotes or following in _ESCAPED_IN_QUOTES):
             self._take(self._place + 2)
             return following.removesuffix("\n")

@@ -31,6 +31,10 @@ _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "
 _WINDOWS_CALL = re.compile(
     r"(?:(?<=\s)|^)(?:[A-Za-z]:\\[^\s>]{0,120}>)?(?:(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9})?fio(?:\.exe)?(?=\s)"
 )
+WINDOWS_PATH = re.compile(r"(?<=[=\s\":][A-Za-z])\\:[\\/][^\s\"';|&<>()]*|(?<=[=\s\":])\\\\[.?\w][^\s\"';|&<>()]*")
+r"""Matches the rest of a Windows path after its drive letter, such as `\:\t.dat`, or a device such as
+`\\.\PhysicalDrive1`. Windows shells leave the backslashes as they are."""
+_QUOTED_OR_PATH = re.compile(rf"(?P<quoted>'[^'\n]*')|{WINDOWS_PATH.pattern}")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=\s)[\^`](?=\s)")  # ^ of cmd.exe, ` of PowerShell
 _SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
 _DASHES = ("\u2013", "\u2014")
@@ -242,6 +246,7 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
 
 def _words(text: str) -> list[str]:
     joined = _WINDOWS_CALL.sub("fio", _CONTINUED.sub(" ", text))
+    joined = _QUOTED_OR_PATH.sub(lambda match: match["quoted"] or match[0].replace("\\", "\\\\"), joined)
     joined = _SUBSTITUTION.sub("$substituted", joined)  # `$(nproc)` has a value that the text does not show
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True

@@ -19,6 +19,7 @@ _ON_BY_DEFAULT = frozenset(
 )  # fmt: skip
 """Switches that are on by default, according to the HOWTO and options.c of fio 3.33."""
 
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
 _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
@@ -133,6 +134,11 @@ class Job:
 
 Jobs = tuple[Job, ...]
 """The jobs of one fio run, in order."""
+
+
+def is_windows_path(name: str) -> bool:
+    r"""True for a Windows path with a drive letter (`D:\t.dat`), a network path and a device (`\\.\PhysicalDrive1`)."""
+    return _WINDOWS.match(name) is not None
 
 
 def split_filenames(text: str) -> tuple[str, ...]:

@@ -111,3 +111,9 @@ def test_readonly_on_the_command_also_holds_for_its_job_files(tmp_path: Path) ->
         sources = read_sources(words, {}, {})
         found = {each.rule for source in sources for each in lint(source, Machine())}
         assert found & {"destroys-data"} == rules
+
+
+def test_a_windows_device_is_a_warning() -> None:
+    (found,) = _found("fio --name=a --rw=write --filename=\\\\.\\PhysicalDrive1")
+    assert found.severity == "warning" and "\\\\.\\PhysicalDrive1" in found.message
+    assert _found("fio --name=a --rw=write --filename=C\\:\\a:D\\:\\b") == []
