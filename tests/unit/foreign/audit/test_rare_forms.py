@@ -229,7 +229,7 @@ def test_the_block_of_dd_follows_from_its_count() -> None:
 
 
 def test_windows_paths_keep_their_backslashes() -> None:
-    text = "C:\\>fio --name=a --rw=read --size=1g --filename=C\\:\\a:D\\:\\b\n"
-    text += "  read: IOPS=100, BW=391MiB/s (410MB/s)(11GiB/30001msec)\n"
+    text = "C:\\>fio --name=a --rw=read --bs=4k --size=1g --filename=C\\:\\a:D\\:\\b\n"
+    text += "  read: IOPS=100k, BW=391MiB/s (410MB/s)(11.4GiB/30001msec)\n"
     (found,) = audit_text("x", text, Context())
     assert found.command is not None and "'--filename=C\\:\\a:D\\:\\b'" in found.command
