@@ -1,1 +1,1 @@
-"""Measure what poolproof itself costs, as ratios within one run: `make bench`."""
+"""Measure what poolproof itself costs, mostly as ratios within one run of `make bench`."""

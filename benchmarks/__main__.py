@@ -1,4 +1,4 @@
-"""Measure every claim and print a line for each. Exits with 1 if a limit is exceeded."""
+"""Measure every claim, and print a line for each. Exits with 1 if a limit is exceeded."""
 
 import contextlib
 import os
@@ -19,7 +19,10 @@ def _results() -> Iterator[Result]:
 
 
 def _print_all() -> bool:
-    """Print each line as soon as its claim is measured. Return True if all are within their limits."""
+    """Print a line for each claim as soon as it has been measured.
+
+    Return True if all claims are within their limits.
+    """
     kept = []
     for result in _results():
         print(result.line(), flush=True)

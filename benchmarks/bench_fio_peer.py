@@ -1,10 +1,13 @@
-"""Measure the same twelve cells with bench-fio and with poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
+"""Measure twelve cells with bench-fio and with poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
 
 bench-fio (from the package fio-plot) runs each cell once for a fixed time, 60 s by default. poolproof measures until
-each result is precise to within 3 %, with trials of at most the same length. Both use the same depth and size, direct
-I/O, and ext4 on a new emulated SSD. The SSD's speed does not change over time, so differences come from the programs.
-With `--dir DIR`, both measure in that directory, and the speed of its disk may change. Prints the time that each
-program took, and the difference for each cell.
+each result is precise to within 3 %, in trials of at most that length. Both use the same queue depth, file size
+and direct I/O, on ext4 on a new emulated SSD. The speed of this SSD does not change over time, so any difference comes
+from the programs.
+
+With `--dir DIR`, both programs measure in that directory instead, and the speed of its disk may change.
+
+Prints the time that each program took, and the difference between the results for each cell.
 """
 
 import argparse
@@ -43,13 +46,15 @@ workloads: {{none: {{rw: read, size: {_SIZE}}}}}
 """
 
 Place = tuple[str, str]
-"""Mode and block size."""
+"""An access mode and a block size."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The time and the results of one program: I/Os per second by cell, and half the interval if the program prints
-    one.
+    """The time that one program took, and its results.
+
+    `iops`: I/Os per second, keyed by cell.
+    `half`: half the width of the confidence interval, for cells for which the program prints one.
     """
 
     took_s: float
@@ -60,7 +65,7 @@ class Measured:
 
 
 def by_bench_fio(program: Path, target: Path, out: Path, seconds: int) -> Measured:
-    """Return bench-fio's run of the twelve cells."""
+    """Run the twelve cells with bench-fio."""
     argv = [str(program), "-d", str(target), "-t", "directory", "-s", _SIZE, "-o", str(out), "--destructive", "--quiet"]
     argv += ["-b", *BLOCKS, "-m", *MODES, "--iodepth", str(_DEPTH), "--numjobs", "1", "--time-based"]
     argv += ["--runtime", str(seconds)]
@@ -83,9 +88,12 @@ def _iops(report: Mapping[str, Any]) -> float:
 
 
 def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
-    """Return poolproof's run of the same cells. `layout` are the options that name the layout.
+    """Run the same cells with poolproof.
 
-    Raises: PoolproofError: it printed nothing.
+    `layout`: the command-line options that name the layout.
+
+    Raises:
+        PoolproofError: poolproof printed nothing.
     """
     modes, blocks = ",".join(MODES), ",".join(BLOCKS)
     argv = ["run", *layout]
@@ -101,8 +109,9 @@ def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
 
 
 def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
-    """Return the results and their intervals from the object of `--json`. A rate in bytes per second is converted to
-    I/Os per second, which is what bench-fio prints.
+    """Return the results and their confidence intervals from the JSON object that poolproof printed.
+
+    A rate in bytes per second is converted to I/Os per second, because bench-fio prints those.
     """
     cells = {_place(cell["workload"]): cell for cell in printed["cells"]}
     return Measured(
@@ -123,7 +132,7 @@ def _unit(place: Place, cell: Mapping[str, Any]) -> float:
 
 
 def _place(workload: str) -> Place:
-    """Return the mode and the block size in a name like `grid[rw=read,bs=4k]`."""
+    """Return the access mode and the block size in a name such as `grid[rw=read,bs=4k]`."""
     options = dict(part.split("=") for part in workload.partition("[")[2].rstrip("]").split(","))
     return options["rw"], options["bs"]
 
@@ -140,7 +149,7 @@ def _word(cell: Mapping[str, Any]) -> str:
 
 
 def lines(peer: Measured, ours: Measured) -> Iterator[str]:
-    """Yield the lines of the table and the two totals."""
+    """Yield the lines of the table, and a line with each program's total time."""
     yield "| cell | bench-fio, IOPS | poolproof, IOPS | ± | difference | poolproof says |\n|---|---|---|---|---|---|"
     for place, theirs in peer.iops.items():
         own = ours.iops.get(place)
@@ -153,7 +162,7 @@ def lines(peer: Measured, ours: Measured) -> Iterator[str]:
 
 
 def on_an_emulated_disk(program: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
-    """Run both, one after the other, each on a new emulated SSD. poolproof builds its own."""
+    """Run both programs, one after the other, each on a new emulated SSD. poolproof creates its own."""
     with standing(parse_campaign(_STANDING, "peer"), folder) as target:
         peer = by_bench_fio(program, target, folder / "peer", seconds)
     layout = ["--layout", f"here={_LAYOUT}", "--device", f"ssd=emulate:{_MODEL},{_DISK_SIZE}"]
@@ -161,14 +170,14 @@ def on_an_emulated_disk(program: Path, folder: Path, seconds: int) -> tuple[Meas
 
 
 def in_a_directory(program: Path, target: Path, folder: Path, seconds: int) -> tuple[Measured, Measured]:
-    """Run both, one after the other, in a folder of the directory."""
+    """Run both programs, one after the other, in a new folder inside the given directory."""
     with tempfile.TemporaryDirectory(prefix="bench-peer-", dir=target) as inside:
         peer = by_bench_fio(program, Path(inside), folder / "peer", seconds)
         return peer, by_poolproof(["--layout", f"here=dir {inside}"], folder / "run", seconds)
 
 
 def main() -> int:
-    """Measure with both. Returns 1 if bench-fio cannot be installed or the disk cannot be created."""
+    """Measure with both programs. Return 1 if bench-fio can't be installed or the disk can't be created."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_fio_peer", description=__doc__)
     parser.add_argument(
         "--seconds", type=int, default=60, help="of each cell of bench-fio, and at most of a trial [60]"

@@ -1,14 +1,18 @@
-"""Run all 657 cells of `cache-and-log` in a lab: `python -m benchmarks.bench_grid`; `--plan` prints only the time.
+"""Run all 657 cells of `cache-and-log` in a lab: `python -m benchmarks.bench_grid`.
 
-The original 648 cells of 180 s took 32.4 hours. A twentieth of that, 97 minutes, is the limit for everything: lab,
-builds, swaps, fills and drains. So every cell gets one trial with a target of 10 %. Some cells get a second one, which
-shows how much trials differ. The rest of the budget is spent on the goal, etcd.
+With `--plan`, only the expected time is printed.
 
-A write trial lasts three transaction groups. At 5 s each, the 441 write trials alone would exceed the limit, so groups
-last 1 s in this lab (zfs_txg_timeout=1). As in the original, nothing is exported and imported between trials: caches
-are warm, including cache devices, and reads from the ARC count. The ARC is 256 MiB (arc_max) and files are 512 MiB, so
-small sequential reads may be entirely in the ARC. (With 128 MiB, of which metadata used 114, OpenZFS 2.1.11 waited for
-space forever.) The campaign's question mentions all this. It is printed above the table and in the report.
+In the original benchmark, 648 cells of 180 s each took 32.4 hours. This benchmark must finish in a twentieth of that,
+97 minutes, including everything: starting the lab, building and converting layouts, filling files and draining. Each
+cell therefore gets one trial with a tolerance of 10 %. Some cells get a second trial, which shows how much trials vary.
+The rest of the budget is spent on the goal, etcd.
+
+A trial that writes lasts three transaction groups. If they lasted 5 s each, the 441 write trials alone would exceed the
+limit, so transaction groups last 1 s in this lab (zfs_txg_timeout=1). As in the original, pools are not exported and
+imported between trials: caches are warm, including cache devices, and reads from the ARC are accepted. The ARC is 256
+MiB (arc_max) and files are 512 MiB, so small sequential reads may come entirely from the ARC. (With an ARC of 128 MiB,
+of which metadata used 114 MiB, OpenZFS 2.1.11 waited for memory forever.) The campaign's question mentions all this. It
+is printed above the table and in the report.
 """
 
 import argparse
@@ -50,9 +54,9 @@ def grid(budget_s: float) -> Campaign:
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected duration of each part of a run in seconds.
+    """The expected duration of each part of the run, in seconds.
 
-    `other_s` is the time for everything except fio in each trial.
+    `other_s`: the time per trial for everything except fio.
     """
 
     reads: int
@@ -64,7 +68,7 @@ class Expected:
 
     @property
     def least_fio_s(self) -> float:
-        """Return how long fio runs if each trial is as short as possible, in seconds."""
+        """Return how long fio runs, in seconds, if each trial is as short as possible."""
         assert _MEASURE.until is not None, "it is asked above"
         return self.reads * _MEASURE.until.min_s + self.writes * max(_MEASURE.until.min_s, _TURNS * TXG_S)
 
@@ -74,16 +78,16 @@ class Expected:
 
     @property
     def least_s(self) -> float:
-        """Return how long everything takes before the rest of the budget is spent, in seconds."""
+        """Return the time, in seconds, that everything takes except the trials that use up the rest of the budget."""
         return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.other_s
 
     @property
     def most_other_s(self) -> float:
-        """Return how many seconds per trial, without fio, the limit allows."""
+        """Return the time per trial, in seconds and without fio, that the limit leaves."""
         return (LIMIT_S - self.lab_s - self.layouts * self.build_s - self.least_fio_s) / self.trials
 
     def lines(self) -> Iterator[str]:
-        """Yield the expected times, part by part."""
+        """Yield the expected time of each part of the run."""
         yield f"{self.trials} cells: {self.reads} read, {self.writes} write"
         yield f"  fio, at least: {format_duration(self.least_fio_s)}"
         yield f"  everything else, {self.other_s:g} s per trial: {format_duration(self.trials * self.other_s)}"
@@ -95,7 +99,7 @@ class Expected:
 
 
 def expected(campaign: Campaign, other_s: float, build_s: float, lab_s: float) -> Expected:
-    """Return the expected time of what the campaign asks for. etcd writes a log too."""
+    """Return the expected time for what the campaign requires. The etcd workload counts as one that writes."""
     writes = sum(map(_writes, campaign.workloads))
     layouts = len(campaign.layouts)
     reads = len(campaign.workloads) - writes
@@ -107,7 +111,7 @@ def _writes(workload: Workload) -> bool:
 
 
 def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]:
-    """Yield the time of each part of a run, compared with the limit and the original schedule."""
+    """Yield the time that each part of a run took, compared with the limit and with the original schedule."""
     trials, begun_s = run.trials(), datetime.fromisoformat(run.record().begun_at).timestamp()
     parts = dict.fromkeys(part for trial in trials for part in trial.seconds)
     sums = {part: sum(trial.seconds.get(part, 0.0) for trial in trials) for part in parts}
@@ -124,7 +128,7 @@ def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]
 
 
 def known(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield the number of cells with a result, with an interval and with the requested precision, and the verdicts."""
+    """Yield the numbers of cells with a result, with an interval and with the required precision, and the verdicts."""
     intervals = [cell for cell in cells if cell.figure is not None and cell.figure.low is not None]
     settled = sum(not cell.did_not_converge for cell in intervals)
     yield f"  {measured(cells)} with a result, {len(intervals)} with an interval, {settled} precise to within 10 %"
@@ -138,7 +142,10 @@ def measured(cells: Sequence[Cell]) -> int:
 
 
 def main() -> int:
-    """Print the expected time, run the grid, print its times. Return 1 if it took too long or a cell has no result."""
+    """Print the expected time, run the grid, and print how long it took.
+
+    Return 1 if it took too long, or if a cell has no result.
+    """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_grid", description=__doc__)
     parser.add_argument("--plan", action="store_true", help="only print the expected time")
     parser.add_argument("--other", type=float, default=4.0, help="expected seconds per trial, except for fio [4]")

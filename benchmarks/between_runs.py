@@ -1,12 +1,12 @@
-"""Simulate comparisons of two runs between which nothing changed: `python -m benchmarks.between_runs [COMPARISONS]`.
+"""Simulate comparisons of two equally fast runs: `python -m benchmarks.between_runs [COMPARISONS]`.
 
-A run has 24 or 4 cells with three trials each, which vary by 3 %. The results of a cell also vary between runs, by 5 %.
-Both deviations differ from cell to cell: σ is the standard deviation of their logarithms. Two runs are compared, with a
-number of earlier runs of the first one at hand.
+A run has 24 or 4 cells with three trials each, which vary by 3 %. The results of a cell also vary by 5 % from run to
+run. Both standard deviations differ from cell to cell: σ is the standard deviation of their logarithms. The older of
+the two runs may have a number of earlier runs, from which the between-run variance is estimated.
 
-Printed for each number of earlier runs: the share of comparisons in which at least one cell is called faster or slower
-although nothing changed, the share of 95 % intervals that contain the truth, and the share of cells with a planted
-difference of 50 % that are found.
+For each number of earlier runs, the table shows the share of comparisons in which at least one cell is reported as
+faster or slower although nothing changed, the share of 95 % confidence intervals that contain the true value, and the
+share of cells with an added difference of 50 % in which it is found.
 """
 
 import math
@@ -26,7 +26,7 @@ _COUNTS = (0, 1, 2, 3, 6, 12)
 
 @dataclass(frozen=True)
 class Found:
-    """The shares for a number of earlier runs."""
+    """The results for one number of earlier runs, as shares."""
 
     false: float
     coverage: float
@@ -34,7 +34,7 @@ class Found:
 
 
 def simulate(earlier: int, comparisons: int, cells: int = CELLS, sigma: float = 0.3) -> Found:
-    """Return the shares over this number of simulated comparisons."""
+    """Return the results of this number of simulated comparisons."""
     rng = random.Random(_SEED)
     false = covered = found = 0
     for _ in range(comparisons):
@@ -63,7 +63,7 @@ def _run(rng: random.Random, noises: list[float], betweens: list[float]) -> list
 
 
 def main() -> None:
-    """Print the table of docs/compare.md."""
+    """Print the table in docs/compare.md."""
     comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print("| cells | σ | earlier runs | false winner | coverage | 50 % found |")
     print("|---|---|---|---|---|---|")

@@ -1,4 +1,4 @@
-"""Compare a campaign of 12 cells of 1 s on `dir` with a shell loop that runs the same fio commands, in turn."""
+"""Compare a campaign of 12 one-second cells on `dir` with a shell loop that runs the same fio commands in turn."""
 
 import shutil
 import statistics
@@ -35,7 +35,7 @@ for job in "$1"/job-*.fio; do fio --output-format=json+ --output="$1/fio.json" -
 
 
 def measure() -> Result:
-    """Return the ratio of the median wall times."""
+    """Return the ratio of the median wall times of both."""
     with _folder() as folder:
         campaign = folder / "campaign.yaml"
         (folder / "data").mkdir()
@@ -66,14 +66,17 @@ def _folder() -> Iterator[Path]:
 
 
 def _poolproof(folder: Path, campaign: Path, number: int) -> float:
-    """Return the seconds of one `poolproof run`, from program start to end."""
+    """Return how many seconds one `poolproof run` takes, from the start to the end of the program."""
     argv = [str(Path(sys.executable).with_name("poolproof")), "run", str(campaign)]
     argv += ["--out", str(folder / f"run-{number}"), "--work", str(folder), "--json"]
     return process.run(argv, timeout_s=_TIME_LIMIT_S).elapsed_s
 
 
 def _loop(folder: Path) -> float:
-    """Return the seconds of the shell loop. Its files do not exist yet, so it fills them as a run does."""
+    """Return how many seconds the shell loop takes.
+
+    Its test files do not exist yet, so it fills them as poolproof does.
+    """
     for directory in (folder / "bare").iterdir():
         shutil.rmtree(directory)
         directory.mkdir()
@@ -83,7 +86,7 @@ def _loop(folder: Path) -> float:
 
 
 def _write_loop(folder: Path, campaign: Path) -> None:
-    """Write the job files of the loop: a fill job for each set of files, then the twelve jobs."""
+    """Write the job files for the shell loop: a fill job for each set of files, then the twelve measured jobs."""
     asked = parse_campaign(campaign.read_text(), str(campaign))
     place = folder / "bare" / "files"
     place.mkdir(parents=True)

@@ -1,7 +1,7 @@
 """Print the tables of the experiments' runs: `python -m benchmarks.experiments 2.1=RUN 2.3=RUN … --write PAGE.md`.
 
-Runs of one campaign are in one table, with a line for each label. In a page, the table of a campaign is between `<!--
-table: NAME -->` and `<!-- end -->`, together with the command that made it.
+Runs of the same campaign are in one table, with one line per label. In a page, a campaign's table is between `<!--
+table: NAME -->` and `<!-- end -->`, together with the command that created it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ _NONE = "–"
 
 @dataclass(frozen=True)
 class Labelled:
-    """A run with its claims, and the label at the head of its columns."""
+    """A run with the results of its claims, and the label of its columns in the table."""
 
     label: str
     run: LoadedRun
@@ -30,9 +30,11 @@ class Labelled:
 
 
 def labelled(text: str) -> Labelled:
-    """Parse `2.1=runs/mirror-reads-20261121-1930`.
+    """Parse a label and a run, such as `2.1=runs/mirror-reads-20261121-1930`.
 
-    Raises: RunError: the run does not exist. ValueError: the label is missing.
+    Raises:
+        RunError: the run does not exist.
+        ValueError: the label is missing.
     """
     label, _, path = text.partition("=")
     if not path:
@@ -42,7 +44,7 @@ def labelled(text: str) -> Labelled:
 
 
 def page_with(text: str, tables: dict[str, str]) -> str:
-    """Return the page with the tables inserted. The table of a campaign that is not given stays unchanged."""
+    """Return the page with the tables inserted. A table without a new version stays unchanged."""
 
     def filled(match: re.Match[str]) -> str:
         name = match[1]
@@ -52,7 +54,7 @@ def page_with(text: str, tables: dict[str, str]) -> str:
 
 
 def tables_of(runs: Sequence[Labelled]) -> dict[str, str]:
-    """Return the results and the claims of each campaign as tables."""
+    """Return the tables with the results and the claims, keyed by campaign."""
     names = dict.fromkeys(each.run.campaign.name for each in runs)
     by_name = {name: [each for each in runs if each.run.campaign.name == name] for name in names}
     return {name: "\n\n".join(_blocks(group)) for name, group in by_name.items()}
@@ -82,13 +84,13 @@ def _figure(cell: Cell) -> str:
 
 
 def _verdict(cell: Cell) -> str:
-    """Return the verdict; if it is not sound, also the rule with the strongest effect on the cell's metric."""
+    """Return the verdict. If it is not `sound`, add the rule with the most serious finding on the cell's metric."""
     rules = [found.rule for found in cell.findings if found.is_about(cell.metric)]
     return cell.verdict if cell.verdict == "sound" or not rules else f"{cell.verdict}: {rules[0]}"
 
 
 def _ratio(cell: Cell) -> str:
-    """Return the bytes that the disks moved per byte that they should have moved, for each direction that fio used."""
+    """Return the bytes that the disks moved divided by the bytes expected, for reads and writes separately."""
     found = cell.account
     if found is None:
         return _NONE

@@ -1,14 +1,14 @@
-"""Simulate how often equal layouts get a false winner: `python -m benchmarks.false_winners [RUNS]`.
+"""Simulate how often one of two equal layouts is reported as faster: `python -m benchmarks.false_winners [RUNS]`.
 
-Two layouts run the same workloads. The trials of a cell vary by 3 %, but by another amount in each cell: σ is the
-standard deviation of the logarithm of the cell's own deviation. A trial is a series of autocorrelated rates. With
-several builds, part of the variance is between builds, and the mean of a build is one sample
-(`statistics/build_samples.py`). The prior comes from the cells of the simulated run, as in a real one. `until` repeats
-trials until each cell is precise to within 3 %, with two to six trials.
+Two layouts run the same workloads. The trials of a cell vary by about 3 %. Their standard deviation differs from cell
+to cell: σ is the standard deviation of its logarithm. A trial is a series of autocorrelated rates. If there are several
+builds, part of the variance is between builds, and the mean of each build is one sample
+(`statistics/build_samples.py`). As in a real run, the typical variance is estimated from the cells of the simulated
+run. With `until`, trials are repeated until each cell is precise to within 3 %, at least two and at most six times.
 
-Printed for each row: the share of runs in which at least one cell is called faster or slower although the layouts are
-equal, the share of 95 % intervals of a cell's ratio that contain the truth, and the share of cells with a planted
-difference of 5 and 20 % that are found. The effect is the one of `compare --effect`.
+Each row of the table shows the share of runs in which at least one cell is reported as faster or slower although the
+layouts are equal, the share of 95 % confidence intervals of a cell's ratio that contain the true value, and the share
+of cells with an added difference of 5 or 20 % in which it is found. The effect is that of `compare --effect`.
 """
 
 import math
@@ -31,7 +31,10 @@ _PLANTED = (0.05, 0.2)
 
 @dataclass(frozen=True)
 class Setting:
-    """A row of the table. `trials` is the number of trials of a build; None for `until`."""
+    """A row of the table.
+
+    `trials`: the number of trials per build, or None for `until`.
+    """
 
     cells: int
     trials: int | None
@@ -41,14 +44,17 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """Return the first columns of the row."""
+        """Return the first columns of the row, as text."""
         trials = "2..6, until" if self.trials is None else str(self.trials)
         return f"{self.cells} | {trials} | {self.builds} | {self.sigma:g} | {100 * self.effect:g} %"
 
 
 @dataclass(frozen=True)
 class Found:
-    """The shares of a row. `power` has a share for each planted difference."""
+    """The results in a row, as shares.
+
+    `power`: the share of added differences that were found, for each size of difference.
+    """
 
     false: float
     coverage: float
@@ -56,7 +62,7 @@ class Found:
 
     @property
     def text(self) -> str:
-        """Return the last columns of the row."""
+        """Return the last columns of the row, as text."""
         power = " | ".join(f"{100 * share:.0f}%" for share in self.power)
         return f"{100 * self.false:.1f}% | {100 * self.coverage:.1f}% | {power}"
 
@@ -72,7 +78,7 @@ SETTINGS = (
 
 
 def simulate(setting: Setting, runs: int) -> Found:
-    """Return the shares over this number of simulated runs."""
+    """Return the results of this number of simulated runs."""
     rng = random.Random(_SEED)
     false = covered = tested = 0
     found = [0] * len(_PLANTED)
@@ -110,7 +116,10 @@ def _mean(samples: Samples, prior: VariancePrior | None) -> LogMean | None:
 
 
 def _prior(cells: Sequence["_Cell"], setting: Setting) -> VariancePrior | None:
-    """Return the prior from all cells; with a single trial, from sixteen cells that have a second one."""
+    """Return the typical variance, estimated from all cells.
+
+    With a single trial, use sixteen cells with a second trial.
+    """
     if setting.trials != 1 or setting.builds > 1:
         return fit_prior(each.samples.values for each in cells)
     for each in cells[:16]:
@@ -119,7 +128,7 @@ def _prior(cells: Sequence["_Cell"], setting: Setting) -> VariancePrior | None:
 
 
 class _Cell:
-    """A cell whose true rate is 1."""
+    """A simulated cell whose true rate is 1."""
 
     def __init__(self, rng: random.Random, deviation: float, setting: Setting) -> None:
         self._rng, self._deviation, self._builds = rng, deviation, setting.builds
@@ -130,12 +139,12 @@ class _Cell:
             self._run_build()
 
     def run_one(self) -> None:
-        """Add a trial of the only build."""
+        """Add a trial to a cell with a single build."""
         self._add(0.0)
 
     @property
     def samples(self) -> Samples:
-        """Return the trials of the only build, or the means of the builds, as for a real cell."""
+        """Return the cell's samples: its trials if there is one build, otherwise the means of the builds."""
         values = [each.mean for each in self.trials]
         if self._builds == 1:
             return Samples(tuple(values), least_count=self._least_count)
@@ -155,7 +164,7 @@ class _Cell:
 
 
 def _series(rng: random.Random, level: float) -> Iterator[float]:
-    """Yield the rates of a trial: an autoregressive series around its level."""
+    """Yield the rates during a trial: an autoregressive series around the trial's level."""
     now = rng.gauss(0, _WITHIN)
     for _ in range(_SECONDS):
         now = _CORRELATION * now + rng.gauss(0, _WITHIN * math.sqrt(1 - _CORRELATION**2))
@@ -163,7 +172,7 @@ def _series(rng: random.Random, level: float) -> Iterator[float]:
 
 
 def main() -> None:
-    """Print the table of docs/compare.md."""
+    """Print the table in docs/compare.md."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print("| cells | trials | builds | σ | effect | false winner | coverage | 5 % found | 20 % found |")
     print("|---|---|---|---|---|---|---|---|---|")

@@ -1,4 +1,4 @@
-"""Measure how long fio-plot takes to draw graphs: `python -m benchmarks.fio_plot 648` draws all of them."""
+"""Measure how long fio-plot takes to draw graphs: `python -m benchmarks.fio_plot 648` draws 648 of them."""
 
 import contextlib
 import json
@@ -26,14 +26,17 @@ _LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Peer:
-    """The wall time and processor time that fio-plot needed for `drawn` graphs, in seconds."""
+    """The wall time and the processor time, in seconds, that fio-plot took to draw `drawn` graphs."""
 
     drawn: int
     seconds: float
     busy_s: float
 
     def words(self, graphs: int) -> str:
-        """Return the time for that many graphs, extrapolated from those drawn. Each is a separate process."""
+        """Return the time for this number of graphs as text.
+
+        It is extrapolated from the graphs that were drawn, because each is drawn by a separate process.
+        """
         each = graphs / self.drawn
         what = f"fio-plot {VERSION} takes {format_duration(each * self.seconds)} for {graphs} of its graphs"
         busy = f"{format_duration(each * self.busy_s)} of the processors"
@@ -41,7 +44,7 @@ class Peer:
 
 
 def drawn(graphs: int) -> Peer | None:
-    """Draw that many bar charts of six points each with fio-plot. Returns None if it cannot be installed."""
+    """Draw this number of bar charts with fio-plot, with six points each. None if fio-plot can't be installed."""
     program = installed("fio-plot")
     if program is None:
         return None
@@ -70,7 +73,7 @@ def _draw(program: Path, results: Path, mode: str) -> None:
 
 
 def _write(folder: Path, mode: str) -> Path:
-    """Write six results with the file names that bench-fio uses."""
+    """Write six result files with the names that bench-fio gives them."""
     folder.mkdir()
     chance = random.Random(3)
     for depth in _DEPTHS:
@@ -82,7 +85,10 @@ def _write(folder: Path, mode: str) -> Path:
 
 
 def installed(name: str) -> Path | None:
-    """Return a program of the fio-plot package, in a separate environment that is kept between runs."""
+    """Return the path of a program in the fio-plot package, or None if the package can't be installed.
+
+    The package is installed in a separate environment, which is kept for later calls.
+    """
     home = Path.home() / ".cache" / "poolproof" / f"fio-plot-{VERSION}"
     program = home / "bin" / name
     if not program.exists():

@@ -1,5 +1,6 @@
-"""Generate run directories of any size without measuring: plausible results, byte accounting and samples from a fixed
-seed.
+"""Generate run directories of any size without measuring.
+
+They contain plausible results, byte accounting and samples, generated from a fixed random seed.
 """
 
 import math
@@ -60,7 +61,7 @@ _BEGAN_S = 1_795_300_000.0
 
 @dataclass(frozen=True)
 class _Speed:
-    """The speed of one disk of a layout: I/Os per second for small I/Os, bytes per second for large ones."""
+    """The speed of one disk of a layout: I/Os per second for small I/Os, and bytes per second for large ones."""
 
     iops: float
     bytes_per_s: float
@@ -71,9 +72,9 @@ _NVME = _Speed(iops=40_000, bytes_per_s=1.9e9)
 
 
 def make_run(path: Path, *, trials: int = 3, with_files: int = 3, seed: int = 6) -> Path:
-    """Write a finished run of 648 cells, about one in eleven of them refuted.
+    """Write a finished run of 648 cells, of which about one in eleven is refuted.
 
-    The first `with_files` trials of each cell also have their job, evidence and samples.
+    For the first `with_files` trials of each cell, the job, the evidence and the samples are also written.
     """
     text = CAMPAIGN.replace("TRIALS", str(trials))
     campaign = parse_campaign(text, "generated")
@@ -110,7 +111,7 @@ def _record(text: str) -> RunRecord:
 def _trials(campaign: Campaign, chance: random.Random, trials: int) -> Iterator[Trial]:
     for layout in campaign.layouts:
         for workload in campaign.workloads:
-            bad = layout.name == "mirror" or "crypt" in layout.name  # the others stay in the ranking
+            bad = layout.name == "mirror" or "crypt" in layout.name  # so that the other layouts stay in the ranking
             refuted = chance.random() < 0.09 and bad
             for number in range(1, trials + 1):
                 yield _trial(layout, workload, number, chance, refuted=refuted)
@@ -159,8 +160,9 @@ def _trial(layout: Layout, workload: Workload, number: int, chance: random.Rando
 
 
 def _iops(layout: str, mode: str, block: int, *, sync: bool) -> float:
-    """Return the IOPS of a mirror of hard disks. A cache speeds up reads, a log speeds up synchronous writes,
-    encryption costs some of it.
+    """Return the IOPS of a mirror of hard disks.
+
+    A cache device speeds up reads, a log device speeds up synchronous writes, and encryption slows both down.
     """
     small, large = _DISK.iops, _DISK.bytes_per_s
     if "read" in mode and "cache" in layout:
@@ -238,7 +240,7 @@ def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
 
 
 def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
-    """Return counters that grow to the accounted bytes, with noise, and with a pause before fio starts."""
+    """Yield counters that grow to the trial's accounted bytes, with noise, after a pause before fio starts."""
     steps = [0.0] * 5 + [chance.uniform(0.7, 1.3) for _ in range(_TICKS)] + [0.0] * 4
     whole, done = sum(steps), 0.0
     for number, step in enumerate(steps):
@@ -250,7 +252,7 @@ def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
 
 
 def _stretches(trial: Trial) -> Iterator[LatencyInterval]:
-    """Return latencies around the median, one for each I/O of an interval, with a few slow ones."""
+    """Yield latency intervals with one latency per I/O, around the median and with a few slow I/Os."""
     figures = trial.figures
     assert figures is not None and figures.iops is not None and figures.p50_ns is not None
     begins_s = _BEGAN_S + 0.5

@@ -33,7 +33,10 @@ print(used.ru_utime + used.ru_stime, wall_s, used.ru_maxrss * 1024 / 1e6)
 
 
 def measure() -> list[Result]:
-    """Return wall times divided by their limits: the shortest of several, because other work lengthens them."""
+    """Return wall times in relation to their limits.
+
+    Each is the shortest of several, because other work on the machine lengthens them.
+    """
     folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
     try:
         return [*_of_files(folder), *_of_log(folder)]
@@ -43,7 +46,7 @@ def measure() -> list[Result]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """The cost of one import: processor seconds, wall seconds and megabytes (10^6 bytes)."""
+    """The cost of one import: processor time and wall time in seconds, and memory in megabytes (10^6 bytes)."""
 
     busy_s: float
     wall_s: float
@@ -74,7 +77,7 @@ def _time(name: str, costs: Sequence[_Cost], limit_s: float, of_what: str) -> Re
 
 
 def _import(source: Path, out: Path) -> _Cost:
-    """Run the import in a separate process without other children."""
+    """Run the import in a separate process, so that its memory can be measured."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, "import", str(source), "--out", str(out)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S)
@@ -82,7 +85,7 @@ def _import(source: Path, out: Path) -> _Cost:
 
 
 def _write_tree(tree: Path) -> int:
-    """Write results as bench-fio does, and return their mean length."""
+    """Write results in the way that bench-fio does, and return the mean size of a file in bytes."""
     chance = random.Random(1)
     total = 0
     for index in range(_FILES):
@@ -98,7 +101,7 @@ def _write_tree(tree: Path) -> int:
 
 
 def fio_document(mode: str, bs: str, depth: int, index: int, chance: random.Random) -> dict[str, object]:
-    """Return the output of a run of fio 3.33: 60 s at depth / latency I/Os per second."""
+    """Return the JSON output of a 60 s run of fio 3.33, with depth / latency I/Os per second."""
     options = {"name": "bench", "rw": mode, "bs": bs, "iodepth": str(depth), "numjobs": "1", "direct": "1",
                "ioengine": "libaio", "size": "100g", "runtime": "60", "filename": "/mnt/pool/file"}  # fmt: skip
     reads = {"randrw": ("read", "write")}.get(mode, (mode.removeprefix("rand"),))
@@ -147,7 +150,7 @@ def _latency(count: int, mean_ns: float) -> dict[str, object]:
 
 
 def _write_log(path: Path) -> None:
-    """Write completion latencies of random reads, one per line."""
+    """Write a log of random reads' completion latencies, one per line."""
     chance = random.Random(2)
     values = [int(chance.lognormvariate(11.5, 0.6)) for _ in range(100_000)]
     with path.open("w", encoding="utf-8") as file:

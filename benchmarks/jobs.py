@@ -2,14 +2,13 @@
 
     python -m benchmarks.jobs [FOLDER]
 
-FOLDER (by default benchmarks/labelled_jobs) contains two files with one job per line, in three columns with a `|`
-between them:
+FOLDER (default: benchmarks/labelled_jobs) contains two files with one job per line, in three columns separated by `|`:
 
-    good.txt    where the job was seen | lint's options that describe the target | the job
-    traps.txt   the wanted findings    | the same                                | the job
+    good.txt    where the job was found | options of lint that describe the target | the job
+    traps.txt   the expected findings   | the same                                 | the job
 
-`\\n` in a job is a line break. An alarm is an error or a warning. `destroys-data` does not count as one: it warns about
-every write to a device that lint cannot look at. Exits with 1 if a goal is not reached.
+`\\n` in a job stands for a line break. An alarm is an error or a warning. `destroys-data` does not count as an alarm,
+because it warns about every write to a device that lint can't examine. Exits with 1 if a goal is not reached.
 """
 
 import shlex
@@ -33,7 +32,7 @@ _LEAST_FOUND = 0.95
 
 @dataclass(frozen=True)
 class _Described:
-    """A target that only lint's options describe."""
+    """A target about which nothing is known except lint's options."""
 
     known: Target | None
 
@@ -49,7 +48,10 @@ class _Described:
 
 @dataclass(frozen=True)
 class LintedJob:
-    """A labelled job and lint's findings. `label` is where the job was seen, or the wanted findings."""
+    """A labelled job and lint's findings.
+
+    `label`: where the job was found, or the expected findings.
+    """
 
     label: str
     text: str
@@ -57,12 +59,12 @@ class LintedJob:
 
     @property
     def alarms(self) -> tuple[Diagnostic, ...]:
-        """The errors and warnings, without those about data on devices."""
+        """The errors and warnings, except those about data on devices."""
         return tuple(each for each in self.found if each.severity != "note" and each.rule != _SAFETY)
 
     @property
     def has_wanted(self) -> bool:
-        """True if one of the wanted findings was reported."""
+        """True if at least one of the expected findings was reported."""
         return any(each.rule in self.label.split(",") for each in self.found)
 
 

@@ -1,4 +1,7 @@
-"""Generated series with a known true mean, which imitate what disks do. The mean is 100 unless stated otherwise."""
+"""Generated series of rates with a known true mean, which imitate what disks do.
+
+The mean is 100 unless a docstring says otherwise.
+"""
 
 import math
 import random
@@ -7,12 +10,15 @@ from dataclasses import dataclass
 
 INTERVAL_S = 0.1
 LONGEST = 1800
-"""Samples of 180 s."""
+"""The number of samples in 180 s."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of series. `truth` is its long-run mean; None if it has none, so no interval is valid."""
+    """A kind of series.
+
+    `truth`: its long-run mean. None if it does not have one, so that no interval is valid.
+    """
 
     name: str
     make: Callable[[random.Random], list[float]]
@@ -20,7 +26,7 @@ class Kind:
 
 
 def correlated(rng: random.Random, phi: float, deviation: float, mean: float = 100.0) -> list[float]:
-    """Return an AR(1) series with this marginal deviation: white noise for phi 0."""
+    """Return an AR(1) series with this marginal standard deviation. With a `phi` of 0, it is white noise."""
     step = deviation * math.sqrt(1 - phi * phi)
     level, values = rng.gauss(0, deviation), []
     for _ in range(LONGEST):
@@ -30,22 +36,25 @@ def correlated(rng: random.Random, phi: float, deviation: float, mean: float = 1
 
 
 def _drift(rng: random.Random) -> list[float]:
-    """Return a series that falls by 10 % a minute."""
+    """Return a series that falls by 10 % per minute."""
     return [value - 10 * at / 600 for at, value in enumerate(correlated(rng, 0.3, 3, 120))]
 
 
 def _step(rng: random.Random) -> list[float]:
-    """Return the rate of a disk whose cache is full after 20 s: it falls from 150 to 100."""
+    """Return the rate of a disk whose cache is full after 20 s, so that the rate falls from 150 to 100."""
     return [value + (50 if at < 200 else 0) for at, value in enumerate(correlated(rng, 0.3, 8))]
 
 
 def _warm_up(rng: random.Random) -> list[float]:
-    """Return a series that starts at 40 % and approaches its rate with a time constant of half a second."""
+    """Return a series that starts at 40 % of its rate and approaches it with a time constant of half a second."""
     return [value * (1 - 0.6 * math.exp(-at / 5)) for at, value in enumerate(correlated(rng, 0.3, 2))]
 
 
 def _bursts(rng: random.Random) -> list[float]:
-    """Return a series with stalls of 0.3 s, one in 3 s on average, at a tenth of the rate; the mean of both is 100."""
+    """Return a series with stalls of 0.3 s, during which the rate is a tenth.
+
+    There is a stall every 3 s on average. The overall mean is 100.
+    """
     full = 100 / (1 - 0.9 * 0.3 / 3.3)
     values, stalled = correlated(rng, 0.0, 3, full), rng.random() < 0.3 / 3.3
     for at in range(LONGEST):
@@ -56,7 +65,7 @@ def _bursts(rng: random.Random) -> list[float]:
 
 
 def _two_speeds(rng: random.Random) -> list[float]:
-    """Return a series that alternates between 70 and 130, each for 4 s on average."""
+    """Return a series that alternates between 70 and 130, staying at each for 4 s on average."""
     level, values = rng.choice((-30, 30)), correlated(rng, 0.0, 3)
     for at in range(LONGEST):
         values[at] += level
@@ -65,8 +74,9 @@ def _two_speeds(rng: random.Random) -> list[float]:
 
 
 def _sawtooth(rng: random.Random) -> list[float]:
-    """Return a series with a transaction group every 2 s: the full rate, then 0.4 s at a quarter of it, with a random
-    phase.
+    """Return a series like that of a disk with a transaction group every 2 s.
+
+    During the last 0.4 s of each group, the rate is only a quarter. The phase is random.
     """
     phase, values = rng.randrange(20), correlated(rng, 0.0, 2, 100 / 0.85)
     return [value * (0.25 if (at + phase) % 20 >= 16 else 1) for at, value in enumerate(values)]

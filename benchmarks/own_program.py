@@ -1,4 +1,4 @@
-"""Run poolproof from another program. If that program is stopped, poolproof gets time to clean up."""
+"""Run poolproof from another program. If that program is stopped, poolproof has time to clean up."""
 
 import subprocess
 import sys
@@ -9,9 +9,10 @@ _ENDING_S = 120.0
 
 
 def poolproof(words: Sequence[str], limit_s: float, *, keep: bool = False) -> tuple[int, str]:
-    """Return the exit code, and the output if it is captured.
+    """Run poolproof, and return its exit code and, with `keep`, its output.
 
-    Raises: subprocess.TimeoutExpired: it took longer; it was terminated, and its cleanup has finished.
+    Raises:
+        subprocess.TimeoutExpired: poolproof took too long. It was terminated, and has finished its cleanup.
     """
     argv = [str(Path(sys.executable).with_name("poolproof")), *words]
     with subprocess.Popen(argv, stdout=subprocess.PIPE if keep else None, text=True) as process:

@@ -1,4 +1,4 @@
-"""Feed a recorded or generated series to the stopping rule, checkpoint by checkpoint, as in a live trial."""
+"""Apply the stopping rule to a recorded or generated series, one checkpoint after another, as in a real trial."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from poolproof.stopping.model import RateSeries, StoppingDecision, StoppingRule
 
 
 def play(values: Sequence[float], interval_s: float, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision that ends the trial, or the one at the end of the series if that comes first."""
+    """Return the decision that ends the trial, or the decision at the end of the series if that comes first."""
     known, asked_s = tuple(values), rule.least_s
     while True:
         count = min(len(known), math.ceil(asked_s / interval_s - 1e-9))

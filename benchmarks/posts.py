@@ -2,15 +2,15 @@
 
     python -m benchmarks.posts [FOLDER]
 
-FOLDER (by default `shared/cases/posts` next to the repository or above it) contains texts and `expected.json`, which
-lists the results of each text:
+FOLDER (default: `shared/cases/posts` next to or above the repository) contains texts and `expected.json`, which lists
+the expected results of each text:
 
     {"07.txt": {"kind": "control", "results": [{"line": 15, "kind": "control", "expect": ["sound", "unproven"],
                 "figures": {"direction": "write", "iops": 7801.0, "bw": 31953920.0}}]}}
 
-A value counts as found if the audit reports the same direction with the same IOPS and bandwidth, at most 1.5 % apart: a
-text gives three digits. A value is misread if the audit reports other numbers at its line, and missed if it reports
-nothing there. Exits with 1 if a goal is not reached.
+A value counts as found if the audit reports the same IOPS and bandwidth for the same direction (read or write). They
+may differ by up to 1.5 %, because the texts contain only three digits. A value counts as misread if the audit reports
+other numbers for its line, and as missed if it reports nothing for that line. Exits with 1 if a goal is not reached.
 """
 
 import json
@@ -37,7 +37,7 @@ _MOST_DOUBTED_CONTROLS = 0.02
 
 @dataclass(frozen=True)
 class Labelled:
-    """One labelled value, and what the audit said about it: a verdict, `misread` or `missed`."""
+    """A labelled value, and what the audit said about it: a verdict, `misread` or `missed`."""
 
     text: str
     kind: str
@@ -48,12 +48,12 @@ class Labelled:
 
     @property
     def is_right(self) -> bool:
-        """True if the verdict is one of the wanted verdicts."""
+        """True if the verdict is one of those that the label expects."""
         return self.said in self.wanted
 
 
 def judged(folder: Path) -> list[Labelled]:
-    """Audit every text in the folder and return its labelled values. Results without a label count as `extra`."""
+    """Audit every text in the folder, and return the labelled values. Results without a label get the kind `extra`."""
     labels = json.loads((folder / _LABELS).read_text())
     found: list[Labelled] = []
     for name, label in labels.items():
@@ -99,7 +99,7 @@ def _unmatched(values: Iterable[tuple[Audited, str]], label: Mapping[str, Any]) 
 
 
 def table(found: Sequence[Labelled]) -> list[str]:
-    """Return the lines of the confusion table: one row per label, one column per verdict."""
+    """Return the lines of the confusion table, with one row per label and one column per verdict."""
     rows = [f"{'label':<10}" + "".join(f"{name:>10}" for name in (*_VERDICTS, "all"))]
     for kind in ("control", "trap", "either", "extra"):
         said = Counter(each.said for each in found if each.kind == kind)
@@ -135,9 +135,9 @@ def _details(found: Iterable[Labelled]) -> Iterable[str]:
 
 
 def posts_folder(arguments: Sequence[str], repository: Path) -> Path:
-    """Return the folder to read: the one named, or the nearest `shared/cases/posts` next to or above the repository.
+    """Return the given folder, or else the nearest `shared/cases/posts` next to or above the repository.
 
-    Exits with a message if there is none, or if it has no labels.
+    Exits with a message if the folder does not exist or contains no labels.
     """
     candidates = [Path(each) for each in arguments[:1]] or [parent / _BESIDE for parent in repository.parents]
     folder = next((each for each in candidates if (each / _LABELS).is_file()), None)

@@ -3,8 +3,9 @@
     python -m benchmarks.proof              # a line for each trial; exits with 1 if a verdict is not the expected one
     python -m benchmarks.proof --markdown   # the table in docs/verdicts.md
 
-The controls are trials that measured the disks as the job meant to, and must stay `sound`. The others measured
-something else. Their numbers are measured where a comment says so, otherwise they follow from the layout.
+The controls are trials that measured the disks, as their jobs were meant to. Their verdict must be `sound`. All other
+trials measured something other than the disks. If a comment says so, a trial's numbers were actually measured.
+Otherwise, they follow from the layout.
 """
 
 import sys
@@ -33,7 +34,10 @@ _ZFS_LOG = replace(_ZFS, zfs=replace(_ZFS_FACTS, has_log=True, log_devices=("log
 
 @dataclass(frozen=True)
 class Use:
-    """What the disks did: requests, merged requests, bytes. `write` has the bytes at the end and once drained."""
+    """What the disks did: requests, merged requests and bytes.
+
+    `write`: the bytes written at the end of the trial, and after the drain.
+    """
 
     requests: int
     read: float = 0
@@ -45,7 +49,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Trial:
-    """A simulated trial: `ios` I/Os of fio in blocks of `bs` bytes, and the verdicts that its metrics should have."""
+    """A simulated trial: `ios` I/Os of fio in blocks of `bs` bytes, and the verdicts that its metrics should get."""
 
     layout: str
     workload: str
@@ -63,7 +67,7 @@ class Trial:
 
     @property
     def case(self) -> Case:
-        """The trial as the judge sees it."""
+        """The trial in the form that the judge expects."""
         load = load_of((Job("job", _options(f"{self.workload} time_based=1 runtime={_SECONDS:g}")),))
         moved, done, reads = self.ios * self.bs, self.disks, load.reads
         latency = Latency(samples=self.ios, percentiles_ns={50.0: 100_000.0, 99.0: 900_000.0})
@@ -179,7 +183,7 @@ def _others() -> Iterator[Trial]:
         yield Trial("a | ext4", f"rw=randread bs=4k size=64g {options}", 10_000, 4 * KIB, ahead, refuted)
     in_order = Use(1_250, 10_000 * 4 * KIB)
     yield Trial("a | ext4", "rw=randread:8 bs=4k size=64g", 10_000, 4 * KIB, in_order, refuted)
-    # the pauses of thinktime make the rate; three of four writes never leave RAM, but each sync stores its block
+    # the pauses of thinktime determine the rate; three of four writes never leave RAM, but each sync stores its block
     capped: dict[str, Verdict] = {"iops": "suspect", "bandwidth": "suspect", "p99": "sound"}
     moved = 10_000 * 4 * KIB
     for pauses in ("thinktime=900", "thinktime=100ms thinktime_blocks=1000", "thinktime=1s thinktime_iotime=1s"):
@@ -221,12 +225,12 @@ def _others() -> Iterator[Trial]:
 
 
 def trials() -> tuple[Trial, ...]:
-    """Return all simulated trials: first the controls, then those that measured something else."""
+    """Return all simulated trials: first the controls, then those that measured something other than the disks."""
     return (*_controls(), *_others())
 
 
 def wrong(trial: Trial) -> Iterator[str]:
-    """Yield each metric whose verdict is not the expected one, as a sentence."""
+    """Yield a sentence for each metric whose verdict is not the expected one."""
     for metric, expected in trial.expected.items():
         found = judge(trial.case, metric)
         if found.verdict != expected:
@@ -235,7 +239,7 @@ def wrong(trial: Trial) -> Iterator[str]:
 
 
 def markdown(of: Sequence[Trial]) -> Iterator[str]:
-    """Yield the lines of the table in docs/verdicts.md: one row for each trial and verdict."""
+    """Yield the lines of the table in docs/verdicts.md, with one row for each verdict of each trial."""
     yield "| layout | workload | metric | verdict | I/Os | requests | bytes: fio | at the end | drained |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for trial in of:
@@ -246,7 +250,7 @@ def markdown(of: Sequence[Trial]) -> Iterator[str]:
         requests = format_count(done.requests) + (f" + {format_count(done.merged)} merged" if done.merged else "")
         at_end, drained = (done.read, done.read) if trial.case.load.reads else done.write
         for verdict, metrics in verdicts.items():
-            layout = trial.layout.replace("|", "\\|")  # otherwise Markdown would end the cell there
+            layout = trial.layout.replace("|", "\\|")  # otherwise the table cell would end there
             cells = (
                 f"`{layout}`", f"`{trial.workload}`", ", ".join(metrics), f"`{verdict}`", format_count(trial.ios),
                 requests, format_size(trial.ios * trial.bs), format_size(at_end), format_size(drained),

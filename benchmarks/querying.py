@@ -1,4 +1,4 @@
-"""Measure `poolproof query` and `poolproof runs --page` on generated data: 10,000 cells, and 1,000,000 trials."""
+"""Measure `poolproof query` and `poolproof runs --page` on generated data, with 10,000 cells and 1,000,000 trials."""
 
 import json
 import os
@@ -42,7 +42,10 @@ print(code, answered_s, time.monotonic() - begun, busy_s, megabytes)
 
 
 def measure() -> Iterator[Result]:
-    """Return the seconds until the answer is printed: the shortest of several, because other work lengthens them."""
+    """Yield the time until the answer is printed, in seconds.
+
+    Each is the shortest of several, because other work on the machine lengthens them.
+    """
     folder = Path(tempfile.mkdtemp(prefix="poolproof-bench-", dir="/var/tmp"))
     try:
         yield from _of_cells(folder)
@@ -53,8 +56,11 @@ def measure() -> Iterator[Result]:
 
 @dataclass(frozen=True)
 class _Cost:
-    """The cost of one command: wall seconds to its first line and to its end, processor seconds to its first line, and
-    10^6 bytes of memory.
+    """The cost of one command.
+
+    `answered_s`, `busy_s`: the wall time and the processor time until it prints its first line, in seconds.
+    `ended_s`: the wall time until it ends, in seconds.
+    `megabytes`: its memory, in units of 10^6 bytes.
     """
 
     answered_s: float
@@ -96,7 +102,7 @@ def _seconds(name: str, cost: _Cost, limit_s: float) -> Result:
 
 
 def _command(folder: Path, *words: str) -> _Cost:
-    """Run the command in a separate process without other children, with a cache of its own."""
+    """Run the command in a separate process, so that its memory can be measured, and with its own cache."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, *words]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
@@ -108,7 +114,7 @@ def _command(folder: Path, *words: str) -> _Cost:
 
 
 def _write_run(path: Path, number: int, trials: int, chance: random.Random) -> None:
-    """Write a run of ten layouts, modes and block sizes, with lines as long as those of real runs, about 1.7 kB."""
+    """Write a run with ten layouts, access modes and block sizes. Its lines are about 1.7 kB, as in real runs."""
     path.mkdir(parents=True)
     (path / "run.json").write_text(json.dumps(_record(number)), encoding="utf-8")
     workloads = [f"grid[rw={mode},bs={block}]" for mode in _MODES for block in _BLOCKS]

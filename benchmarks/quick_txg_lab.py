@@ -1,4 +1,7 @@
-"""A lab whose transaction groups last a second, because a trial that writes to ZFS lasts at least three of them."""
+"""Start a lab in which ZFS transaction groups last one second.
+
+A trial that writes to ZFS lasts at least three of them.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,10 +16,12 @@ _SET_TXG = f"modprobe zfs && echo {TXG_S} > /sys/module/zfs/parameters/zfs_txg_t
 
 
 def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequence[str], limit_s: float) -> int:
-    """Run the campaign in a lab with short transaction groups and return the exit code.
+    """Run the campaign in a lab with short transaction groups, and return the exit code.
 
-    Builds the image if there is none, and always stops the lab. `words` are further arguments of `poolproof run`, which
-    may take `limit_s` seconds.
+    The image is built if it does not exist. The lab is always stopped afterwards.
+
+    `words`: further arguments of `poolproof run`.
+    `limit_s`: the time limit for `poolproof run`, in seconds.
     """
     file = out.with_suffix(".yaml")
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,9 @@
-"""Record long trials of campaigns for the replay of the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
+"""Record long trials of campaigns, for replaying the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
 
-`poolproof run` runs each campaign with equal `min` and `max`, so that every trial has that length whatever the rule
-decides. The rates in the intervals of each trial are written to benchmarks/recordings/. The campaign may need root.
-With `--lab`, it runs in a lab whose transaction groups last one second. `--plan` only prints the cells and the time.
+Each campaign is run by `poolproof run` with equal `min` and `max`, so that every trial has this length regardless of
+the stopping rule. The rates of each trial, in intervals, are written to benchmarks/recordings/. A campaign may need
+root. With `--lab`, it is run in a lab in which transaction groups last one second. With `--plan`, only the cells and
+the expected time are printed.
 """
 
 import argparse
@@ -42,7 +43,7 @@ _INTERVAL_S = 0.25
 
 
 def main() -> int:
-    """Record each campaign, one after the other, and print a line for each."""
+    """Record the campaigns, one after the other, and print a line for each."""
     asked = _arguments()
     try:
         for path in asked.campaigns:
@@ -86,7 +87,7 @@ def _expected_s(campaign: Campaign, seconds: float, trials: int) -> float:
 
 
 def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) -> str:
-    """Run the campaign, save its series, and return a line about what was written."""
+    """Run the campaign, save its series of rates, and return a line about what was written."""
     begun = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="poolproof-record-", dir="/var/tmp"))
     try:
@@ -103,7 +104,7 @@ def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) ->
 
 
 def _run(campaign: Campaign, asked: argparse.Namespace, folder: Path, limit_s: float) -> str:
-    """Run the campaign into `run` in the folder, and return how it ended."""
+    """Run the campaign, save the run in the subfolder `run`, and return how it ended."""
     words = ["--until", _NEVER, "--min", f"{asked.seconds:g}s", "--max", f"{asked.seconds:g}s"]
     words += ["--trials", str(asked.trials), "--json"]
     out = folder / "run"
@@ -118,7 +119,7 @@ def _run(campaign: Campaign, asked: argparse.Namespace, folder: Path, limit_s: f
 
 
 def recorded(run: RunDirectory, campaign: Campaign) -> Iterator[Recorded]:
-    """Return the trials of a run that have results, in the order of the campaign."""
+    """Yield the trials of a run that have results, as recordings."""
     workloads = {workload.name: workload for workload in campaign.workloads}
     layouts = {layout.name: format_expression(layout.expression) for layout in campaign.layouts}
     trials = [trial for trial in run.trials() if trial.verdict != "failed"]
@@ -144,7 +145,10 @@ def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[S
 
 
 def _turnover_s(expression: str) -> float:
-    """Return how long the layout delays direct writes, in seconds: a transaction group of ZFS, a commit of btrfs."""
+    """Return how long the layout delays direct writes, in seconds.
+
+    On ZFS, this is a transaction group, and on btrfs, the commit interval.
+    """
     words = expression.split()
     if "zfs" in words:
         return TXG_S
@@ -155,7 +159,7 @@ def _turnover_s(expression: str) -> float:
 
 
 def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:
-    """Return fio's reports during a trial from series.jsonl, which `measure/` writes."""
+    """Return fio's reports during a trial from series.jsonl."""
     path = run.trial_directory(trial.key) / "series.jsonl"
     if not path.is_file():
         return []

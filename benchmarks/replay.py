@@ -1,9 +1,10 @@
 """Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…] [--proof]`.
 
-Each cell is measured again from its recording as in a live run. Trials run in rounds, each until it has converged, and
-are repeated until the cell has converged, with the variance prior of all cells of the campaign so far. The time and the
-results are compared with the full runs, which are the complete recordings of all trials. A trial that would run beyond
-the end of its recording counts as not converged. Each possible order of the recorded trials is replayed once.
+Each cell is measured once more from its recording, as in a live run. Trials run in rounds, each until it has converged,
+and are repeated until the cell has converged. The typical variance is estimated from all cells of the campaign so far.
+The time and the results are then compared with the full runs, which are the complete recordings of all trials. A trial
+that would need more time than was recorded counts as not converged. To use each recorded trial as the first one, the
+replay is repeated with the trials in rotated order.
 """
 
 import argparse
@@ -23,9 +24,9 @@ from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean
 
 FIXED_S = 180.0
-"""Seconds per cell in the original schedule."""
+"""The time per cell in the original schedule, in seconds."""
 PROOF = StoppingRule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
-"""The stopping rule of the results in docs/benchmarks.md, with short trials as for a first look at a grid."""
+"""The stopping rule for the results in docs/benchmarks.md, with short trials as for a first look at a grid."""
 _NOTHING = "nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml"
 
 CellName = tuple[str, str, str]
@@ -33,7 +34,7 @@ CellName = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Full:
-    """The full runs of a cell: their mean, and its interval over trials (None if unknown)."""
+    """The result of a cell's full runs: the mean, and its confidence interval across trials (None if unknown)."""
 
     mean: float
     low: float | None
@@ -42,7 +43,11 @@ class Full:
 
 @dataclass(frozen=True)
 class Replayed:
-    """One replay of a cell. `between` is the rule's result; `settled` is true if the cell and every trial converged."""
+    """One replay of a cell.
+
+    `between`: the result of the stopping rule.
+    `settled`: whether the cell and each of its trials converged.
+    """
 
     cell: CellName
     full: Full
@@ -51,7 +56,7 @@ class Replayed:
 
     @property
     def seconds(self) -> float:
-        """Return the time that the replayed trials took, in seconds."""
+        """Return the total time that the replayed trials took, in seconds."""
         return math.fsum(decision.used_s for decision in self.decisions)
 
     @property
@@ -60,7 +65,7 @@ class Replayed:
 
     @property
     def reaches(self) -> bool:
-        """True if the interval, widened to the extremes of all trials, covers the mean of the full runs."""
+        """True if the confidence interval, widened to the extremes of all trials, contains the full runs' mean."""
         low, high, mean = self.between.low, self.between.high, self.between.mean
         bounds = [bound for each in self.decisions for bound in (each.lowest, each.highest) if bound is not None]
         if low is None or high is None or not bounds:
@@ -69,34 +74,34 @@ class Replayed:
 
     @property
     def only_imprecise(self) -> bool:
-        """True if the rate did not change in any trial."""
+        """True if the rate did not change in any of the trials."""
         return all(reason.name in IMPRECISE for decision in self.decisions for reason in decision.reasons)
 
     @property
     def error(self) -> float:
-        """Return the error relative to the full runs."""
+        """Return the relative error, compared with the full runs."""
         return abs(self.between.mean / self.full.mean - 1)
 
     @property
     def covers(self) -> bool | None:
-        """True if the interval covers the mean of the full runs; None without an interval."""
+        """True if the confidence interval contains the mean of the full runs. None without an interval."""
         low, high = self.between.low, self.between.high
         return None if low is None or high is None else low <= self.full.mean <= high
 
 
 Winners = tuple[Replayed, Replayed]
-"""The fastest layout of a workload according to the full runs, and according to the replay."""
+"""A workload's fastest layout according to the full runs, and its fastest layout according to the replay."""
 
 
 class _Cell:
-    """A cell while it is replayed: its recorded trials in some order, and the decisions on those played."""
+    """A cell during its replay: its recorded trials in a certain order, and the decisions on those replayed so far."""
 
     def __init__(self, cell: CellName, trials: Sequence[Recorded], rule: StoppingRule) -> None:
         self.cell, self._trials, self._rule = cell, trials, rule
         self.decisions: list[StoppingDecision] = []
 
     def play_next(self) -> bool:
-        """Play one more trial. Return True if there was one."""
+        """Replay one more trial. Return False if there are no more."""
         if len(self.decisions) == len(self._trials):
             return False
         trial = self._trials[len(self.decisions)]
@@ -119,7 +124,10 @@ def _mean_of(mean: float, decision: StoppingDecision) -> TrialMean:
 
 
 def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: bool = False) -> list[Replayed]:
-    """Replay the cells of one campaign, layout by layout, in rounds. `alone`: without a prior from the other cells."""
+    """Replay the cells of one campaign, layout by layout, in rounds.
+
+    `alone`: whether to ignore the variance of the other cells.
+    """
     playing = [_Cell(cell, trials, rule) for cell, trials in cells.items()]
     for layout in dict.fromkeys(layout for _, _, layout in cells):
         own = [each for each in playing if each.cell[2] == layout]
@@ -140,9 +148,9 @@ def _spread(playing: Sequence[_Cell], alone: bool) -> VariancePrior | None:
 
 
 def full_of(trials: Sequence[Recorded], rule: StoppingRule, spread: VariancePrior | None) -> Full:
-    """Return the result of the full runs of a cell.
+    """Return the result of a cell's full runs.
 
-    The unit of analysis is the trial, and the prior comes from all cells.
+    Each trial counts as one sample, and the typical variance is that of all cells.
     """
     as_planned = replace(rule, trials_min=len(trials), trials_max=max(len(trials), rule.trials_max))
     between = across(_means(trials), as_planned, spread)
@@ -154,7 +162,7 @@ def _means(trials: Sequence[Recorded]) -> list[TrialMean]:
 
 
 def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recorded]]:
-    """Return the trials of each cell. Trials that neither read nor wrote anything are left out."""
+    """Return the trials of each cell, leaving out trials that neither read nor wrote anything."""
     cells: dict[CellName, list[Recorded]] = {}
     for trial in trials:
         if trial.mean > 0:
@@ -163,7 +171,7 @@ def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recor
 
 
 def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded]]]:
-    """Return the cells of each recorded campaign, whose layouts may be in several files."""
+    """Return the cells of each recorded campaign. The layouts of a campaign may be in several files."""
     campaigns: dict[str, dict[CellName, list[Recorded]]] = {}
     for path in paths:
         head, trials = recordings.read(path)
@@ -172,13 +180,13 @@ def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded
 
 
 def rotations(cells: dict[CellName, list[Recorded]]) -> Iterator[dict[CellName, list[Recorded]]]:
-    """Return the cells several times, each time with another trial first."""
+    """Yield the cells several times, each time with a different trial first."""
     for shift in range(max(len(trials) for trials in cells.values())):
         yield {cell: trials[shift % len(trials) :] + trials[: shift % len(trials)] for cell, trials in cells.items()}
 
 
 def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator[str]:
-    """Yield the lines of the report on campaigns replayed in each of their orders."""
+    """Yield the lines of the report on the campaigns, each of which was replayed in several orders."""
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     orders = len(replayed) / cells
@@ -200,8 +208,11 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator
 
 
 def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], list[bool], list[bool]]:
-    """Return whether each interval covers the truth, for converged cells, for cells that are only imprecise, and for
-    others. The fourth list is for the others with their intervals widened to the extremes of their trials.
+    """Return, as four lists, whether each confidence interval contains the true value.
+
+    The first three are for cells that converged, for cells that are only imprecise, and for all others. The fourth is
+    for those that converged and all others except the imprecise ones, with intervals widened to the extremes of their
+    trials.
     """
     kinds: tuple[list[bool], list[bool], list[bool], list[bool]] = ([], [], [], [])
     for each in replayed:
@@ -237,7 +248,7 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
 
 
 def _winners(rounds: Sequence[Sequence[Replayed]]) -> Iterator[str]:
-    """Yield how often the fastest layout is the same, and how often it is significantly wrong."""
+    """Yield how often the replay finds the same fastest layout, and how often it finds a wrong one."""
     told, wrong = _told_and_wrong(rounds)
     pairs = list(_pairs(rounds))
     yield f"top-1 agreement: {sum(best is chosen for best, chosen, _ in pairs)} of {len(pairs)} workloads and orders"
@@ -251,9 +262,7 @@ def _told_and_wrong(rounds: Sequence[Sequence[Replayed]]) -> tuple[list[Winners]
 
 
 def _pairs(rounds: Sequence[Sequence[Replayed]]) -> Iterator[tuple[Replayed, Replayed, Sequence[Replayed]]]:
-    """Yield, for each workload, the fastest layout according to the full runs, the fastest according to the replay, and
-    all layouts.
-    """
+    """For each workload, yield the fastest layout in the full runs, the fastest one in the replay, and all layouts."""
     for round_ in rounds:
         for group in _by_workload(round_):
             yield _best(group), max(group, key=lambda each: each.between.mean), group
@@ -271,7 +280,7 @@ def _best(group: Sequence[Replayed]) -> Replayed:
 
 
 def _is_separated(best: Replayed, group: Sequence[Replayed]) -> bool:
-    """True if the interval of the best in the full runs is above all others."""
+    """True if, in the full runs, the confidence interval of the best layout is above those of all others."""
     low = best.full.low
     others = [each.full.high for each in group if each is not best]
     return low is not None and bool(others) and all(high is not None and high < low for high in others)
@@ -302,7 +311,7 @@ def _share(held: Sequence[bool]) -> str:
 
 
 def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
-    """Yield a line per cell: its result and the time it took."""
+    """Yield a line for each cell, with its result and the time that it took."""
     for each in replayed:
         between = each.between
         interval = "" if between.low is None else f" [{between.low:.4g}, {between.high:.4g}]"
@@ -313,12 +322,12 @@ def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
 
 
 def rounds_of(rule: StoppingRule) -> list[list[Replayed]]:
-    """Return all recordings, replayed by this rule in each order of their trials."""
+    """Return all recordings, replayed with this stopping rule in each order of their trials."""
     return _rounds(recordings.paths(recordings.FOLDER), rule)
 
 
 def measure() -> list[Result]:
-    """Return the results over all recordings, by the rule of docs/benchmarks.md."""
+    """Return the results for all recordings with the stopping rule of docs/benchmarks.md."""
     return claims(rounds_of(PROOF))
 
 
@@ -328,7 +337,7 @@ def _rounds(paths: Iterable[Path], rule: StoppingRule, *, alone: bool = False) -
 
 
 def main() -> int:
-    """Print the report over all recordings."""
+    """Print the report on the given recordings, or on all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__)
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--until", type=float, default=3.0, help="per cent [3]")

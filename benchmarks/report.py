@@ -1,4 +1,7 @@
-"""Measure `poolproof report` for 648 cells: time, size, and when the page can be used; compared with fio-plot."""
+"""Measure `poolproof report` for 648 cells: its time, its size, and when the page can be used.
+
+Compare it with fio-plot.
+"""
 
 import resource
 import shutil
@@ -20,12 +23,16 @@ _USABLE_LIMIT_S = 2.0
 _TIME_LIMIT_S = 120
 _CELLS = 648
 _PEER_GRAPHS = 24
-"""How many graphs fio-plot draws, each in a separate process. One for each cell would take too long."""
+"""The number of graphs that fio-plot draws.
+
+Each takes a separate process, so drawing one for each cell would take too long.
+"""
 
 
 def measure() -> Iterator[Result]:
-    """Return the shortest of several times, because other work lengthens them. The first one also fills the cache of
-    Vega's script.
+    """Yield times, each the shortest of several, because other work on the machine lengthens them.
+
+    The first report also fills the cache of Vega's script.
     """
     folder = Path(tempfile.mkdtemp(prefix="bench-report-", dir="/var/tmp"))
     try:
@@ -47,7 +54,7 @@ def measure() -> Iterator[Result]:
 
 
 def _build(run: Path) -> tuple[float, float]:
-    """Return the wall seconds and the processor seconds of one report."""
+    """Return the wall time and the processor time of one report, in seconds."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     argv = [str(Path(sys.executable).with_name("poolproof")), "report", str(run)]
     subprocess.run(argv, capture_output=True, check=True, timeout=_TIME_LIMIT_S)
@@ -57,7 +64,7 @@ def _build(run: Path) -> tuple[float, float]:
 
 
 def _usable_s(page: Path) -> float:
-    """Return the seconds until the page can be used in a browser that is already running."""
+    """Return the time, in seconds, after which the page can be used in a browser that is already running."""
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

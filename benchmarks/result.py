@@ -1,14 +1,16 @@
-"""One measured claim, and how it is printed."""
+"""A measured claim, and how to print it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Result:
-    """A value and its limit. `unit` is the unit of both, and `detail` says how the value was obtained.
+    """A measured value and its limit.
 
-    `low` and `high` are its 95 % interval, if it has one. The claim passes if `high` is within the limit and fails if
-    `low` is not. Otherwise this machine cannot tell.
+    `unit`: the unit of both.
+    `detail`: how the value was obtained.
+    `low`, `high`: the bounds of its 95 % confidence interval, if it has one. The claim holds if `high` is within the
+    limit, and fails if `low` is not. Otherwise, this machine can't tell.
     """
 
     name: str
@@ -21,7 +23,7 @@ class Result:
 
     @property
     def word(self) -> str:
-        """Return ok, NOT OK, or that this machine cannot tell now."""
+        """Return `ok`, `NOT OK`, or a message that this machine can't currently tell."""
         low = self.figure if self.low is None else self.low
         high = self.figure if self.high is None else self.high
         if high <= self.limit:
@@ -33,7 +35,7 @@ class Result:
         return self.word == "ok"
 
     def line(self) -> str:
-        """Return one line: name, value, interval, limit, ok or not, detail."""
+        """Return a line with the name, value, interval, limit, outcome and detail."""
         interval = "" if self.low is None or self.high is None else f" ({self.low:.2f} … {self.high:.2f})"
         figure = f"{self.figure:.3g}{self.unit}{interval}, limit {self.limit:g}{self.unit}"
         return f"{self.name}: {figure}: {self.word}; {self.detail}"

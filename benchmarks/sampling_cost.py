@@ -1,4 +1,7 @@
-"""Measure whether sampling the counters slows fio down: one long fio run while the sampler is switched on and off."""
+"""Measure whether sampling the counters slows fio down.
+
+The sampler is switched on and off during one long fio run.
+"""
 
 import math
 import shutil
@@ -22,7 +25,7 @@ _LIMIT_PER_CENT = 1.0
 _LEAST_IOPS = 100_000
 _PAIRS = 200
 _PHASE_S = 0.26
-_EDGE_S = 0.04  # an interval that contains a switch belongs to neither phase; two samples are between the edges
+_EDGE_S = 0.04  # an interval in which the sampler is switched belongs to neither phase
 _WINDOW_S = 0.02
 _MOST_LEAVES = 4
 _SLACK_S = 60.0
@@ -31,8 +34,9 @@ _Z95 = 1.96
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the run with or without the sampler, in seconds since 1970. `cpu_s` is the processor time of this
-    process.
+    """A part of the run with or without the sampler, in seconds since 1970.
+
+    `cpu_s`: the processor time that this process used.
     """
 
     sampled: bool
@@ -42,7 +46,7 @@ class Phase:
 
 
 def measure() -> Result:
-    """Return the median slow-down over adjacent pairs, and its interval."""
+    """Return the median slowdown over all pairs of adjacent phases, and its confidence interval."""
     with _folder() as folder, ThreadPoolExecutor(1) as pool:
         fio = pool.submit(_run_fio, folder)
         phases = _alternate(folder, fio)
@@ -72,7 +76,7 @@ def _folder() -> Iterator[Path]:
 
 
 def _run_fio(folder: Path) -> None:
-    """Read a file in RAM at random, at hundreds of thousands of IOPS. fio reports its rate every 25 ms."""
+    """Read a file in RAM at random, at hundreds of thousands of IOPS. fio logs its rate every 25 ms."""
     run_s = 2 * _PAIRS * _PHASE_S + 2
     argv = ["fio", "--name=ram", f"--filename={folder / 'file'}", "--size=64m", "--rw=randread", "--bs=4k"]
     argv += ["--ioengine=psync", "--time_based", f"--runtime={run_s:.0f}s", "--norandommap", "--thread"]
@@ -81,7 +85,10 @@ def _run_fio(folder: Path) -> None:
 
 
 def _alternate(folder: Path, fio: "Future[None]") -> list[Phase]:
-    """Switch the sampler on and off. Each pair is in the reverse order of the previous one."""
+    """Switch the sampler on and off, and return the phases.
+
+    Each pair of phases is in the reverse order of the previous pair.
+    """
     deadline = time.monotonic() + _SLACK_S
     while not (folder / "out").exists() and not fio.done() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -103,7 +110,7 @@ def _phase(sampled: bool) -> Phase:
 
 
 def _cpu_per_cent(phases: Sequence[Phase]) -> float:
-    """Return how much processor time of this process sampling adds, in per cent of one core."""
+    """Return the additional processor time that sampling takes in this process, in per cent of one core."""
     used = {
         sampled: sum(phase.cpu_s for phase in phases if phase.sampled is sampled)
         / sum(phase.ended_s - phase.begun_s for phase in phases if phase.sampled is sampled)
@@ -113,20 +120,20 @@ def _cpu_per_cent(phases: Sequence[Phase]) -> float:
 
 
 def _leaves() -> list[Leaf]:
-    """Return as many block devices of this machine as a typical layout has."""
+    """Return some of this machine's block devices, as many as a typical layout has."""
     names = sorted(path.name for path in Path("/sys/class/block").iterdir())[:_MOST_LEAVES]
     return [Leaf(name, f"/dev/{name}", f"/sys/class/block/{name}/stat") for name in names]
 
 
 def _rates(folder: Path) -> list[tuple[float, float]]:
-    """Parse fio's log: the end of each interval in seconds since 1970, and its I/Os per second."""
+    """Parse fio's log. Return the end of each interval in seconds since 1970, and its I/Os per second."""
     (log,) = folder.glob("rate_iops*.log")
     rows = [line.split(",") for line in log.read_text().splitlines()]
     return [(int(row[0]) / 1000, float(row[1])) for row in rows]
 
 
 def _pairs(phases: Sequence[Phase], rates: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the mean rates with and without the sampler for each pair of adjacent phases."""
+    """Return the mean rates with and without the sampler, for each pair of adjacent phases."""
     means = [_mean_rate(phase, rates) for phase in phases]
     pairs = []
     for first in range(0, len(phases), 2):
@@ -142,8 +149,9 @@ def _mean_rate(phase: Phase, rates: Sequence[tuple[float, float]]) -> float | No
 
 
 def _median_bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return a 95 % interval of the median without assuming a distribution, from the order statistics of the sign test.
-    The input must be sorted.
+    """Return a 95 % confidence interval of the median that assumes no distribution. The values must be sorted.
+
+    It is computed from the order statistics of the sign test.
     """
     reach = math.ceil(_Z95 * math.sqrt(len(values)) / 2)
     middle = len(values) // 2

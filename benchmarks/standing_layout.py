@@ -1,4 +1,4 @@
-"""Build a layout as a run does, keep it while another program measures it, and remove it."""
+"""Build a layout as a run does, keep it while another program measures it, and then remove it."""
 
 import contextlib
 import secrets
@@ -17,9 +17,12 @@ from poolproof.provision.undo import complain, undo_all
 
 @contextlib.contextmanager
 def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
-    """Build the campaign's first layout on this machine and yield its directory. The journal is in `folder`.
+    """Build the campaign's first layout on this machine, and yield its directory.
 
-    Raises: PoolproofError: the layout cannot be built or removed.
+    The journal is in `folder`.
+
+    Raises:
+        PoolproofError: the layout can't be built or removed.
     """
     host, label = LocalHost(), secrets.token_hex(4)
     own = BuildDirectories(label, f"{folder}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")

@@ -1,4 +1,4 @@
-"""Measure the time and the memory of `poolproof --help`."""
+"""Measure the time and the memory that `poolproof --help` takes."""
 
 import statistics
 import subprocess
@@ -14,7 +14,10 @@ _TIME_LIMIT_S = 30.0
 
 
 def measure() -> list[Result]:
-    """Return the shortest wall time of several starts, because other work lengthens them, and the largest memory."""
+    """Return the shortest wall time and the largest memory of several starts.
+
+    The shortest time is used because other work on the machine lengthens the others.
+    """
     argv = [str(Path(sys.executable).with_name("poolproof")), "--help"]
     seconds, peaks = zip(*(_start(argv) for _ in range(_TRIES)), strict=True)
     detail = f"the fastest of {_TRIES}; median {statistics.median(seconds):.3f} s, slowest {max(seconds):.3f} s"
@@ -33,7 +36,7 @@ print(time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN).ru_
 
 
 def _start(argv: list[str]) -> tuple[float, float]:
-    """Return the seconds and megabytes (10^6 bytes) of one start, in a separate process without other children."""
+    """Return the time in seconds and the memory in megabytes (10^6 bytes) of one start in a separate process."""
     done = subprocess.run(
         [sys.executable, "-c", _REPORT, *argv], capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S
     )

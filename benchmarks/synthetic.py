@@ -1,8 +1,8 @@
 """Test the stopping rule on series with a known true mean: `python -m benchmarks.synthetic [SERIES OF EACH KIND]`.
 
-Prints for each kind how often a series converged, how often its interval covered the truth, how often it converged but
-was off by more than the tolerance (wrong), and how long it took. `least` is the shortest trial that the rule
-allows; it cannot see what happens after a trial ends.
+For each kind of series, the table shows how often a series converged, how often its confidence interval contained the
+true value, how often it converged but was off by more than the tolerance (wrong), and how long this took. `least` is
+the length of the shortest trial that the rule allows. The rule can't see what happens after a trial has ended.
 """
 
 import random
@@ -20,13 +20,16 @@ _TURNOVER_S = 10.0
 
 
 def decisions(kind: Kind, rule: StoppingRule, count: int, seed: int = SEED) -> list[StoppingDecision]:
-    """Return the final decision on each of `count` series of a kind, generated from the seed."""
+    """Return the final decision on each of `count` generated series of one kind."""
     rng = random.Random(seed)
     return [play(kind.make(rng), INTERVAL_S, rule) for _ in range(count)]
 
 
 def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
-    """Return the share of intervals of converged trials that cover the truth; None if there are none."""
+    """Return the share of converged trials whose confidence interval contains the true value.
+
+    None if none converged.
+    """
     held = [
         decision.low <= kind.truth <= decision.high
         for decision in ended
@@ -36,7 +39,7 @@ def coverage(kind: Kind, ended: Sequence[StoppingDecision]) -> float | None:
 
 
 def false_settled(kind: Kind, ended: Sequence[StoppingDecision], rule: StoppingRule) -> float:
-    """Return the share of all series that converged but are off by more than the tolerance or have no true mean."""
+    """Return the share of series that converged but are off by more than the tolerance, or that have no true mean."""
     return sum(_is_false(kind, decision, rule) for decision in ended) / len(ended)
 
 
@@ -58,7 +61,7 @@ def _line(kind: Kind, rule: StoppingRule, ended: Sequence[StoppingDecision]) -> 
 
 
 def main() -> int:
-    """Print the table."""
+    """Print the table, and return the exit code."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
     print("| series | least | converged | coverage | wrong | median time |\n|---|---|---|---|---|---|")
     short, long = StoppingRule(), StoppingRule(turnover_s=_TURNOVER_S)

@@ -1,8 +1,8 @@
-"""Test the stopping rule for the trials of a cell, with known true means: `python -m benchmarks.synthetic_trials`.
+"""Test the stopping rule for a cell's trials with known true means: `python -m benchmarks.synthetic_trials`.
 
-The trials of each cell differ by their own deviation. Each cell gets two trials, and then more until its result is
-precise to within 3 %, at most six. Prints how often the intervals cover the truth and how many trials were needed, with
-and without the variance prior from the other cells of the run.
+The standard deviation of the trials differs from cell to cell. Each cell gets two trials, and then more (six at most)
+until its result is precise to within 3 %. The table shows how often the confidence intervals contain the true value,
+and how many trials were needed, both with and without the typical variance of the run's other cells.
 """
 
 import random
@@ -32,9 +32,10 @@ class _Cell:
 
 
 def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
-    """Yield, for each cell, whether its interval covers the truth, and the number of its trials.
+    """For each cell, yield whether its confidence interval contains the true value, and the number of its trials.
 
-    `typical` is the deviation in per cent.
+    `typical`: the typical standard deviation in per cent.
+    `shared`: whether to use the typical variance of all cells.
     """
     rng, rule = random.Random(_SEED), StoppingRule()
     for _ in range(_RUNS):
@@ -48,7 +49,7 @@ def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
 
 
 def main() -> None:
-    """Print the table of docs/stopping.md."""
+    """Print the table in docs/stopping.md."""
     print("| deviation of trials | with the other cells: held, trials | alone: held, trials |")
     print("|---|---|---|")
     for typical in _DEVIATIONS:

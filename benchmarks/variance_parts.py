@@ -1,18 +1,19 @@
 """Measure the parts of the variance of results: `python -m benchmarks.variance_parts RUN…`.
 
-Each run must have several builds of each layout and several trials of each build (`measure: {builds: 4, trials: 2}`),
-such as `benchmarks/campaigns/variance.yaml`. All deviations are relative. Printed are, for each cell:
+Each run must have several builds of each layout, and several trials of each build (`measure: {builds: 4, trials: 2}`),
+as `benchmarks/campaigns/variance.yaml` does. All standard deviations are relative. For each cell, they are printed for
+three levels:
 
-- within a trial: the standard error of the trial's mean rate, from its autocorrelated series; the median of the trials,
-  because the error of a short series is very uncertain;
-- between trials: the standard deviation of the trials of a build, without the part within the trials;
-- between builds: the standard deviation of the means of builds, without the part between trials.
+- within trials: the standard error of a trial's mean rate, computed from its autocorrelated series. The median over all
+  trials is used, because the error of a short series is very uncertain.
+- between trials: the standard deviation of the trials of a build, without the part from within trials.
+- between builds: the standard deviation of the builds' means, without the part from between trials.
 
-Then follow the shares of these variances that the position in the order explains: the position of a layout in its round
-of builds, the round itself, and the position of a trial in its build. The last lines derive how many trials a build
-needs: with N builds of m trials, the variance of a result is B / N + T / (N m), where B and T are the variances between
-builds and between trials, and its time is N (b + m t), where b and t are the times of a build and of a trial. For a
-given time, the variance is smallest if m = √(T / B × b / t).
+The next lines show which shares of these variances are explained by order: by the position of a layout in its round of
+builds, by the round itself, and by the position of a trial in its build. The last lines derive how many trials a build
+needs. With N builds of m trials, the variance of a result is B / N + T / (N m), and its time is N (b + m t). B and T
+are the variances between builds and between trials, and b and t are the times for a build and for a trial. For a given
+time, the variance is smallest if m = √(T / B × b / t).
 """
 
 import itertools
@@ -33,13 +34,16 @@ from poolproof.statistics.shared_variance import variance_of
 
 _LEAST_RATES = 10
 _ALL_SAMPLES = 10**9
-_IDLE = 3  # rates of 0 in a row that separate what fio measures from what happens before and after
-_EDGE = 2  # rates at each end, in which fio starts or ends
+_IDLE = 3  # the number of successive rates of 0 that separate the measured I/O from what happens before and after
+_EDGE = 2  # the number of rates at each end during which fio starts or ends
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The relative variances of a cell; `within` is None if no trial has a series."""
+    """The relative variances of a cell.
+
+    `within`: None if no trial has a series.
+    """
 
     name: str
     within: float | None
@@ -56,9 +60,12 @@ class Placed:
 
 
 def parts_of(name: str, builds: Sequence[Sequence[float]], within: float | None = None) -> Parts | None:
-    """Return the parts of the variance of a cell; None without two builds of two trials each, or with a value of 0.
+    """Return the parts of the variance of a cell.
 
-    `within` is the variance of the mean of a trial. Builds with fewer trials than the others are left out.
+    Return None if there are fewer than two builds with at least two trials each, or if a value is 0. Builds with fewer
+    trials than the others are left out.
+
+    `within`: the variance of a trial's mean.
     """
     count = max(map(len, builds), default=0)
     whole = [build for build in builds if len(build) == count]
@@ -71,7 +78,7 @@ def parts_of(name: str, builds: Sequence[Sequence[float]], within: float | None 
 
 
 def share_of_positions(placed: Sequence[Placed]) -> float:
-    """Return the share of a variance that the positions explain (ω² of an analysis of variance); at least 0."""
+    """Return the share of a variance that the positions explain (ω² in an analysis of variance). It is at least 0."""
     groups: dict[int, list[float]] = {}
     for each in placed:
         groups.setdefault(each.position, []).append(each.deviation)
@@ -85,10 +92,11 @@ def share_of_positions(placed: Sequence[Placed]) -> float:
 
 
 def within_trial(run: LoadedRun, trial: Trial) -> float | None:
-    """Return the relative variance of a trial's mean rate; None without a series.
+    """Return the relative variance of a trial's mean rate, or None if the trial has no series.
 
-    It is that of the stopping rule or, for a trial with a fixed time, that of the bytes that its disks moved. fio needs
-    most of a second to start and some time to end, in which no disk moves a byte: these samples are left out.
+    It is the variance that the stopping rule computed or, for a trial of fixed length, the variance of the bytes that
+    its disks moved. fio takes most of a second to start and some time to end. The samples from these times, in which no
+    disk moves a byte, are left out.
     """
     if trial.settling is not None:
         return None if trial.settling.error_share is None else trial.settling.error_share**2
@@ -103,9 +111,9 @@ def within_trial(run: LoadedRun, trial: Trial) -> float | None:
 
 
 def busy_rates(totals: Sequence[tuple[float, int]]) -> list[float]:
-    """Return the rates between totals (time in seconds, bytes) in the longest stretch without three 0 in a row.
+    """Return the rates between totals (time in seconds, bytes) in the longest part without three zeros in a row.
 
-    Two more rates at each end are left out, because fio starts or ends within them.
+    Two rates at each end of it are left out, because fio starts or ends during them.
     """
     pairs = itertools.pairwise(totals)
     rates = [(moved - before) / (now - then) for (then, before), (now, moved) in pairs if now > then]
@@ -163,7 +171,7 @@ def positions_of(run: LoadedRun) -> Mapping[str, list[Placed]]:
 
 
 def best_trials(trials: float, builds: float, build_s: float, trial_s: float) -> float:
-    """Return the number of trials per build that gives the smallest variance in a given time; at least 1."""
+    """Return the number of trials per build, at least 1, that results in the smallest variance for a given time."""
     if builds <= 0 or trial_s <= 0:
         return math.inf
     return max(1.0, math.sqrt(trials / builds * build_s / trial_s))

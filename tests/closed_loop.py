@@ -1,4 +1,4 @@
-"""Calculate what a disk model delivers without a device: the queue is kept full, and time is simulated."""
+"""Calculate in simulated time, without a device, what a disk model delivers if its queue is always kept full."""
 
 import heapq
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ Kind = Literal["read", "write", "flush"]
 
 @dataclass(frozen=True)
 class Request:
-    """A request. A flush has no length."""
+    """A request to a disk model. A flush has neither an offset nor a length."""
 
     kind: Kind
     offset: int = 0
@@ -20,7 +20,7 @@ class Request:
 
 
 def seconds_for(model: DiskModel, requests: Iterable[Request], depth: int) -> float:
-    """Return the seconds until all requests are completed, with at most `depth` requests in flight."""
+    """Return the number of seconds until all requests are completed, with at most `depth` requests in flight."""
     under_way: list[float] = []
     now = last = 0.0
     for request in requests:

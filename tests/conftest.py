@@ -1,6 +1,6 @@
-"""Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are fixed.
+"""Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are always the same.
 
-Each test process has its own locks, because the tests start runs side by side.
+Each test process has its own locks, because the tests start runs in parallel.
 """
 
 import os
@@ -14,7 +14,7 @@ settings.register_profile("poolproof", deadline=None, derandomize=bool(os.enviro
 settings.load_profile("poolproof")
 
 _locks = tempfile.mkdtemp(prefix="poolproof-locks-")
-Path(_locks).chmod(0o1777)  # as /run/lock: some tests run poolproof as another user
+Path(_locks).chmod(0o1777)  # like /run/lock, because some tests run poolproof as another user
 os.environ["POOLPROOF_LOCKS"] = _locks
 
 

@@ -1,7 +1,7 @@
-"""Check the prose of the project: `python -m tests.prose` prints what proselint and our own list of phrases find.
+"""Check the project's prose with proselint and a list of forbidden phrases: `python -m tests.prose`.
 
-It reads the docs (without their code blocks), the docstrings of `src/` and the strings in `src/` that are sentences.
-Our own list has phrases that made readers stumble, each with a plain replacement. `python -m tests.prose --count`
+The checks cover the docs (without code blocks), the docstrings in `src/`, and the strings in `src/` that are sentences.
+The list contains phrases that made readers stumble, each with a plain replacement. `python -m tests.prose --count`
 counts habits that are still common in older text.
 """
 
@@ -22,13 +22,13 @@ _SENTENCE = re.compile(r"[A-Za-z`'(][\w`'(),;:.%/-]*(?: [\w`'(),;:.%/×–-]+){4
 
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "mondegreens", "needless_variants", "nonwords", "oxymorons",
           "redundancy", "skunked_terms", "uncomparables")  # fmt: skip
-"""The checks of proselint that are used.
+"""The proselint checks that are used.
 
-Its checks of typography, spelling and terms are not, because they misread code.
+Its checks of typography, spelling and terms are not used, because they misread code.
 """
 
 FINE = ("redundancy.misc.after_the_deadline", "'for ever' is archaic")
-"""False alarms of proselint: the first is caused by "and etcd", which it reads as "etc", the second by "for every"."""
+"""False alarms of proselint. It mistakes "and etcd" for "and etc", and "for every" for "for ever"."""
 
 REPLACE = {
     r"\bthereof\b": "of it",
@@ -40,7 +40,7 @@ REPLACE = {
     r"\bhold(?:s|ing)? against\b": "compare with",
     r"\bbears no\b": "has no",
 }
-"""Forbidden phrases, each with the words to use instead."""
+"""Phrases that are not allowed, each with the words to use instead."""
 
 HABITS = {
     "where, for a condition": r"\b[Ww]here (?:it|there|none|nothing|the|a|an|that|they) ",
@@ -51,11 +51,11 @@ HABITS = {
     "tells of, is told": r"\b(?:tells? of|is told|is said)\b",
     "mend": r"\b[Mm]end(?:s|ed|ing)?\b",
 }
-"""Habits to avoid. They are counted but not forbidden."""
+"""Habits to avoid. They are counted, but not forbidden."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield each text with its place: a page, or `module:line`."""
+    """Yield each text with its location, which is a page or `module:line`."""
     yield from pages()
     for path in sorted((ROOT / "src").rglob("*.py")):
         for line, text in _strings(path):
@@ -63,7 +63,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Yield each page without its code blocks, with its path."""
+    """Yield each page's path, and its text without code blocks."""
     for name in _PAGES:
         for path in sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]:
             text = re.sub(r"^```[^\n]*\n.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -72,14 +72,14 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _strings(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield docstrings, and string constants that look like a sentence."""
+    """Yield docstrings and string constants that look like sentences, with their line numbers."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SENTENCE.search(node.value):
             yield node.lineno, node.value
 
 
 def proselint() -> Iterator[str]:
-    """Return a line for each problem that proselint finds.
+    """Yield a line for each problem that proselint finds.
 
     Raises:
         RuntimeError: proselint did not run.
@@ -114,7 +114,7 @@ def _all_checks() -> list[str]:
 
 
 def phrases() -> Iterator[str]:
-    """Return a line for each of our own phrases that was found, with its replacement."""
+    """Yield a line for each forbidden phrase that was found, with its replacement."""
     for place, text in texts():
         for phrase, better in REPLACE.items():
             for found in re.finditer(phrase, text, re.IGNORECASE):

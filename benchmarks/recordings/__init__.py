@@ -1,8 +1,9 @@
-"""Recorded trials: one compressed file per campaign, or for some of its layouts, with a line of JSON per trial.
+"""Recorded trials, as compressed files with one line of JSON per trial.
 
-The first line is a head: schema, campaign, poolproof's version, date and host. A trial's line has `layout`, `workload`,
-`trial` (from 1), `by` (`bytes` or `ios` per second), `interval_s`, `turnover_s` (the write-back period of the layout; 0
-if nothing was written) and `values`, rounded to integers.
+A file contains the trials of a campaign, or of some of its layouts. Its first line is a header: schema, campaign,
+poolproof's version, date and host. The line of a trial has `layout`, `workload`, `trial` (starting at 1), `by` (`bytes`
+or `ios` per second), `interval_s`, `turnover_s` (the layout's write-back period, or 0 if nothing was written) and
+`values`, rounded to integers.
 """
 
 import gzip
@@ -21,7 +22,7 @@ _ENDING = ".jsonl.gz"
 
 @dataclass(frozen=True)
 class Head:
-    """What was recorded, when and on which host."""
+    """What was recorded, when, and on which host."""
 
     campaign: str
     poolproof: str
@@ -32,7 +33,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Recorded:
-    """One recorded trial. `values` are rates per `interval_s` seconds, from the start of fio's clock."""
+    """A recorded trial.
+
+    `values`: the rates in consecutive intervals of `interval_s` seconds, from the start of fio's clock.
+    """
 
     layout: str
     workload: str
@@ -49,12 +53,12 @@ class Recorded:
 
     @property
     def mean(self) -> float:
-        """Return the mean rate of the whole trial."""
+        """Return the mean rate over the whole trial."""
         return sum(self.values) / len(self.values)
 
 
 def write(folder: Path, name: str, head: Head, trials: Iterable[Recorded]) -> Path:
-    """Write a recording with that name. The same trials give the same bytes."""
+    """Write a recording with the given name. The same trials always result in the same bytes."""
     path = folder / f"{name}{_ENDING}"
     lines = [asdict(head), *({**asdict(trial), "values": [round(v) for v in trial.values]} for trial in trials)]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
@@ -70,7 +74,8 @@ def paths(folder: Path) -> list[Path]:
 def read(path: Path) -> tuple[Head, tuple[Recorded, ...]]:
     """Read a recording.
 
-    Raises: RunError: it has another schema.
+    Raises:
+        RunError: the recording has a different schema.
     """
     lines = _lines(path)
     head = Head(**next(lines))

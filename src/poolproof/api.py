@@ -1,7 +1,4 @@
-"""The Python API for notebooks and other programs: load a run, audit results, lint a job.
-
-The commands use this API too.
-"""
+"""The Python API for notebooks and other programs: load a run, audit results, lint a job. The commands use it too."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Known(TypedDict, total=False):
-    """What you know about the measured machine, given as values for the options of `poolproof audit`."""
+    """The facts about the measured machine, as values for the options of `poolproof audit`."""
 
     fs: str | None
     ram: str | None
@@ -37,16 +34,16 @@ class Known(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Run(loading.LoadedRun):
-    """A loaded run: its `campaign`, `trials`, `cells`, and what is `missing`."""
+    """A run that was loaded: its `campaign`, `trials` and `cells`, and a list of what is `missing`."""
 
     def to_frame(self) -> DuckDBPyRelation:
-        """Return one row per cell with the columns of `poolproof export --csv`, as a DuckDB relation.
+        """Return a DuckDB relation with one row per cell and the columns of `poolproof export --csv`.
 
-        The relation's method `.df()` converts it to a pandas DataFrame and `.pl()` to a Polars DataFrame, if the
-        respective library is installed.
+        To convert the relation, call its method `.df()` for a pandas DataFrame or `.pl()` for a Polars DataFrame. The
+        respective library must be installed.
 
         Raises:
-            HostError: the extra `query` is not installed.
+            HostError: the optional dependencies `query` are not installed.
         """
         from poolproof.presentation.export.columns import relation_of
         from poolproof.presentation.export.rows import table_of
@@ -55,20 +52,22 @@ class Run(loading.LoadedRun):
 
 
 def load_run(path: str | Path, *, lenient: bool = False) -> Run:
-    """Load a run directory, finished or not. With `lenient`, load what can be read and list the rest in `missing`.
+    """Load a run, which need not be finished, from its directory.
+
+    With `lenient`, load whatever is readable, and list the rest in `missing`.
 
     Raises:
-        RunError: the directory has no run, or the run is damaged or has an unsupported schema version.
-        CampaignError: this version of poolproof does not understand the run's campaign (not with `lenient`).
+        RunError: the directory contains no run, or the run is damaged or has an unsupported schema version.
+        CampaignError: this version of poolproof can't parse the run's campaign (not with `lenient`).
     """
     found = loading.load_run(Path(path), lenient=lenient)
     return Run(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
 def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:
-    """Find the fio results in a text and judge each one.
+    """Find the fio results in a text, and judge each of them.
 
-    Set `cold` to False if reading cached data was part of what the benchmark was meant to measure.
+    Set `cold` to False if the benchmark was meant to read cached data.
 
     Raises:
         UsageError: the value of an option can't be parsed, or `text` is not a str.
@@ -81,7 +80,8 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
 def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
     """Judge the fio results in files, folders and run directories.
 
-    For the path `-`, the bytes come from `stdin`. Files that can't be read are listed in the `unread` field.
+    For the path `-`, `stdin` is called to get the contents. Files that can't be read are listed in the result's
+    `unread` field.
     """
     from poolproof.foreign.audit.sources import audit_sources
 
@@ -89,7 +89,7 @@ def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: 
 
 
 def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
-    """Return the known facts about the measured machine in the form that `audit_files` expects.
+    """Return the known facts about the measured machine, in the form that `audit_files` expects.
 
     Raises:
         UsageError: the value of an option can't be parsed.
@@ -104,10 +104,11 @@ def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
 def lint(
     job: str | Source, *, name: str = "job.fio", targets: Targets | None = None, fio: InstalledFio | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Find mistakes in the text of a job file, a command line or a shell script.
+    """Find mistakes in a job file, a command line or a shell script. The jobs are never run.
 
-    By default, only the text is read. If `targets` is given, it looks up the files and devices that the jobs would use.
-    If `fio` is given, the installed fio parses the jobs too. The jobs are never run.
+    `job`: the contents of the file, or a parsed source.
+    `targets`: looks up the files and devices that the jobs would use. By default, only the text is examined.
+    `fio`: the installed fio, which then parses the jobs too.
 
     Raises:
         UsageError: `job` is neither a str nor a source.

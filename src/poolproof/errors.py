@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The error numbers of writes that failed for lack of space. Such a failure is not a bug in poolproof."""
+"""The error numbers of a write that failed for lack of space. Such an error is not a bug in poolproof."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
-"""The modules that each of the package's optional extras installs."""
+"""The modules that each of the package's optional dependencies (extras) installs."""
 
 
 class PoolproofError(Exception):
@@ -28,7 +28,7 @@ class PoolproofError(Exception):
         self.hint = hint
 
     def concerning(self, word: str) -> Self:
-        """Tie this error to a word of the campaign, such as an option or a layout, and return the error.
+        """Record which word of the campaign, such as an option or a layout, this error is about, and return the error.
 
         The message then shows the line that contains the word.
         """
@@ -94,10 +94,10 @@ class Interrupted(PoolproofError):
 
 
 def check_extra(extra: str, purpose: str) -> None:
-    """Check that the Python packages of an optional extra are installed.
+    """Check that the Python packages of an optional dependency (extra) are installed.
 
     Raises:
-        HostError: a package is missing; the hint says how to install the extra.
+        HostError: a package is missing. The hint says how to install it.
     """
     missing = [module for module in EXTRAS[extra] if importlib.util.find_spec(module) is None]
     if missing:

@@ -1,4 +1,7 @@
-"""The metrics of a trial, for tables, reports, charts, exports, SQL and rules. A new metric is one row of `METRICS`."""
+"""The metrics of a trial, for tables, reports, charts, exports, SQL and rules.
+
+Each metric is a row of `METRICS`.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,14 +15,16 @@ MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
 
 Of = Literal["all", "read", "write", "trim", "ios", "syncs"]
-"""Which I/Os or latencies a metric is about; see `Metric`."""
+"""The I/Os or latencies that a metric is about. See `Metric`."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a metric's values. A chart axis shows value × `scale` in the SI unit `symbol`.
+    """The unit of a metric's values.
 
-    `text` formats a value for people: `183 MB/s`. `rate` is the field of a `Direction` that has a rate in this unit.
+    `text`: a function that formats a value for people, for example as `183 MB/s`.
+    `scale`: the factor that converts a value to the SI unit `symbol`, in which charts show it.
+    `rate`: the field of a `Direction` that contains a rate in this unit.
     """
 
     text: Callable[[float], str]
@@ -51,10 +56,13 @@ _EVENTS: Mapping[Of, _Events] = {
 class Metric:
     """A metric of a trial.
 
-    `field` is the metric's field in `TrialMetrics`, and `column` its name in exports and SQL. `is_comparable` is true
-    if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all` (reads
-    and writes), `read`, `write` or `trim`. For a latency percentile, `percent` is set, and `of` is `ios`
-    (completion latency), `read` or `write` (completion latency of one direction) or `syncs` (fsync and fdatasync).
+    `field`: the name of the metric's field in `TrialMetrics`.
+    `column`: the metric's name in exports and SQL.
+    `is_comparable`: whether layouts can be compared by the metric (`metric:`, `--metric`, claims).
+    `percent`: the percentile for a latency percentile, or None for a rate.
+    `of`: for a rate: `all` (reads and writes), `read`, `write` or `trim`. For a latency percentile: `ios` (completion
+    latency of all I/Os), `read` or `write` (completion latency of reads or of writes), or `syncs` (latency of fsync and
+    fdatasync).
     """
 
     id: MetricId
@@ -69,49 +77,52 @@ class Metric:
 
     @property
     def is_rate(self) -> bool:
-        """True for a rate, False for a latency percentile."""
+        """True if the metric is a rate, False if it is a latency percentile."""
         return self.percent is None
 
     @property
     def is_of_ios(self) -> bool:
-        """True for a latency percentile of reads, of writes or of both.
+        """True if the metric is a latency percentile of reads, of writes or of both.
 
-        False for a percentile of syncs and for a rate.
+        False for a percentile of syncs, and for a rate.
         """
         return self.percent is not None and self.of != "syncs"
 
     @property
     def event(self) -> str:
-        """The noun for the events behind a rate or a latency percentile: `I/O`, `read`, `write`, `trim` or `sync`."""
+        """The noun for what the metric counts or times: `I/O`, `read`, `write`, `trim` or `sync`."""
         return _EVENTS[self.of].noun if self.of in _EVENTS else self.of
 
     @property
     def events_field(self) -> str | None:
-        """The field in `TrialMetrics` that counts the events behind this metric.
+        """The field in `TrialMetrics` with the number of events behind the metric, or None if they are not counted.
 
-        The events are latencies for a percentile and I/Os for a rate. None if they are not counted.
+        The events are latencies for a percentile, and I/Os for a rate.
         """
         return _EVENTS[self.of].field if self.of in _EVENTS else None
 
     @property
     def of_both(self) -> MetricId | None:
-        """The same metric for reads and writes together. None if there is none, or if this metric has no direction."""
+        """The same metric for reads and writes together.
+
+        None if it does not exist, or if this metric is not specific to reads or writes.
+        """
         both = self.id.partition("_")[2] if self.of in ("read", "write") else ""
         return both if both in _BY_ID else None
 
     @property
     def events_needed(self) -> int:
-        """How many I/Os or syncs a trial needs to have ten of them beyond the percentile. 0 for a rate."""
+        """The number of I/Os or syncs needed in a trial so that ten are slower than the percentile. 0 for a rate."""
         return 0 if self.percent is None else events_needed(self.percent)
 
     @property
     def axis_title(self) -> str:
-        """The title of a chart axis: the metric, and whether higher or lower is better."""
+        """The title of a chart axis: the name of the metric, and whether higher or lower is better."""
         return f"{self.title} ({'higher' if self.more_is_better else 'lower'} is better)"
 
 
 def events_needed(percent: float) -> int:
-    """Return how many events are needed so that ten are beyond a percentile: 1,000 for p99."""
+    """Return the number of events needed so that ten are slower than the percentile, for example 1,000 for p99."""
     return math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
 
 
@@ -148,24 +159,24 @@ METRICS: tuple[Metric, ...] = (
 _BY_ID: Mapping[MetricId, Metric] = {metric.id: metric for metric in METRICS}
 
 COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_comparable)
-"""The metrics by which layouts can be compared. These are the possible values of `metric:` and `--metric`."""
+"""The metrics by which layouts can be compared. They are the valid values of `metric:` and `--metric`."""
 
 COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
-"""The field in `TrialMetrics` for each column in exports and SQL."""
+"""The name of the field in `TrialMetrics`, keyed by column in exports and SQL."""
 
 REJECTED = "rejected_"
-"""The prefix of the columns for refuted and failed values."""
+"""The prefix of the columns with values that were refuted or that failed."""
 
 LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
 
 
 def rates_of(*of: Of) -> tuple[MetricId, ...]:
-    """Return the IDs of the rates that count these kinds of I/O, such as `all` and `write`."""
+    """Return the IDs of the rates that count the given kinds of I/O, such as `all` and `write`."""
     return tuple(metric.id for metric in METRICS if metric.is_rate and metric.of in of)
 
 
 def metric_of(metric: MetricId) -> Metric:
-    """Return the metric with this id.
+    """Return the metric with the given id.
 
     Raises:
         ValueError: no metric has this id.

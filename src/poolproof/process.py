@@ -1,4 +1,7 @@
-"""Start programs, with argv lists, time limits, a fixed locale and captured output. No other module starts programs."""
+"""Start programs with argv lists, time limits, a fixed locale and captured output.
+
+Programs are started only by this module.
+"""
 
 import contextlib
 import os
@@ -30,9 +33,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Completed:
-    """A finished program: its argv, exit code, output and wall time.
+    """A program that has ended, with its argv, exit code, output and wall time.
 
-    If a signal ended it, the exit code is the negative of the signal's number.
+    If a signal ended it, the exit code is the signal's number, negated.
     """
 
     argv: tuple[str, ...]
@@ -43,18 +46,18 @@ class Completed:
 
 
 def shown(argv: Sequence[str]) -> str:
-    """Return a command line for messages: quoted for the shell, and without the text of a long script."""
+    """Return a command line for messages, quoted for the shell. The text of a long script is omitted."""
     if tuple(argv[:2]) == ("sh", "-c") and len(argv) > 2 and len(argv[2]) > _LONGEST_SCRIPT:
         return " ".join(("sh -c …", shlex.join(argv[3:]))).rstrip()
     return shlex.join(argv)
 
 
 class ProgramMissing(CommandError):
-    """The program is not on the PATH."""
+    """Raised if the program is not on the PATH."""
 
 
 class CommandFailed(CommandError):
-    """The program ended with an exit code other than 0."""
+    """Raised if the program ended with a non-zero exit code."""
 
     def __init__(self, completed: Completed) -> None:
         self.completed = completed
@@ -63,7 +66,10 @@ class CommandFailed(CommandError):
 
 
 class CommandTimedOut(CommandError):
-    """The program exceeded its time limit and was killed. `where` says on which host, as in ` on nas1`."""
+    """Raised if the program exceeded its time limit and was killed.
+
+    `where`: names the host, for example ` on nas1`.
+    """
 
     def __init__(self, argv: Sequence[str], timeout_s: float, where: str = "") -> None:
         super().__init__(f"`{shown(argv)}`{where} did not end within {round(timeout_s, 1):g} s and was killed")
@@ -78,12 +84,12 @@ def run(
 ) -> Completed:
     """Run a program in its own process group, and wait until it ends.
 
-    If the program runs longer than `timeout_s` (at most 23 days), or if Ctrl-C or another exception interrupts the
-    wait, its whole group gets SIGTERM and, after 2 s, SIGKILL.
+    The whole group gets SIGTERM and, after 2 s, SIGKILL if the program exceeds `timeout_s` (at most 23 days), or if
+    Ctrl-C or another exception interrupts the wait.
 
     Raises:
         ProgramMissing: the program is not installed.
-        CommandFailed: the exit code is not 0 and `check` is set.
+        CommandFailed: the exit code is not 0, and `check` is set.
         CommandTimedOut: the program was still running after `timeout_s` seconds.
         CommandError: the program could not be started, for example because it is not executable.
     """
@@ -108,7 +114,8 @@ def run(
 def _signals_delayed() -> Iterator[None]:
     """Delay the handlers of SIGINT, SIGTERM and SIGHUP until the context ends.
 
-    If a handler raised KeyboardInterrupt while a program was being started, nobody would know the program and end it.
+    Otherwise, a KeyboardInterrupt raised while a program is being started would lose the program, so it could not be
+    ended.
     """
     handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
     if threading.current_thread() is not threading.main_thread() or None in handlers.values():
@@ -129,11 +136,11 @@ def _signals_delayed() -> Iterator[None]:
 
 
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
-    """Run a program whose standard input stays open after `stdin` has been sent, until the program ends.
+    """Run a program that keeps its standard input open until it ends, after `stdin` has been sent to it.
 
-    At the time limit, or when Ctrl-C or another exception interrupts the wait, the input is closed, which tells the
-    program to exit. (A program behind ssh cannot be killed from here.) If it is still running after `grace_s` seconds,
-    it is killed as in `run`.
+    At the time limit, or if Ctrl-C or another exception interrupts the wait, the input is closed, which tells the
+    program to exit. (If it runs behind ssh, it can't be killed from here.) If it is still running `grace_s` seconds
+    later, it is killed as in `run`.
 
     Raises:
         ProgramMissing: the program is not installed.
@@ -153,7 +160,7 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
 
 @contextlib.contextmanager
 def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
-    """Yield the lines that a program prints until the program ends or the context ends.
+    """Yield the lines that a program prints, until the program or the context ends.
 
     The program's input works as in `run_kept_alive`.
 
@@ -184,14 +191,17 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends. Another thread can end the program and close the pipe in the meantime."""
+    """Yield lines until the program ends.
+
+    Meanwhile, another thread may end the program and close the pipe.
+    """
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
 
 
 def decoded(output: bytes | bytearray) -> str:
-    """Return a program's output as a string.
+    """Decode a program's output.
 
     Bytes that are not UTF-8 are replaced, and all line ends become newline characters.
     """
@@ -199,7 +209,10 @@ def decoded(output: bytes | bytearray) -> str:
 
 
 class _Program(subprocess.Popen[str]):
-    """A Popen that notices the end of its program at once. Popen's own `wait` with a timeout polls every 1 to 50 ms."""
+    """A Popen that notices immediately when its program ends.
+
+    With a timeout, Popen's own `wait` checks only every 1 to 50 ms.
+    """
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:
@@ -220,10 +233,10 @@ class _Program(subprocess.Popen[str]):
 
 
 class Dialogue:
-    """A program that exchanges text with poolproof over pipes. Use the object from one thread at a time.
+    """A program with which poolproof exchanges text over pipes.
 
-    `out` and `err` contain the program's output so far; the caller clears them. When poolproof ends, the program's
-    input is closed.
+    An object may be used by only one thread at a time. `out` and `err` contain the program's output so far, and the
+    caller clears them. If poolproof ends, the program's input is closed.
 
     Raises:
         ProgramMissing: the program is not installed.
@@ -240,9 +253,10 @@ class Dialogue:
             os.set_blocking(pipe, False)
 
     def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
-        """Send the text and read until `is_complete` returns True. Return False if both output streams end first.
+        """Send the text, and read the program's output until `is_complete` returns True.
 
-        Raises a TimeoutError if neither has happened by `deadline`, a time as returned by time.monotonic().
+        Return False if both output streams end first. Raises a TimeoutError if neither happens before `deadline`, which
+        is a time as returned by time.monotonic().
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
@@ -267,9 +281,9 @@ class Dialogue:
         return True
 
     def end(self, grace_s: float) -> int:
-        """Close the program's input, which tells the program to exit. Return the program's exit code.
+        """Close the program's input, which tells the program to exit, and return its exit code.
 
-        If the program is still running after `grace_s` seconds, it is killed.
+        If it is still running after `grace_s` seconds, it is killed.
         """
         ended = self._process.poll()
         if ended is not None and not self._outputs:
@@ -285,7 +299,10 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text and return the rest. Nothing is left if the program has closed its input."""
+        """Send part of the text, and return the rest.
+
+        If the program has closed its input, the rest is empty.
+        """
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -317,7 +334,9 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
 
 
 def become(argv: Sequence[str]) -> NoReturn:
-    """Replace this process with the program. The program takes over the terminal, for example as an interactive shell.
+    """Replace this process with the program, which takes over the terminal.
+
+    For example, it can be an interactive shell.
 
     Raises a ProgramMissing if the program is not installed.
     """
@@ -328,10 +347,10 @@ def become(argv: Sequence[str]) -> NoReturn:
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Apply `work` to all items and return the results in the order of the items.
+    """Apply `work` to all items in parallel, and return the results in the order of the items.
 
-    There is one forked process per processor. Each process gets `chunk` items at a time. `work`, the items and the
-    results must be picklable.
+    There is one forked process per processor, and each gets `chunk` items at a time. `work`, the items and the results
+    must be picklable.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -341,7 +360,7 @@ def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: i
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """End a program and its process group. SIGKILL follows if the program is still running 2 s after SIGTERM."""
+    """End a program and its process group with SIGTERM, followed by SIGKILL if it is still running 2 s later."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

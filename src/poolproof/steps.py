@@ -1,6 +1,6 @@
-"""Changes to a host, as values that can be printed, written to the journal with their undos, and undone later.
+"""Changes to a host, as values that can be printed, written to the journal and undone later.
 
-Layers and devices plan steps. `provision/` checks the steps, writes them to the journal and runs them.
+Layers and devices plan these steps. `provision/` checks the steps, writes them to the journal and runs them.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poolproof.undos import Undo
 
 LET_GO_S = 5.0
-"""How long to retry a command, in seconds, if udev or FUSE may release its device late.
+"""The time, in seconds, for which a command is retried if udev or FUSE may release its device late.
 
 FUSE releases a device only after close().
 """
@@ -20,21 +20,16 @@ _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 class Step:
     """One command that changes a host.
 
-    `overwrites`: the block devices that the command writes to. They must be devices of this run.
-
-    `await_file`: a path that must exist and must not be empty before the step is done, for example a daemon's pid file
-    or a device node.
-
-    `log`: a file on the host that is quoted if the step fails, for example a daemon's output.
-
-    `again_if`: text in the command's output which means that a device was missing. The command is then run again after
-    udev has created the device nodes.
-
-    `patience_s`: how long to retry after the first failure, because a device may be released late.
-
-    `unless`: the step is skipped if anything exists at this path.
-
-    `host`: the name of the host to change, empty for the run's main host.
+    `overwrites`: the block devices to which the command writes. They must be devices of this run.
+    `await_file`: a path that must exist and must not be empty before the step is done, such as a daemon's pid file or a
+    device node.
+    `log`: a file on the host that is quoted if the step fails, such as a daemon's output.
+    `again_if`: a string in the command's output that means that a device was missing. The command is then run again
+    after udev has created the device nodes.
+    `patience_s`: the time for which the command is retried after it first failed, because a device may be released
+    late.
+    `unless`: a path. If anything exists there, the step is skipped.
+    `host`: the name of the host to change, or an empty string for the run's main host.
     """
 
     title: str
@@ -53,21 +48,21 @@ class Step:
 
 
 def path_on(host: str, path: str) -> str:
-    """Return a block device's path. On any host but the run's main host, the path is prefixed with the host's name."""
+    """Return a block device's path, preceded by the host's name unless it is on the run's main host."""
     return f"{host}:{path}" if host else path
 
 
 def await_block(node: str) -> Step:
-    """Return a step that waits up to 30 s for a block device's device node to appear."""
+    """Return a step that waits up to 30 s until the block device's node exists."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
-    """Return an argv that starts a program in the background, in its own session, with its output in `log`."""
+    """Return the argv that starts a program in the background, in its own session, with its output in `log`."""
     return (*_IN_BACKGROUND, log, *argv)
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """If `argv` was made by `daemon`, return the argv that `daemon` was given. Otherwise, return None."""
+    """Return the argv that was passed to `daemon` if `argv` is a result of `daemon`, otherwise None."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

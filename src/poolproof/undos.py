@@ -1,14 +1,15 @@
-"""Undos: what a change to a host left there, as typed and checked values, and how each kind is undone.
+"""Undos: what a change left on a host, as typed and checked values, and how to undo each kind of change.
 
-A kind of undo has no stored command. Its class derives the command from the fields. A journal can come from a stranger,
-so the type of each field includes its check: `OwnFile`, `OwnName`, `DevicePath` and the like. An undo is performed only
-if each of its fields passes its check (`provision/owned.py`).
+An undo does not contain a command. The class of each kind derives the command from the fields. A journal can come from
+a stranger, so the type of each field includes a check: `OwnFile`, `OwnName`, `DevicePath` and so on. An undo is
+performed only if all of its fields pass their checks (`provision/owned.py`).
 
-An undo never assumes that its change was made. A run can die after the change was written to the journal but before it
-was made. By the time the undo runs, the name (a loop number, a mount point) may belong to something else. So each undo
-has a condition and does nothing if that condition is false.
+An undo never assumes that its change was made, because a run can crash after the change was written to the journal but
+before it was made. By the time of the undo, the name (a loop number, a mount point) may belong to something else. Each
+undo therefore has a condition, and does nothing if the condition is false.
 
-This module has the kinds that many technologies use. A layer defines any other kinds in its own file (`Layer.undos`).
+This module contains the kinds that many technologies use. A layer defines further kinds in its own file
+(`Layer.undos`).
 """
 
 import re
@@ -19,13 +20,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 COMMAND_LIMIT_S = 30.0
-"""How many seconds a command is repeated until it succeeds, unless its kind of undo sets another limit."""
+"""The time, in seconds, for which a failing command is retried, unless its kind of undo sets another limit."""
 
 ONCE_S = 20.0
-"""How many seconds a command may run each time, unless its kind of undo sets another limit."""
+"""The time limit, in seconds, for each attempt to run a command, unless its kind of undo sets another limit."""
 
 UNMOUNT_LIMIT_S = 300.0
-"""How many seconds an unmount or export may run. Such a command writes out all data first."""
+"""The time limit, in seconds, for an unmount or export, which first writes out all data."""
 
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
 _PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel truncates a longer `comm`
@@ -34,9 +35,9 @@ _DEVICE = re.compile(r"/dev/\S+")
 
 @dataclass(frozen=True)
 class Owned:
-    """The label of a run or lab, and the directories that it created, without symbolic links in their paths.
+    """What a run or lab owns: its label, and the directories that it created, as paths without symbolic links.
 
-    `daemons` are programs that an `UndoDaemon` may end in addition to those that devices and layers name.
+    `daemons`: programs that an `UndoDaemon` may end, in addition to those listed by devices and layers.
     """
 
     label: str
@@ -46,9 +47,10 @@ class Owned:
 
 @dataclass(frozen=True)
 class Check:
-    """How the value of a field is checked. `faults` yields a reason for each problem with the value.
+    """How the value of a field is checked.
 
-    If `is_file` is true, no directory of the path below the run's directories may be a symbolic link.
+    `faults`: a function that yields a message for each problem with the value.
+    `is_file`: whether the value is a path in which no directory below the run's own directories may be a symbolic link.
     """
 
     faults: Callable[[Any, Owned], Iterator[str]]
@@ -58,8 +60,8 @@ class Check:
 class Holds(msgspec.Struct, frozen=True):
     """The condition that the file at `path` exists and contains `text`.
 
-    If `text` is empty, the condition is only that something exists at `path`. Nothing is read then, so `path` may be a
-    device node.
+    If `text` is empty, the condition is only that something exists at `path`. Nothing is read in that case, so `path`
+    may be a device node.
     """
 
     path: str
@@ -68,9 +70,10 @@ class Holds(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Removal:
-    """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
+    """A command that is run again and again until it succeeds or `timeout_s` has passed, as long as `only_if` is true.
 
-    If `argv` never succeeds, `last_resort` is run once, if there is one. `once_s` is the time limit of each run.
+    `last_resort`: a command that is run once if `argv` never succeeds, or empty.
+    `once_s`: the time limit for each attempt.
     """
 
     argv: tuple[str, ...]
@@ -81,14 +84,14 @@ class Removal:
 
 
 def is_plain(path: str) -> bool:
-    """True for an absolute path without control characters, empty parts, `.` or `..`."""
+    """True if the path is absolute, and contains no control characters, empty parts, `.` or `..`."""
     has_controls = any(ord(character) < 32 or ord(character) == 127 for character in path)
     first, *parts = path.split("/")
     return not has_controls and not first and bool(parts) and not {"", ".", ".."}.intersection(parts)
 
 
 def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:
-    """Yield a reason unless the path is inside one of the run's directories.
+    """Yield a message unless the path is inside one of the run's directories.
 
     With `itself`, the path may also be one of these directories.
     """
@@ -99,7 +102,7 @@ def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[s
 
 
 def not_own_name(name: str, owned: Owned) -> Iterator[str]:
-    """Yield a reason unless the name begins with the run's label."""
+    """Yield a message unless the name begins with the run's label."""
     if not (_NAME.fullmatch(name) and name.startswith(f"poolproof-{owned.label}-")):
         yield f"{name!r} does not belong to this run, whose names begin with poolproof-{owned.label}-"
 
@@ -128,50 +131,54 @@ OwnPath = Annotated[str, Check(not_own_path)]
 """A path inside the run's directories, such as a mount point."""
 
 OwnFile = Annotated[str, Check(not_own_path, is_file=True)]
-"""A file inside the run's directories that the undo reads or removes. It is not reached through a link."""
+"""A file inside the run's directories that the undo reads or removes.
+
+The file must not be reached through a symbolic link.
+"""
 
 OwnName = Annotated[str, Check(not_own_name)]
-"""The name of a kernel object, such as a pool or a mapping. `layers.shared_steps.kernel_name` makes these names.
+"""The name of a kernel object, such as a pool or a mapping, which begins with the run's label.
 
-Each name begins with the run's label.
+`layers.shared_steps.kernel_name` creates these names.
 """
 
 DevicePath = Annotated[str, Check(_not_a_device)]
-"""The path of a device node. The disk behind it may not belong to the run."""
+"""The path of a device node. The disk that it stands for need not belong to the run."""
 
 Compared = Annotated[str, Check(lambda _value, _owned: iter(()))]
-"""Any text. The undo only compares it with what it finds on the host.
+"""Any string. The undo only compares it with what it finds on the host.
 
-The text never becomes a path or a part of a script.
+The string never becomes a path or part of a script.
 """
 
 
 class Undo(msgspec.Struct, frozen=True, tag_field="kind"):
-    """What a change left on a host. Each subclass is one kind of undo, and its `tag` is the kind's name in the journal.
+    """What a change left on a host.
 
-    The type of each field that is not a bool includes a `Check`.
+    Each subclass is one kind of undo. Its `tag` is the name of the kind in the journal. The type of each field that is
+    not a bool includes a `Check`.
     """
 
 
 class CommandUndo(Undo, frozen=True):
-    """An undo that runs a command under a condition. A layer's own kinds derive from this class.
+    """An undo that runs a command if a condition is true. The kinds that layers define are subclasses of this class.
 
-    Each kind defines `removal`; `check_kind` refuses one that does not. (A Struct cannot be an abstract base class.)
+    Each kind must define `removal`, which `check_kind` verifies, because a Struct can't be an abstract base class.
     """
 
     def removal(self) -> Removal:
-        """Return the command that undoes the change, and the condition under which it runs."""
+        """Return the command that undoes the change, and the condition for running it."""
         raise NotImplementedError
 
 
 class UndoMount(CommandUndo, frozen=True, tag="mount"):
-    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, in case a FUSE mount hangs."""
+    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, in case a FUSE file system hangs."""
 
     mount_point: OwnPath
     lazy: bool = False
 
     def removal(self) -> Removal:
-        """Return the umount command, on the condition that the mount point is mounted."""
+        """Return the umount command. It is run only if the mount point is mounted."""
         point = self.mount_point
         mounted = Holds("/proc/self/mounts", f" {point} ")
         if self.lazy:
@@ -180,10 +187,11 @@ class UndoMount(CommandUndo, frozen=True, tag="mount"):
 
 
 class UndoDaemon(Undo, frozen=True, tag="daemon"):
-    """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
+    """End the process whose PID is in `pidfile`, and its process group, if its command line contains `marker`.
 
-    `marker` is a path that only this daemon of this run has in its command line. If the pid file has no PID, the
-    process is found by `marker`. Only programs that a device, a layer or `Owned` lists in its `daemons` are searched.
+    `marker` is a path that occurs in the command line of this run's daemon and of no other. If the pid file contains no
+    PID, the process is found by `marker`. Only programs listed in the `daemons` of a device, a layer or `Owned` are
+    considered.
     """
 
     pidfile: OwnFile
@@ -193,7 +201,7 @@ class UndoDaemon(Undo, frozen=True, tag="daemon"):
 class UndoPrograms(Undo, frozen=True, tag="programs"):
     """End every process of these programs (`comm` names) whose command line contains `marker`.
 
-    This also finds a program if the poolproof process that started it was killed before the program wrote its pid file.
+    This also works if the poolproof process that started the program was killed before the program wrote its pid file.
     """
 
     programs: tuple[Annotated[str, Check(_not_a_program)], ...]
@@ -203,7 +211,7 @@ class UndoPrograms(Undo, frozen=True, tag="programs"):
 class UndoTree(Undo, frozen=True, tag="tree"):
     """Remove the directory or file `path`, which contains only poolproof's files.
 
-    Mount points in the directory are never crossed.
+    Nothing is removed from file systems that are mounted inside the directory.
     """
 
     path: Annotated[str, Check(_not_own_tree, is_file=True)]
@@ -215,7 +223,7 @@ SHARED_KINDS: tuple[type[Undo], ...] = (UndoMount, UndoDaemon, UndoPrograms, Und
 def checked_values(undo: Undo) -> Iterator[tuple[Check, Any]]:
     """Yield every value in the undo's fields together with its check.
 
-    Raises a TypeError if the type of a field has no check, which is a mistake in the code of that kind.
+    Raises a TypeError if the type of a field has no check, which is a mistake in the definition of the kind.
     """
     for name, annotation in get_type_hints(type(undo), include_extras=True).items():
         yield from _checked(annotation, (getattr(undo, name),), f"{type(undo).__name__}.{name}")
@@ -224,8 +232,8 @@ def checked_values(undo: Undo) -> Iterator[tuple[Check, Any]]:
 def check_kind(kind: type[Undo]) -> None:
     """Check that the class can be a kind of undo.
 
-    Raises a TypeError if it has no tag or no command, or if one of its fields has no check. A journal can be hostile
-    input, so a field without a check is refused even before a journal is read.
+    Raises a TypeError if it has no tag or no command, or if a field has no check. Because a journal can be hostile
+    input, a field without a check is refused even before a journal is read.
     """
     if not issubclass(kind, Undo) or not isinstance(kind.__struct_config__.tag, str):
         raise TypeError(f"{kind.__name__} is not an Undo with a tag")
@@ -237,10 +245,7 @@ def check_kind(kind: type[Undo]) -> None:
 
 
 def _checked(annotation: Any, values: tuple[Any, ...], field: str) -> Iterator[tuple[Check, Any]]:
-    """Yield the values with their checks, down to the items of tuples.
-
-    If there are no values, only the types are examined.
-    """
+    """Yield the values with their checks, including the items of tuples. Without values, only the types are checked."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *extras = get_args(annotation)

@@ -1,7 +1,7 @@
 """Parse and format sizes, durations, dates and rates.
 
-Sizes are written as in zpool: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib` after the
-letter. fio reads some of these differently: by default, `4KiB` is 4000 bytes (`load/fio/quantity.py`).
+Sizes are written as in zpool: `k`, `m`, `g`, `t` and `p` are powers of 1024, even if `b` or `ib` follows. fio
+interprets some of these differently. By default, it reads `4KiB` as 4000 bytes (`load/fio/quantity.py`).
 """
 
 import re
@@ -17,9 +17,9 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_size(text: str) -> int:
-    """Parse a size such as `16G`, `512m` or `4096`. Returns bytes.
+    """Parse a size such as `16G`, `512m` or `4096`, and return it in bytes.
 
-    Raises a ValueError if the text is not a size, or if it is 8 EiB or more, which no file can have.
+    Raises a ValueError if the text is not a size, or if it is 8 EiB or more, because no file can be that large.
     """
     match = _SIZE.match(text)
     if match is None:
@@ -31,7 +31,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Parse a duration such as `10s`, `500ms`, `2m` or `3` (seconds). Returns seconds.
+    """Parse a duration such as `10s`, `500ms`, `2m` or `3` (seconds), and return it in seconds.
 
     Raises a ValueError if the text is not a duration.
     """
@@ -42,9 +42,9 @@ def parse_duration(text: str) -> float:
 
 
 def parse_time(text: str) -> datetime | None:
-    """Parse a date and time in ISO 8601, and return it in UTC. None if the text is not a date.
+    """Parse a date and time in ISO 8601 format, and return it in UTC. None if the text is not a date.
 
-    A time without an offset is local time.
+    A time without a UTC offset is taken as local time.
     """
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
@@ -53,13 +53,13 @@ def parse_time(text: str) -> datetime | None:
 
 
 def parse_date(text: str) -> float:
-    """Parse a date and time in ISO 8601 to seconds since 1970. Returns 0 if the text is not a date."""
+    """Parse a date and time in ISO 8601 format, and return it in seconds since 1970. 0 if the text is not a date."""
     found = parse_time(text)
     return 0.0 if found is None else found.timestamp()
 
 
 def format_size(size_bytes: float) -> str:
-    """Format a size in binary units (B to TiB) with three significant digits: `1.5 GiB`, `512 MiB`, `0 B`."""
+    """Format a size in binary units (B to TiB) with three significant digits, e.g. `1.5 GiB`, `512 MiB` or `0 B`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024 or unit == "TiB":
@@ -69,12 +69,15 @@ def format_size(size_bytes: float) -> str:
 
 
 def shown_bytes(text: str) -> str:
-    """Format a number of bytes that was recorded as text, such as a run's RAM. Return other text unchanged."""
+    """Format a number of bytes that was recorded as a string, such as a machine's RAM.
+
+    Any other string is returned unchanged.
+    """
     return format_size(int(text)) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else text
 
 
 def canonical_size(size_bytes: int) -> str:
-    """Format a size exactly, in the largest unit that divides it: `16G` for 17179869184."""
+    """Format a size exactly, in the largest unit that divides it. For example, 17179869184 becomes `16G`."""
     for letter, power in (("T", 4), ("G", 3), ("M", 2), ("K", 1)):
         if size_bytes and size_bytes % 1024**power == 0:
             return f"{size_bytes // 1024**power}{letter}"
@@ -82,7 +85,7 @@ def canonical_size(size_bytes: int) -> str:
 
 
 def format_rate(bytes_per_second: float) -> str:
-    """Format a bandwidth in decimal units, as disk vendors do: `183 MB/s`."""
+    """Format a bandwidth in decimal units, as disk vendors do, for example as `183 MB/s`."""
     value = float(bytes_per_second)
     for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
         if abs(value) < 1000 or unit == "GB/s":
@@ -92,7 +95,7 @@ def format_rate(bytes_per_second: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """Format a count or a rate of operations with three significant digits: `131`, `14.8k`, `1.20M`."""
+    """Format a count or a rate of operations with three significant digits, e.g. `131`, `14.8k` or `1.20M`."""
     for unit in ("", "k", "M", "G"):
         if abs(value) < 1000 or unit == "G":
             return f"{_three_digits(value)}{unit}"
@@ -101,12 +104,12 @@ def format_count(value: float) -> str:
 
 
 def format_number_of(count: int, word: str) -> str:
-    """Format a count with its noun, in the plural if needed: `1 trial`, `3 trials`."""
+    """Format a count with its noun, which is in the plural unless the count is 1: `1 trial`, `3 trials`."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    """Format a duration in a suitable unit, for example as `266 ns`, `1.25 ms`, `2.0 s` or `1 h 12 min`."""
     if seconds < 60:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
             if abs(seconds) * factor < 1000:

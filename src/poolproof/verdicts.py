@@ -1,4 +1,4 @@
-"""The five verdicts, from worst to best, and what a result with each verdict may be used for."""
+"""The five verdicts, from worst to best, and what a result with each verdict can be used for."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -11,15 +11,18 @@ _COUNTING: frozenset[Verdict] = frozenset({"suspect", "unproven", "sound"})
 
 
 def counts(verdict: Verdict) -> bool:
-    """True if a result with this verdict may be compared, ranked and averaged. False for refuted and failed results."""
+    """True if a result with this verdict may be compared, ranked and averaged.
+
+    This is false for refuted and failed results.
+    """
     return verdict in _COUNTING
 
 
 def has_values(verdict: Verdict) -> bool:
-    """True if a trial with this verdict has results. A refuted trial has some, but they must not be compared."""
+    """True if a trial with this verdict has results. A refuted trial has results, but they must not be compared."""
     return verdict != "failed"
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of the verdicts. There must be at least one."""
+    """Return the worst of the verdicts, of which there must be at least one."""
     return min(verdicts, key=WORST_FIRST.index)

@@ -1,4 +1,4 @@
-"""Faults that a run must survive. Each fault is one module with `inject`, `expect` and `clean`.
+"""Faults that a run must survive. Each fault is a module with `inject`, `expect` and `clean`.
 
-`python -m tests.faults` runs them all (as root). A new fault is a new file: it is found by its name.
+`python -m tests.faults` (as root) injects all of them. A new module in this folder is found automatically.
 """

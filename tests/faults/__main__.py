@@ -1,8 +1,8 @@
-"""Inject faults, count what they left, and print a table. As root: `python -m tests.faults [--kills N] [--seconds N]`.
+"""Inject faults, count what they leave behind, and print a table: `python -m tests.faults [--kills N] [--seconds N]`.
 
-Every fault is injected once; then poolproof is killed 200 times (`make faults`). It runs at low priority and needs no
-terminal. After --seconds, or on SIGTERM, it prints the table of what it has done. The exit code is 1 if a fault was
-not survived.
+Every fault is injected once. Then poolproof is killed 200 times (`make faults`). This needs root but no terminal, and
+runs at low priority. After --seconds, or on SIGTERM, it prints the table of what it has done so far. It exits with 1 if
+a fault was not survived.
 """
 
 import argparse
@@ -38,13 +38,13 @@ Outcomes = Mapping[str, Sequence[Outcome]]
 
 
 def fault_modules() -> dict[str, ModuleType]:
-    """Return the modules of all faults by name."""
+    """Return the modules of all faults, keyed by name."""
     names = sorted(each.name for each in pkgutil.iter_modules(tests.faults.__path__) if each.name not in _OTHERS)
     return {name: importlib.import_module(f"tests.faults.{name}") for name in names}
 
 
 def injected(name: str, module: ModuleType, seed: int) -> Outcome:
-    """Inject one fault and return what it showed."""
+    """Inject one fault, and return the outcome."""
     testbed, chance = Testbed(), random.Random(f"{name} {seed}")
     try:
         module.inject(testbed, chance)
@@ -57,7 +57,10 @@ def injected(name: str, module: ModuleType, seed: int) -> Outcome:
 
 
 def _end_runs(place: str) -> None:
-    """End runs that a fault left behind because it could not be injected. They remove what they built."""
+    """Stop runs that are still in progress because their fault could not be injected.
+
+    They clean up after themselves.
+    """
     deadline = time.monotonic() + _END_S
     while runs := [pid for pid, said in _command_lines() if f"poolproof run {place}/" in said]:
         for pid in runs:
@@ -74,7 +77,7 @@ def _command_lines() -> Iterator[tuple[int, str]]:
 
 @contextlib.contextmanager
 def _turn(file: Path | None) -> Iterator[None]:
-    """Hold the lock on the file while faults are injected, so that other tests can take turns."""
+    """Hold the lock on the file while faults are injected, so that they alternate with other tests."""
     if file is None:
         yield
         return
@@ -83,7 +86,7 @@ def _turn(file: Path | None) -> Iterator[None]:
         try:
             yield
         finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough: the workers have inherited the file
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough, because the workers have inherited it
 
 
 def _stop(*_arguments: object) -> None:
@@ -91,14 +94,14 @@ def _stop(*_arguments: object) -> None:
 
 
 def _own_locks() -> None:
-    """Give this process its own locks, so that its runs are not refused because of those of another process."""
+    """Give this process its own locks. Otherwise, the runs of other processes would prevent its own."""
     folder = tempfile.mkdtemp(prefix="poolproof-locks-")
     os.environ["POOLPROOF_LOCKS"] = folder
     Finalize(None, shutil.rmtree, args=(folder,), exitpriority=0)
 
 
 def _one(name: str, seed: int) -> Outcome:
-    """Inject a fault. If that is not possible, the outcome says why, and the others continue."""
+    """Inject a fault. If that fails, the outcome gives the reason, and the other faults are still injected."""
     try:
         return injected(name, fault_modules()[name], seed)
     except Exception as error:
@@ -106,7 +109,7 @@ def _one(name: str, seed: int) -> Outcome:
 
 
 def _inject_all(asked: argparse.Namespace, pool: Executor, outcomes: dict[str, list[Outcome]]) -> None:
-    """Inject each fault once, then kill until `--kills` runs were killed or the time is over."""
+    """Inject each fault once, then kill runs until `--kills` of them were killed or the time is up."""
     begun, seed, killed = time.monotonic(), asked.seed, outcomes.setdefault(_KILL, [])
     chosen = [name for name in fault_modules() if name != _KILL and (not asked.only or name in asked.only)]
     kills = 0 if asked.only and _KILL not in asked.only else asked.kills
@@ -145,7 +148,7 @@ def _table(outcomes: Outcomes) -> str:
 
 
 def _shares(killed: Sequence[Outcome]) -> str:
-    """Return how many runs were killed on each layer and in each phase."""
+    """Return the number of runs that were killed on each layer and in each phase, as text."""
     kinds = [one.kind.split(", ") for one in killed if ", " in one.kind]
     counts = (Counter(kind[place] for kind in kinds) for place in (0, 1))
     return "\n".join(
@@ -155,7 +158,7 @@ def _shares(killed: Sequence[Outcome]) -> str:
 
 
 def main() -> int:
-    """Run the faults and print the table."""
+    """Inject the faults, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--kills", type=int, default=_KILLS, help="how many runs to kill (default: 200)")
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time (default: no limit)")

@@ -1,10 +1,8 @@
-"""The host's clock is set several times during a run. No window, rate or order of trials changes.
+"""The host's clock is set several times during a run. No window, rate or order of trials may change.
 
-The first step is between the start of poolproof and that of the first fio. One of the others is an hour, forward or
-back.
-
-The clock of the machine stays as it is. A library that is loaded before the C library answers questions about the time
-of day to poolproof, fio and all other programs of the run. It is compiled here.
+It is first set between the start of poolproof and that of the first fio. One of the later steps is a full hour,
+forwards or backwards. The machine's real clock is not changed. Instead, a library that is compiled here and loaded
+before the C library returns the changed time to poolproof, fio and all other programs of the run.
 """
 
 import os
@@ -19,7 +17,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 120.0
-"""Seconds from the jump to the end of the run."""
+"""The time limit, in seconds, from the change of the clock to the end of the run."""
 
 _CAMPAIGN = """
 layouts: {one: 'dir {data}'}

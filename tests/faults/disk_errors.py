@@ -1,4 +1,7 @@
-"""A disk returns I/O errors from the middle of a trial on. The trial fails and names the disk; the run continues."""
+"""In the middle of a trial, a disk starts to return I/O errors.
+
+The trial fails and names the disk, and the run continues.
+"""
 
 import random
 import time
@@ -8,7 +11,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 75.0
-"""Seconds from the fault to the end of the run, of which the second layout takes at least 15."""
+"""The time limit, in seconds, from the fault to the end of the run. The second layout alone takes at least 15 s."""
 
 _RUNNING: dict[str, tuple[Started, float]] = {}
 

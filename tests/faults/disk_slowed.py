@@ -1,4 +1,4 @@
-"""A disk becomes slow in the middle of a trial. The trial keeps its result, with a note that names the disk."""
+"""In the middle of a trial, a disk becomes slow. The trial keeps its result, with a note that names the disk."""
 
 import random
 import time
@@ -8,7 +8,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 120.0
-"""Seconds from the fault to the end of the run, of which the two trials take at least 29."""
+"""The time limit, in seconds, from the fault to the end of the run. The two trials alone take at least 29 s."""
 
 _RUNNING: dict[str, tuple[Started, float]] = {}
 _MEGABIT = 1 << 20

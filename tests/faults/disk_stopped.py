@@ -1,4 +1,4 @@
-"""The program that serves a disk hangs. It is ended, the trial fails and names the disk, and the run continues."""
+"""The program that serves a disk hangs. It is killed, the trial fails and names the disk, and the run continues."""
 
 import random
 import signal
@@ -9,7 +9,10 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 150.0
-"""Seconds from the fault to the end of the run: 70 until it is noticed, and at least 15 for the second layout."""
+"""The time limit, in seconds, from the fault to the end of the run.
+
+It takes 70 s until the fault is noticed, and the second layout takes at least 15 s.
+"""
 
 _RUNNING: dict[str, tuple[Started, float]] = {}
 

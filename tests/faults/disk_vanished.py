@@ -1,4 +1,4 @@
-"""A disk vanishes in the middle of a trial. The trial fails and names the disk, and the run continues."""
+"""In the middle of a trial, a disk disappears. The trial fails and names the disk, and the run continues."""
 
 import random
 import signal
@@ -9,7 +9,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 75.0
-"""Seconds from the fault to the end of the run, of which the second layout takes at least 15."""
+"""The time limit, in seconds, from the fault to the end of the run. The second layout alone takes at least 15 s."""
 
 _RUNNING: dict[str, tuple[Started, float]] = {}
 

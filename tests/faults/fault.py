@@ -1,4 +1,4 @@
-"""What a fault module contains, what one fault reports, and the campaigns and checks that several faults share."""
+"""The protocol of a fault module, the outcome of a fault, and campaigns and checks that several faults share."""
 
 import json
 import os
@@ -30,7 +30,10 @@ workloads:
   reads: {rw: randread, bs: 16k, size: 32m, iodepth: 4}
 measure: {trials: 1, time: 15s, seed: 7}
 """
-"""The layout `one` is on the disk that gets the fault, and `two` is not. A busy machine may be seconds late."""
+"""A campaign in which the layout `one` uses the disk with the fault, and the layout `two` does not.
+
+On a busy machine, a fault may be several seconds late.
+"""
 
 _MEET_S = 240.0
 _POLL_S = 0.01
@@ -39,9 +42,11 @@ _LIMIT_S = 420.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one injection showed. `noticed_s` is the time in seconds until poolproof had ended or cleaned up.
+    """The outcome of injecting a fault.
 
-    `kind` is the variant of the fault; empty if the fault came too late. `why` says what was wrong.
+    `noticed_s`: the time, in seconds, until poolproof had ended or cleaned up.
+    `kind`: the variant of the fault, or an empty string if the fault came too late.
+    `why`: what was wrong afterwards.
     """
 
     leaks: int
@@ -53,25 +58,25 @@ class Outcome:
 
     @property
     def survived(self) -> bool:
-        """True if nothing was left, written or lost."""
+        """True if nothing was left behind, lost, or written where it does not belong."""
         return not (self.leaks or self.foreign_bytes or self.lost_trials or self.why)
 
 
 class Fault(Protocol):
-    """A module of this package. The random numbers are seeded, so that a failure can be repeated."""
+    """A module in this package. The random numbers are seeded, so that a failure can be reproduced."""
 
     def inject(self, testbed: Testbed, chance: random.Random) -> None:
-        """Start a run and do the harm."""
+        """Start a run, and cause the fault."""
 
     def expect(self, testbed: Testbed, chance: random.Random) -> Outcome:
-        """Check what poolproof did."""
+        """Check how poolproof reacted."""
 
     def clean(self, testbed: Testbed) -> None:
-        """Remove what the fault itself made."""
+        """Remove what the fault itself created."""
 
 
 def served_by(testbed: Testbed, before: str = "", after: str = "") -> str:
-    """Return a folder for the PATH, in which `nbdkit` serves an emulated disk with further arguments."""
+    """Return a folder to put on the PATH. Its `nbdkit` adds the given arguments when it serves an emulated disk."""
     folder, program = testbed.path / "programs", shutil.which("nbdkit")
     folder.mkdir()
     script = folder / "nbdkit"
@@ -81,7 +86,7 @@ def served_by(testbed: Testbed, before: str = "", after: str = "") -> str:
 
 
 def start_measuring(testbed: Testbed, text: str, *more: str, path: str = "") -> Started:
-    """Start a campaign and return when fio has measured for a second."""
+    """Start a campaign, and return one second after fio has started to measure."""
     started = Started(testbed.path, *testbed.words(testbed.campaign(text)), *more, path=path)
     started.wait_for_program("fio", "job.fio", _MEET_S)
     time.sleep(1.0)
@@ -89,7 +94,7 @@ def start_measuring(testbed: Testbed, text: str, *more: str, path: str = "") -> 
 
 
 def signal_programs(testbed: Testbed, name: str, number: signal.Signals) -> None:
-    """Send a signal to every process of that name that works for the testbed."""
+    """Send a signal to every process with this name that belongs to the testbed."""
     found = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -110,9 +115,11 @@ def trials(testbed: Testbed) -> list[dict[str, Any]]:
 def noticed(
     testbed: Testbed, started: Started, begun: float, message: str, *, limit_s: float, fails: bool = True
 ) -> Outcome:
-    """Wait for the end of a run whose layout `one` had a fault, and check what it reported.
+    """Wait for the end of a run in which layout `one` had a fault, and check what the run reported.
 
-    A trial of `one` must have a finding with `message`. It must have failed if `fails`, and `two` must have a result.
+    A trial of `one` must have a finding that contains `message`. `two` must have a result.
+
+    `fails`: whether the trial of `one` must have failed.
     """
     answer = started.wait(_LIMIT_S)
     took_s, found = time.monotonic() - begun, trials(testbed)
@@ -132,7 +139,7 @@ def noticed(
 
 
 def resumed(testbed: Testbed, *, run: Path | None = None, kept: Sequence[str] = (), path: str = "") -> tuple[int, str]:
-    """Resume the run. Return how many of the `kept` lines it lost, and what was wrong."""
+    """Resume the run. Return how many of the `kept` lines were lost, and what was wrong."""
     folder = run or testbed.runs / "run"
     answer = ask("resume", str(folder), "--json", env={"PATH": path + os.environ["PATH"]})
     lines = (folder / "trials.jsonl").read_text().splitlines()

@@ -1,4 +1,7 @@
-"""A journal is forged: it names a command, a foreign directory or a foreign process. `clean` does nothing."""
+"""A forged journal contains a command, a directory outside the run, or another program's process.
+
+`clean` does nothing.
+"""
 
 import json
 import random

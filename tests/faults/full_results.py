@@ -1,4 +1,7 @@
-"""The file system of the results fills up during a run, which ends with a message. `resume` completes it later."""
+"""The file system with the results fills up during a run.
+
+The run ends with a message, and `resume` completes it later.
+"""
 
 import random
 import time

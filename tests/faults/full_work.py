@@ -1,4 +1,7 @@
-"""The work directory fills up while a layout is built. The layout fails, and no server of its disk is left running."""
+"""The work directory fills up while a layout is built.
+
+The layout fails, and no program that serves its disk is left.
+"""
 
 import random
 import time
@@ -8,7 +11,7 @@ from tests.loop.command import Answer, Started, ask
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 120.0
-"""Seconds from the plan until the run has ended and removed everything."""
+"""The time limit, in seconds, from planning to the end of the run, including cleanup."""
 
 _CAMPAIGN = """
 devices: {a: {emulate: nvme, size: 256M}}

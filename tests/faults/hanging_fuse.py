@@ -1,4 +1,4 @@
-"""A FUSE file system (mergerfs) hangs. It is ended, the trial fails and names it, and the run continues."""
+"""A FUSE file system (mergerfs) hangs. It is killed, the trial fails and names it, and the run continues."""
 
 import random
 import signal
@@ -9,7 +9,10 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 150.0
-"""Seconds from the fault to the end of the run: 70 until it is noticed, and at least 15 for the second layout."""
+"""The time limit, in seconds, from the fault to the end of the run.
+
+It takes 70 s until the fault is noticed, and the second layout takes at least 15 s.
+"""
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}, b: {file: 256M}}

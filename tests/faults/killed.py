@@ -1,4 +1,4 @@
-"""poolproof is killed by SIGKILL at a random moment. `clean` removes what it left, and `resume` keeps its trials.
+"""poolproof is killed with SIGKILL at a random moment. `clean` removes what is left, and `resume` keeps its trials.
 
 The moment is in one of five phases: while a layout is built, filled, remounted, measured or removed.
 """
@@ -12,7 +12,7 @@ from tests.loop.command import Started, ask
 from tests.loop.testbed import Testbed
 
 SHARE = 0
-"""It has its own number of injections: `--kills`."""
+"""The number of times that this fault is injected is set by `--kills` instead."""
 
 LAYERS = {
     "dir": "layouts: {one: 'dir {data}', two: 'dir {data}'}",
@@ -25,7 +25,7 @@ LAYERS = {
     "emulated": "devices: {a: {emulate: nvme, size: 256M}}\nlayouts: {one: a | ext4, two: a}",
     "qcow2": "devices: {a: {qcow2: 512M}}\nlayouts: {one: a | ext4, two: a}",
 }
-"""One campaign per layer that needs no kernel module beyond loop devices and FUSE."""
+"""One campaign for each layer that needs no kernel module except those for loop devices and FUSE."""
 
 _WORKLOADS = """
 workloads:
@@ -38,7 +38,7 @@ _POLL_S = 0.002
 
 
 def _await(started: Started, condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds or poolproof has ended."""
+    """Wait until the condition is true or poolproof has ended."""
     deadline = time.monotonic() + _LIMIT_S
     while started.running and not condition() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
@@ -62,7 +62,7 @@ def _filling(testbed: Testbed, started: Started, chance: random.Random) -> None:
 
 
 def _cooling(testbed: Testbed, started: Started, chance: random.Random) -> None:
-    """Between two trials, the layout is unmounted and mounted again."""
+    """Wait for the time between two trials, when the layout is unmounted and mounted again."""
     _await(started, lambda: bool(testbed.trial_lines()))
     time.sleep(chance.uniform(0.0, 0.4))
 
@@ -88,7 +88,7 @@ def inject(testbed: Testbed, chance: random.Random) -> None:
     started = testbed.start(LAYERS[layer] + _WORKLOADS)
     _await(started, (testbed.runs / "run" / "run.json").exists)
     _PHASES[phase](testbed, started, chance)
-    # a run that ended just before is not killed
+    # a run that had just ended was not killed
     _KIND[str(testbed.path)] = f"{layer}, {phase}" if started.running else ""
     started.kill()
 

@@ -1,4 +1,7 @@
-"""The file system of the results turns read-only during a run. The run ends with a message; `resume` completes it."""
+"""The file system with the results becomes read-only during a run.
+
+The run ends with a message. `resume` completes it.
+"""
 
 import random
 import time
@@ -9,7 +12,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 60.0
-"""Seconds from the fault to the end of the run."""
+"""The time limit, in seconds, from the fault to the end of the run."""
 
 _WORKLOADS = """
 workloads:

@@ -1,4 +1,4 @@
-"""The run directory is deleted during a run, which ends with a message and removes its layout."""
+"""The run directory is deleted during a run. The run ends with a message, and removes its layout."""
 
 import random
 import shutil
@@ -9,7 +9,7 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 60.0
-"""Seconds from the fault to the end of the run."""
+"""The time limit, in seconds, from the fault to the end of the run."""
 
 _RUNNING: dict[str, tuple[Started, float]] = {}
 

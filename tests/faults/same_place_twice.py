@@ -1,4 +1,7 @@
-"""Two campaigns want the same existing directory at once. The second is refused, and neither harms the other."""
+"""Two campaigns use the same existing directory at the same time.
+
+The second is refused, and neither affects the other.
+"""
 
 import random
 import time
@@ -8,7 +11,7 @@ from tests.loop.command import Started, ask
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 60.0
-"""Seconds until the second campaign is refused."""
+"""The time limit, in seconds, until the second campaign is refused."""
 
 _CAMPAIGN = """
 layouts: {one: 'dir {data}'}

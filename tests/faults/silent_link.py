@@ -1,4 +1,7 @@
-"""An SSH connection stays open but silent. The run ends with a message, and `resume` repeats the trial."""
+"""An SSH connection stays open, but no data arrives any more.
+
+The run ends with a message, and `resume` repeats the trial.
+"""
 
 import contextlib
 import random
@@ -10,7 +13,10 @@ from tests.loop.hosts.sshd import Sshd, sshd
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 180.0
-"""Seconds from the fault to the end of the run: 75 until ssh gives up, and the time to connect again and clean up."""
+"""The time limit, in seconds, from the fault to the end of the run.
+
+It takes 75 s until ssh gives up, plus the time to connect again and clean up.
+"""
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}}

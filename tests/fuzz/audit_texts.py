@@ -1,7 +1,7 @@
-"""Coverage-guided fuzzing of the readers: no input may cause a traceback.
+"""Coverage-guided fuzzing of the parsers. No input may cause a traceback.
 
-`make test` does not include it. `make fuzz` runs it for one minute, starting with the captured outputs of the tests;
-`make fuzz SECONDS=600` runs it for ten.
+`make test` does not include it. `make fuzz` runs it for one minute, and `make fuzz SECONDS=600` for ten. It starts with
+the captured outputs that the tests use.
 """
 
 import json
@@ -20,7 +20,7 @@ _MOST_BYTES = 20_000
 
 
 def one_input(content: bytes) -> None:
-    """Read, judge and print one input."""
+    """Audit one input, and print the result."""
     results = audit_text("fuzz", as_text(content[:_MOST_BYTES]), Context())
     json.dumps([audited_object(audited) for audited in results])
     for audited in results:

@@ -2,8 +2,8 @@
 
     python -m tests.fuzz.mutated_texts [COUNT] [SEED]
 
-audits and lints COUNT texts (by default 10,000) and prints the number. It exits with 1 at the first failure, and saves
-the text. Unlike coverage-guided fuzzing, it needs no library, and the same seed makes the same texts.
+This audits and lints COUNT texts (default: 10,000), and prints their number. At the first failure, it saves the text
+and exits with 1. Unlike coverage-guided fuzzing, it needs no library, and the same seed always yields the same texts.
 """
 
 import contextlib
@@ -41,14 +41,14 @@ _PIECES = (
 
 
 def seeds(more: tuple[str, ...] = ()) -> list[str]:
-    """Return the texts to damage: captured outputs of the tests, shortened, and `more`."""
+    """Return the texts to damage: the outputs captured for the tests, shortened, and those in `more`."""
     files = sorted([*(_CASES / "cases").glob("*.*"), *(_CASES / "posts").glob("*.txt")])
     texts = [as_text(file.read_bytes()) for file in files if file.suffix != ".toml"]
     return [text[:_LONGEST_SEED] for text in (*texts, *more)]
 
 
 def mutated(texts: list[str], count: int, seed: int) -> Iterator[str]:
-    """Yield damaged copies of the texts. The same seed yields the same copies."""
+    """Yield damaged copies of the texts. The same seed always yields the same copies."""
     chance = random.Random(seed)
     for _ in range(count):
         text = chance.choice(texts)
@@ -121,7 +121,7 @@ _MUTATIONS: tuple[_Mutation, ...] = (
 
 
 def audit_all(texts: Iterator[str]) -> int:
-    """Audit, print and lint every text. Return how many there were.
+    """Audit, print and lint every text, and return the number of texts.
 
     Raises:
         RuntimeError: a text caused an exception or took longer than 5 s. The text is saved in the current folder.

@@ -2,9 +2,9 @@
 
     python -m tests.fuzz.run_directories [COUNT] [SEED] [RUN]
 
-makes COUNT damaged copies (by default 300) of RUN, or of a run that it makes, gives each to the commands that read
-runs, and prints the number. It exits with 1 at the first failure, and saves the damaged copy in the current folder. The
-same seed makes the same copies.
+This makes COUNT damaged copies (default: 300) of RUN, or of a run that it generates. It passes each copy to all
+commands that read runs, and prints the number of copies. At the first failure, it saves the damaged copy in the current
+folder and exits with 1. The same seed always yields the same copies.
 """
 
 import contextlib
@@ -42,11 +42,11 @@ _RAW_VALUES = (*_RAW, "null", "[]", "{}", '"\\ud800"', "[" * 300 + "]" * 300, '{
 _CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F))} - {"\n", "\t", "\r"}
 
 _Node = tuple[Any, Any]
-"""A container of a JSON document, and the key or index of one of its values."""
+"""A container in a JSON document, and the key or index of one of its values."""
 
 
 def damage(run: Path, chance: random.Random) -> list[str]:
-    """Change one to three values, lines or bytes in the files of `run`. Return what was changed, in words."""
+    """Change one to three values, lines or bytes in the files of `run`. Return a description of each change."""
     return [chance.choice(_DAMAGES)(run, chance) for _ in range(chance.randint(1, 3))]
 
 
@@ -93,7 +93,7 @@ def _add(parent: Any, chance: random.Random) -> None:
 
 
 def _nodes(tree: object) -> Iterator[_Node]:
-    """Yield each value of a JSON document as its container and key."""
+    """Yield each value in a JSON document, as its container and key."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -151,7 +151,10 @@ _DAMAGES: tuple[Callable[[Path, random.Random], str], ...] = (_value, _value, _v
 
 
 def commands(run: Path, scratch: Path) -> tuple[tuple[str, ...], ...]:
-    """Return the commands that read a run. `clean` removes only what the run made, which is nothing."""
+    """Return the commands that read a run.
+
+    `clean` is among them, because the run has created nothing that it could remove.
+    """
     out = str(scratch / "out")
     return (
         ("show", str(run)),
@@ -173,7 +176,7 @@ def commands(run: Path, scratch: Path) -> tuple[tuple[str, ...], ...]:
 
 
 def _leave_changes(run: RunDirectory) -> None:
-    """Write a journal of changes that were not undone, although nothing of them exists."""
+    """Write a journal with changes that were not undone. None of the things that it names exist."""
     journal, state = Journal(run.journal_path), run.record().state_dir
     undos = (
         UndoTree(state),
@@ -186,7 +189,7 @@ def _leave_changes(run: RunDirectory) -> None:
 
 
 def problem(words: tuple[str, ...]) -> str:
-    """Run a command in this process. Return what is wrong with its end or its output, or ''."""
+    """Run a command in this process. Return what is wrong with its exit or its output, or an empty string."""
     out, err = io.StringIO(), io.StringIO()
     before = sys.argv
     sys.argv = ["poolproof", *words]
@@ -209,7 +212,7 @@ def problem(words: tuple[str, ...]) -> str:
 
 
 def _script_in(page: Path) -> str:
-    """Return a message if a text of the run became a script of the page."""
+    """Return a message if a string from the run became a script in the page."""
     injected = page.exists() and "<script>alert(1)" in page.read_text(errors="replace")
     return "a text of the run is a script of the report" if injected else ""
 

@@ -1,7 +1,8 @@
-"""Fixtures of the lab tests: one lab for each series of OpenZFS, with the disks of all tests.
+"""Fixtures of the lab tests: one lab for each OpenZFS series, with the disks for all tests.
 
-With POOLPROOF_KEEP_LABS=1 the labs keep running, and the next session uses them again: `poolproof lab list`, `lab rm`.
-With POOLPROOF_LAB_ZFS=2.3 all tests run with that series of OpenZFS, also those that otherwise run with 2.1 alone.
+With POOLPROOF_KEEP_LABS=1, the labs keep running and are used again by the next session. To list and remove them:
+`poolproof lab list`, `lab rm`. With POOLPROOF_LAB_ZFS=2.3, all tests use this OpenZFS series, including those that
+otherwise use only 2.1.
 """
 
 import os
@@ -18,7 +19,7 @@ from .machine import Machine, new_name
 from .places import CAMPAIGNS, EXPERIMENTS, ZFS
 
 LIMIT_S = 1800
-"""The time limit of a test that waits for an emulated lab on a busy machine."""
+"""The time limit, in seconds, for a test that waits for an emulated lab on a busy machine."""
 
 OF_EXPERIMENTS = ("mirror-reads", "write-distribution", "shared-zvol", "tiers", "cache-and-log")
 
@@ -34,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give every test its series as a parameter, so that all tests of a series run together in one lab."""
+    """Pass each test its OpenZFS series as a parameter, so that all tests of a series run together in one lab."""
     if "lab" in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("zfs")
         series = (ZFS,) if "POOLPROOF_LAB_ZFS" in os.environ else marker.args if marker else (ZFS,)
@@ -43,13 +44,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _image() -> None:
-    """Build the image of the tests' labs. This takes minutes the first time and nothing afterwards."""
+    """Build the image for the labs. This takes minutes the first time, and no time after that."""
     build(recipe_here(ZFS), print)
 
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
-    """The lab with the OpenZFS series that the test requests."""
+    """The lab with the OpenZFS series that the test requires."""
     series = str(request.param)
     build(recipe_here(series), print)
     kept = bool(os.environ.get("POOLPROOF_KEEP_LABS"))
@@ -64,7 +65,10 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
 
 
 def _disks() -> list[str]:
-    """Return the devices of all campaigns. Devices with the same name must be equal, because one lab has them all."""
+    """Return the devices of all campaigns.
+
+    Devices with the same name must be identical, because one lab contains them all.
+    """
     paths = [EXPERIMENTS / f"{name}.yaml" for name in OF_EXPERIMENTS] + sorted(CAMPAIGNS.glob("*.yaml"))
     devices = [device for path in paths for device in read_campaign(path).devices]
     return [f"--disk={device.name}={_word(device.source)}" for device in dict.fromkeys(devices)]

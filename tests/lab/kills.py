@@ -1,11 +1,11 @@
-"""Kill runs over ZFS, md, LVM and LUKS at random moments, and print what they left.
+"""Kill runs on ZFS, md, LVM and LUKS at random moments, and print what they leave behind.
 
     python -m tests.lab.kills [N] [SEED] [ZFS]
 
-N runs (by default 20) in a lab with one OpenZFS series (2.1) get SIGKILL while a layout is built, measured or removed.
-After each kill, `clean` must leave nothing in the lab. After every second one, `resume` must finish the run and keep
-each trial that was finished before. The exit code is 1 if a kill was not survived. The seed repeats the choices, but
-not the exact moments.
+In a lab with one OpenZFS series (default: 2.1), N runs (default: 20) are killed with SIGKILL while a layout is built,
+measured or removed. After each kill, `clean` must leave nothing in the lab. After every second kill, `resume` must
+finish the run and keep all trials that were finished before. The exit code is 1 if a kill was not survived. The same
+seed repeats the random choices, but not the exact moments.
 """
 
 import json
@@ -45,7 +45,11 @@ _POLL_S = 0.01
 
 @dataclass(frozen=True)
 class Killed:
-    """A run that was killed. `why` says what was wrong afterwards. `lost` trials were finished before it."""
+    """A run that was killed.
+
+    `why`: what was wrong afterwards.
+    `lost`: the number of trials that had been finished before, but were lost.
+    """
 
     layer: str
     phase: str
@@ -78,7 +82,7 @@ _PHASES = {"build": _building, "trial": _measuring, "teardown": _removing}
 
 
 def kill(lab: Machine, folder: Path, layer: str, phase: str, chance: random.Random) -> Killed:
-    """Start a run, kill it at a moment of the phase, clean up, and resume it or not."""
+    """Start a run, kill it at a random moment of the given phase, clean up, and possibly resume it."""
     campaign, run = folder / "campaign.yaml", folder / "run"
     campaign.write_text(f"name: kills\n{LAYOUTS[layer]}{_REST}")
     started = Started(folder, "run", str(campaign), "--on", lab.on, "--out", str(run), "--plain")

@@ -1,6 +1,4 @@
-"""Build layouts on the disks of a running lab, write to them, drop caches, read counters, and remove them without a
-trace.
-"""
+"""Build layouts on the disks of a running lab, write to them, drop caches, read counters, and remove everything."""
 
 import itertools
 import secrets
@@ -31,7 +29,7 @@ _MODULES = ("zfs", "md_mod", "dm_mod", "dm_crypt")
 
 @dataclass(frozen=True)
 class LabFacts:
-    """Facts of the lab machine, read once for all tests: its disks by name, and its capabilities."""
+    """Facts about the lab machine, read once for all tests: its disks, keyed by name, and what it supports."""
 
     host: Host
     volumes: Mapping[str, Volume]
@@ -39,13 +37,16 @@ class LabFacts:
 
 
 def facts_of(host: Host, disks: Mapping[str, str]) -> LabFacts:
-    """Return the facts of a running lab. `disks` gives the path of each disk by name."""
+    """Return the facts about a running lab.
+
+    `disks`: the path of each disk, keyed by name.
+    """
     programs = {program for layer in all_layers().values() for program in layer.programs}
     return LabFacts(host, volumes_of(host, disks), survey(host, programs, _MODULES))
 
 
 def volumes_of(host: Host, disks: Mapping[str, str]) -> dict[str, Volume]:
-    """Return disks or partitions by name, as the devices of a campaign."""
+    """Return the disks or partitions as devices of a campaign, keyed by name."""
     asked = (
         'for path; do node=$(readlink -f "$path"); echo "${node##*/} $(cat "/sys/class/block/${node##*/}/size")"; done'
     )
@@ -58,7 +59,7 @@ def volumes_of(host: Host, disks: Mapping[str, str]) -> dict[str, Volume]:
 
 
 class LayerBench:
-    """The state of one run on the lab machine: its journal and the layouts that it builds."""
+    """The state of a run on the lab machine: its journal, and the layouts that it has built."""
 
     def __init__(self, testbed: LabFacts, folder: Path) -> None:
         self.host, self.volumes = testbed.host, dict(testbed.volumes)
@@ -72,7 +73,7 @@ class LayerBench:
         self.renew()
 
     def renew(self) -> None:
-        """Create the run's directory, again after each tear-down."""
+        """Create the run's directory, which does not exist at first and after each removal of everything."""
         apply(
             directory_steps(self.site, owner_of(self._journal.path.parent), with_ram=False),
             self.host,
@@ -81,7 +82,10 @@ class LayerBench:
         )
 
     def use(self, paths: Mapping[str, str]) -> None:
-        """Use these devices, such as partitions, instead of the disks. `paths` gives the path of each by name."""
+        """Use these devices, for example partitions, instead of the disks.
+
+        `paths`: the path of each device, keyed by name.
+        """
         self.volumes = volumes_of(self.host, paths)
 
     def plan(self, text: str) -> tree.TreePlan:
@@ -94,8 +98,9 @@ class LayerBench:
         return plan
 
     def change_until(self, existing: tree.TreePlan, text: str, last: str) -> None:
-        """Start to change the layout into another in place, and stop after the step with this title, as a killed run
-        does.
+        """Start to convert the layout into another one in place, and stop after the step with this title.
+
+        This leaves the same state as a run that was killed.
         """
         node = resolve(parse_expression(text), list(self.volumes))
         whole = plan_change(existing, node, self.volumes, self.site, "next")
@@ -104,7 +109,7 @@ class LayerBench:
         self._apply(whole, (*steps, final))
 
     def reopen_journal(self) -> None:
-        """Open the journal again, as another process does that knows only the file."""
+        """Open the journal again, as another process would that has only the file."""
         self._journal = Journal(self._journal.path)
 
     def cool(self, plan: tree.TreePlan) -> None:
@@ -115,9 +120,9 @@ class LayerBench:
         repeat(plan.flush, self.host)
 
     def write(self, plan: tree.TreePlan, size_mib: int) -> str:
-        """Write random bytes, sync them to the disks, and return their checksum."""
+        """Write random bytes to the layout, flush them to the disks, and return their checksum."""
         path = self._data(plan)
-        # not by a pipe: appends of a few KiB become a transaction group each in a pool as small as these
+        # not through a pipe: in a pool this small, each write of a few KiB would become a transaction group
         fill = f"dd if=/dev/urandom of={path} bs=1M count={size_mib} status=none conv=notrunc"
         made = self.sh(f"{fill}; dd if={path} bs=1M count={size_mib} status=none | cksum; sync {path}")
         self.flush(plan)
@@ -133,7 +138,7 @@ class LayerBench:
         return undo_all(self._journal, self.host, owned_by_site(self.site))
 
     def moved(self) -> dict[str, tuple[int, int]]:
-        """Return the bytes read and written of each device by name, counted since the device appeared."""
+        """Return the bytes read from and written to each device since it appeared, keyed by name."""
         counters = [leaf.counter for volume in self.volumes.values() for leaf in volume.leaves]
         said = self.host.run(("cat", *counters), timeout_s=_LIMIT_S).stdout.splitlines()
         rows = [line.split() for line in said]
@@ -142,13 +147,13 @@ class LayerBench:
         }
 
     def wipe(self) -> None:
-        """Erase the signatures of layouts on whole disks, as a run does with disks that it claimed."""
+        """Erase the signatures of layouts on whole disks, as a run does for the disks that it has claimed."""
         paths = [volume.path for name, volume in self._disks.items() if name in self._built_on]
         if paths:
             self.sh(f"wipefs --all --quiet {shlex.join(paths)} && udevadm settle")
 
     def traces(self) -> list[str]:
-        """Return everything with the run's label, and signatures on disks that could be taken for a layout."""
+        """Return everything that has the run's label, and all signatures that could be mistaken for a layout."""
         label = shlex.quote(self.site.label)
         script = (
             f"grep -h {label} /proc/mounts; ls -d /dev/mapper/*{label}* /dev/md/*{label}* /dev/*{label}* "

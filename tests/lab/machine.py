@@ -1,4 +1,4 @@
-"""A lab for tests, started and used through the command, and what it leaves on this machine."""
+"""A lab for tests that is started and used through the poolproof command, and what it leaves on this machine."""
 
 import json
 import math
@@ -18,7 +18,7 @@ LIMIT_S = 900.0
 
 
 def poolproof(*arguments: str, env: dict[str, str] | None = None) -> Answer:
-    """Run poolproof until it ends. A lab needs a longer time limit than other commands."""
+    """Run poolproof until it ends, with a longer time limit than for other commands, because labs are slow."""
     argv, changed = [POOLPROOF, *arguments], {**os.environ, **(env or {})}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, env=changed, check=False)
     return Answer(done.returncode, done.stdout, done.stderr)
@@ -30,7 +30,10 @@ def new_name() -> str:
 
 
 class Machine:
-    """A running lab. If it was started here, `ready_after_s` is how long that took."""
+    """A running lab.
+
+    `ready_after_s`: the time that starting it took, if this object started it.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,14 +53,14 @@ class Machine:
 
     @property
     def qemu(self) -> int:
-        """Return the pid of the lab's QEMU process."""
+        """Return the process ID of the lab's QEMU."""
         return int((labs.folder_of(self.name) / "qemu.pid").read_text())
 
     def run(self, *argv: str) -> Answer:
         return poolproof("lab", "run", self.name, "--", *argv)
 
     def ask(self, script: str) -> str:
-        """Run a shell script in the lab and return its output. Fails if the script fails."""
+        """Run a shell script in the lab, and return its output. The test fails if the script does."""
         answer = self.run("sh", "-c", script)
         assert answer.code == 0, answer.err
         return answer.out
@@ -67,7 +70,7 @@ class Machine:
         self.ask(f"cat >{path} <<'END_OF_FILE'\n{text}\nEND_OF_FILE\nchmod 755 {path}")
 
     def disks(self) -> dict[str, dict[str, Any]]:
-        """Return the facts of each disk from lsblk, by serial number."""
+        """Return the facts about each disk according to lsblk, keyed by serial number."""
         listing = self.ask("lsblk --json --bytes --nodeps --output SERIAL,SIZE,ROTA,MODEL,PHY-SEC,LOG-SEC,DISC-MAX")
         return {row["serial"]: row for row in json.loads(listing)["blockdevices"] if row["serial"]}
 
@@ -78,13 +81,13 @@ class Machine:
 
 
 def processor_s(pid: int) -> float:
-    """Return the processor time of a process so far, in seconds: utime and stime of proc_pid_stat(5)."""
+    """Return the processor time that a process has used so far, in seconds: utime and stime in proc_pid_stat(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def traces(name: str) -> Iterator[str]:
-    """Return the processes and folders of the lab that are left on this machine."""
+    """Yield the processes and folders of the lab that are left on this machine."""
     folder = lab_folder() / "machines" / name
     for cmdline in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -107,5 +110,5 @@ true
 
 
 def leftovers(lab: Machine) -> str:
-    """Return what runs left in a lab: mounts, folders, pools, arrays, mappings, signatures on its disks, programs."""
+    """Return what runs have left in a lab: mounts, folders, pools, arrays, mappings, disk signatures and programs."""
     return lab.ask(_LEFT)

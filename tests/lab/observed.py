@@ -1,4 +1,4 @@
-"""Record the state of the storage systems in a lab while a run lays out its test files, with their own tools."""
+"""While a run in a lab lays out its test files, record the state of the storage systems with their own tools."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from .machine import Machine
 
 _FIO = "/usr/local/bin/fio"
 _KEPT = "/run/observed"
-# Each tool is asked only where its kernel part has something to tell: every program that starts costs time.
+# A tool is run only if its kernel module has something to report, because starting programs takes time.
 _OBSERVER = f"""#!/bin/sh
 look() {{
     [ -e /proc/spl/kstat/zfs/arcstats ] && {{
@@ -35,7 +35,7 @@ exec /usr/bin/fio "$@"
 
 @contextlib.contextmanager
 def observed(lab: Machine) -> Iterator[list[str]]:
-    """Return the outputs, one for each time that test files were laid out. The list is filled when the context ends."""
+    """Yield a list of outputs, one for each time that test files were laid out. It is filled when the context ends."""
     found: list[str] = []
     lab.write(_FIO, _OBSERVER)
     try:

@@ -1,4 +1,4 @@
-"""The campaigns that the lab tests run, and the series of OpenZFS of tests that run with one."""
+"""The campaigns that the lab tests run, and the OpenZFS series for tests that use only one."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A layout that cannot be built is refused before anything is built.
+"""A layout that can't be built is refused before anything is built.
 
-A vdev tree is refused exactly if zpool would refuse it.
+A vdev tree is refused if, and only if, zpool would refuse it.
 """
 
 from pathlib import Path

@@ -1,5 +1,6 @@
-"""A pool loses its only disk in the middle of a trial: the trial says so, the next layout is measured, and `clean`
-removes the rest once the disk is back.
+"""A pool loses its only disk in the middle of a trial.
+
+The trial reports it, the next layout is measured, and `clean` removes the rest when the disk is back.
 """
 
 import json

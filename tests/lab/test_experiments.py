@@ -1,6 +1,6 @@
-"""The included experiments in their short version, in a lab: verdicts, claims and shares.
+"""The included experiments in their short form, run in a lab.
 
-Speeds depend on the machine.
+Verdicts, claims and shares are checked, but not speeds, because they depend on the machine.
 """
 
 import math
@@ -21,15 +21,15 @@ from .places import EXPERIMENTS
 
 BOTH = pytest.mark.zfs("2.1", "2.3")
 RECORD_BYTES = 16 * 1024
-"""The record size of mirror-reads, which is also the size of a read."""
+"""The record size in the experiment mirror-reads, which is also the size of a read."""
 INDIRECT_BYTES = 32 * 32 * 1024
-"""What the indirect blocks of the test file take at most, compressed."""
+"""The maximum size of the test file's indirect blocks, compressed."""
 LOGS = {"mirror-log": "nvme1", "mirror-cryptcache-cryptlog": "nvme2"}
-"""The log device of layouts that have one."""
+"""The log devices, keyed by layout."""
 
 
 class Result:
-    """The output of a run's `--json`, by layout and workload."""
+    """The JSON output of a run, by layout and workload."""
 
     def __init__(self, said: dict[str, Any]) -> None:
         self._cells = {(cell["layout"], cell["workload"]): cell for cell in said["cells"]}
@@ -41,7 +41,7 @@ class Result:
         return cell
 
     def verdict(self, layout: str, workload: str) -> str:
-        """The verdict, apart from what other programs on this machine did."""
+        """Return the verdict of a cell, ignoring the effects of other programs on this machine."""
         return judged(self.cell(layout, workload))
 
     def verdicts(self, workload: str) -> dict[str, str]:
@@ -56,7 +56,10 @@ class Result:
 
 
 def run(lab: Machine, experiment: str, tmp_path: Path, *layouts: str, workload: str = "") -> Result:
-    """Run the small form of an experiment, limited to these layouts and this workload if any are named."""
+    """Run an experiment in its short form.
+
+    If layouts or a workload are named, the run is limited to them.
+    """
     campaign = _only(read_campaign(EXPERIMENTS / f"{experiment}.yaml"), layouts)
     if workload:
         assert campaign.quick is not None
@@ -76,19 +79,22 @@ def _only(campaign: Campaign, layouts: tuple[str, ...]) -> Campaign:
 
 
 def scatter(cell: dict[str, Any]) -> float:
-    """Return how far a fair half may be from 0.5 by chance: four standard deviations. A slow machine does few reads."""
+    """Return how far a share of one half may deviate from 0.5 by chance: four standard deviations.
+
+    The share varies more on a slow machine, because it does fewer reads.
+    """
     return 4 * 0.5 / math.sqrt(cell["account"]["leaf_read_bytes"] / RECORD_BYTES)
 
 
 @BOTH
 def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(lab: Machine, tmp_path: Path) -> None:
-    # On the older release the whole family: the SSD is attached to the hard disk alone, then the hard disk is detached.
+    # The older release runs the whole family: the SSD is attached to the hard disk, which is then detached.
     alone = ("hdd-disk", "ssd-disk") if lab.record.series == "2.1" else ()
     result = run(lab, "mirror-reads", tmp_path, "files", "disks", *alone)
     assert set(result.verdicts("reads").values()) == {"sound"}
     account = result.cell("disks", "reads")["account"]
-    # A record for each read. OpenZFS 2.1 reads it four times if the file was ever mapped.
-    # Besides, the 32 indirect blocks of 512 MiB in records of 16 KiB are read once, which counts if reads are few.
+    # Each read needs one record. OpenZFS 2.1 reads it four times if the file has ever been mapped.
+    # The 32 indirect blocks of 512 MiB in 16 KiB records are also read once, which matters if there are few reads.
     read = account["fio_read_bytes"]
     assert 0.9 * read <= account["leaf_read_bytes"] <= 1.1 * read + INDIRECT_BYTES
     assert abs(result.share("read", "files", "reads", "ssd") - 0.5) <= scatter(result.cell("files", "reads"))

@@ -1,4 +1,4 @@
-"""A run that is killed while it builds or measures ZFS, md, LVM and LUKS: `clean` removes every part of the layout."""
+"""A run is killed while it builds or measures ZFS, md, LVM and LUKS. `clean` removes every part of the layout."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.loop.command import Started
 from .machine import Machine, leftovers, poolproof
 
 POOL = "zfs -f mirror (lvm linear (a | luks)) (md raid1 b c bitmap=none size=200M){} ashift=12 | zvol 40M | ext4"
-"""The log is added to the pool and removed from it, because the two layouts share the pool."""
+"""The two layouts share the pool, so its log device is added and removed in place."""
 FLAGS = (
     *(word for name in "abcd" for word in ("-d", f"{name}=file:320M")),
     *("-l", "with=" + POOL.format(" log d"), "-l", "without=" + POOL.format("")),
@@ -22,7 +22,7 @@ LIMIT_S = 600.0
 
 @pytest.mark.parametrize("kind", ["group", "array", "vdevs"])
 def test_a_run_killed_while_it_builds_leaves_nothing(lab: Machine, tmp_path: Path, kind: str) -> None:
-    """Kill the run while the command is running whose undo is of this kind."""
+    """Kill the run while it runs the command that an undo of this kind would undo."""
     run = tmp_path / "run"
     begun = Started(tmp_path, "run", *FLAGS, "--on", lab.on, "--out", str(run))
     try:
@@ -46,7 +46,7 @@ def test_a_run_killed_in_a_trial_leaves_nothing(lab: Machine, tmp_path: Path) ->
 
 
 def _kinds(run: Path) -> set[str]:
-    """Return the kinds of undo in the journal so far."""
+    """Return the kinds of undo that are in the journal so far."""
     journal = run / "journal.jsonl"
     text = journal.read_text() if journal.exists() else ""
     changes = [json.loads(line) for line in text.splitlines() if line.endswith("}")]

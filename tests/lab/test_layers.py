@@ -1,7 +1,8 @@
-"""The layers that need another kernel: built by a run in the lab, checked with their own tools, measured, removed.
+"""Layers that need a different kernel: a lab run builds, measures and removes them, and their own tools check them.
 
-There is one run for each family of technologies, with its campaign in campaigns/. Caches are dropped in the layout's
-own way before reads, so their bytes come through all layers. The writes show the write amplification of each layout.
+There is one run for each family of technologies. Its campaign is in campaigns/. Before reads, caches are dropped in the
+way that the layout requires, so the bytes come through all layers. The writes show the write amplification of each
+layout.
 """
 
 import re
@@ -20,18 +21,23 @@ from .places import CAMPAIGNS
 
 BOTH = pytest.mark.zfs("2.1", "2.3")
 NEWER = pytest.mark.zfs("2.3")
-"""Arrays and volumes do not use ZFS, so they are measured in the lab that has fewer tests."""
+"""Arrays and volumes do not use ZFS, so they are measured in the lab with the fewest other tests."""
 
 METADATA = 1.6
-"""How much may be written in addition to the data: journals, trees, labels, log headers. There is little data."""
+"""The maximum of the bytes written in relation to the data.
+
+With so little data, journals, trees, labels and log headers take a large share.
+"""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the tools must print about a layout, as regular expressions, and the share of the writes of each disk.
+    """What the tools must print about a layout, as regular expressions, and each disk's share of the writes.
 
-    `factor`: bytes written for each byte of data. `beside`: additional bytes, such as those to a log or a cache.
-    `least`: a disk, and the minimum share of the writes that it gets. `unread`: the disk that is never read.
+    `factor`: the bytes written per byte of data.
+    `beside`: additional bytes, such as those written to a log or cache.
+    `least`: a disk, and the minimum share of the writes that it must get.
+    `unread`: the disk from which nothing may be read.
     """
 
     seen: tuple[str, ...]
@@ -64,7 +70,7 @@ DM = {
     "striped": Expected((r"volume\s+striped\s+2\s+64.00k",), evenly("ab")),
     "raid1": Expected((r"volume\s+raid1", r"\[volume_rimage_1\]"), evenly("ab"), 2.0),
     "thin": Expected((r"volume\s+thin\s", r"pool\s+thin-pool"), {}),
-    # What the cache took is written to its disk as well, when the cache has time: in the trial or after it.
+    # The cache also writes its data to the disk when it has time, during the trial or after it.
     "cache": Expected((r"volume\s+cache\s.*writeback", r": \d+ \d+ cache "), {}, beside=1.0),
     "writecache": Expected((r"volume\s+writecache", r": \d+ \d+ writecache "), {}, beside=1.0, least=("b", 0.3)),
     "luks": Expected((r"crypt aes-xts-plain64 .*sector_size:4096",), evenly("a")),
@@ -73,7 +79,7 @@ DM = {
 
 @dataclass(frozen=True)
 class LayerRun:
-    """A run of a family's campaign: its cells by layout, and the output of the tools for each layout."""
+    """A run of one family's campaign: its cells and the outputs of the tools, each keyed by layout."""
 
     cells: Mapping[str, Mapping[str, Any]]
     seen: Mapping[str, str]
@@ -81,7 +87,7 @@ class LayerRun:
 
 
 class Runs:
-    """The runs in one lab. Each run is made when a test first needs it."""
+    """The runs in one lab. Each is started when a test first needs it."""
 
     def __init__(self, lab: Machine, folder: Path) -> None:
         self.lab = lab
@@ -137,7 +143,7 @@ def test_a_pool_over_whole_disks(runs: Runs, layout: str) -> None:
 
 @BOTH
 def test_a_missing_zfs_feature_is_reported_in_zpool_s_words(runs: Runs) -> None:
-    """Direct I/O came with 2.3. Only zpool knows that 2.1 does not have this property."""
+    """Direct I/O was introduced in OpenZFS 2.3. Only zpool can tell that 2.1 does not have this property."""
     run = runs.of("direct")
     if runs.lab.record.series == "2.3":
         check(run, "direct", DIRECT)

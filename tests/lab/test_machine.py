@@ -1,5 +1,6 @@
-"""A lab is as documented: ready in time, with the right disks and real storage systems. Each failure is one clear
-error.
+"""A lab is as documented: ready in time, with the right disks and real storage systems.
+
+Each failure is a clear error.
 """
 
 import json
@@ -15,7 +16,7 @@ from .machine import Machine, new_name, poolproof, traces
 
 GIB = 1 << 30
 READY_S = 25.0
-"""The limit on two idle processors. On busy processors, it applies to QEMU's processor time."""
+"""The time limit, in seconds, on two idle processors. On busy processors, it applies to QEMU's processor time."""
 
 DISKS = {
     "hdd": (2 * GIB, True, "hdd-7200"),
@@ -24,7 +25,7 @@ DISKS = {
     "a": (320 << 20, False, "file"),
     "middle": (GIB, False, "qcow2"),
 }
-"""Some disks of the shared lab: size, whether rotational, and model."""
+"""Some disks of the shared lab: the size, whether it is rotational, and the model."""
 
 MODULES = (
     *(

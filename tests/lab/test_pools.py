@@ -1,4 +1,4 @@
-"""Pools: every kind of vdev over partitions, the ARC limit, a busy pool, a run that is killed while a pool changes."""
+"""Tests of pools: every kind of vdev on partitions, the ARC limit, a busy pool, and a run killed during a change."""
 
 import re
 from collections.abc import Iterator
@@ -22,8 +22,10 @@ _WRITTEN_MIB = 8
 _HELD_MIB = 4
 _METADATA_MIB = 4
 _COLD = 0.85
-"""The minimum share of reads from the disks after caches are dropped. udev itself reads the start of a new block
-device."""
+"""The minimum share of reads from the disks after caches are dropped.
+
+It is not 1, because udev reads the beginning of each new block device.
+"""
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +49,10 @@ def bench(testbed: LabFacts, tmp_path: Path) -> Iterator[LayerBench]:
 
 @pytest.fixture(scope="module")
 def partitions(lab: Machine) -> Iterator[dict[str, str]]:
-    """Return partitions by name. zpool uses them as they are, while it would have to partition a whole disk first."""
+    """Return partitions, keyed by name.
+
+    zpool uses partitions as they are, whereas it first partitions a whole disk.
+    """
     disks = [f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "de"]
     split = "; ".join(f"printf ',100M\\n,100M\\n,100M\\n' | sfdisk --quiet {disk}" for disk in disks)
     named = {f"p{number}": f"{disks[number // 3]}-part{number % 3 + 1}" for number in range(6)}
@@ -86,7 +91,7 @@ def test_every_kind_of_vdev_over_partitions(
     wrote = {name: write - before[name][1] for name, (_, write) in bench.moved().items()}
     members, part = written
     for name in members.split():
-        # twice at most: what is synced may go to the intent log first
+        # at most twice, because synced data may be written to the intent log first
         assert part * _WRITTEN_MIB <= wrote[name] / _MIB <= 2 * part * _WRITTEN_MIB + _METADATA_MIB, wrote
     bench.cool(plan)
     before = bench.moved()

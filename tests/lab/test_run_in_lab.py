@@ -1,4 +1,4 @@
-"""`run --lab`: a campaign's devices become the disks of a lab, results are proven, and the lab stops with the run."""
+"""`run --lab`: the campaign's devices become disks of a lab, results are proven, and the lab stops with the run."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ def campaign(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def new_labs() -> Iterator[Callable[[], set[str]]]:
-    """The labs of runs that were started during the test. None of them may be left at its end."""
+    """The labs of runs that the test has started. None of them may be left when the test ends."""
     before = _labs_of_runs()
     yield lambda: _labs_of_runs() - before
     left = _labs_of_runs() - before
@@ -71,7 +71,10 @@ def test_a_small_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_p
 
 
 def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str) -> None:
-    """Kill the process that holds the shared connection during a trial. To the run, the loss looks permanent."""
+    """Kill the process with the shared SSH connection during a trial.
+
+    To the run, the connection looks permanently lost.
+    """
     run = tmp_path / "again"
     begun = Started(tmp_path, "run", str(campaign), "--on", f"lab:{name}", "--out", str(run), "--json")
     _wait_for_fio(begun, name)
@@ -91,7 +94,7 @@ def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str
 
 
 def _wait_for_fio(begun: Started, name: str) -> None:
-    """Wait until fio runs a trial in the lab."""
+    """Wait until fio is running a trial in the lab."""
     running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
     with reach_host(f"lab:{name}") as host:
         begun.wait_for(
@@ -100,7 +103,10 @@ def _wait_for_fio(begun: Started, name: str) -> None:
 
 
 def _masters(name: str) -> list[int]:
-    """Return the processes that hold a connection to the lab. ssh names them after their socket; clients name both."""
+    """Return the processes that hold a connection to the lab.
+
+    ssh names such a process after its socket. Client processes name both the socket and the configuration file.
+    """
     words = {pid: argv for pid, argv in _processes() if argv}
     config = str(lab_folder() / "machines" / name / "ssh_config")
     clients = [argv for argv in words.values() if config in argv]
@@ -147,7 +153,7 @@ def test_a_run_killed_by_sigkill_leaves_nothing_after_clean(
     assert any("qemu" in trace for trace in traces(name))
     answer = poolproof("clean", str(run), "--json")
     assert answer.code == 0, answer.err
-    assert answer.json["undone"] >= 4  # two disks, their place in RAM, the machine, and what was built inside
+    assert answer.json["undone"] >= 4  # two disks, their directory in RAM, the machine, and what was built in it
     assert list(traces(name)) == []
 
 

@@ -1,4 +1,4 @@
-"""Run the `poolproof` command as a user does: arguments, output and an exit code."""
+"""Run the `poolproof` command as a user does, with arguments, output and an exit code."""
 
 import contextlib
 import json
@@ -29,12 +29,15 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """Return the object that `--json` printed. Standard output must contain nothing else."""
+        """Return the JSON object that `--json` printed. Standard output must contain nothing else."""
         return json.loads(self.out)
 
     @property
     def error(self) -> dict[str, Any]:
-        """Return the error that `--json` printed. Fails if there is none or if a traceback was printed."""
+        """Return the error that `--json` printed.
+
+        The test fails if it printed no error, or if a traceback was printed.
+        """
         assert "Traceback" not in self.out + self.err, self.err
         error: dict[str, Any] = self.json["error"]
         assert error["exit_code"] == self.code
@@ -44,7 +47,11 @@ class Answer:
 def ask(
     *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
 ) -> Answer:
-    """Run poolproof until it ends. `env` changes the environment. `before` runs it, as setpriv does."""
+    """Run poolproof until it ends.
+
+    `env`: changes to the environment.
+    `before`: a command that runs poolproof, such as setpriv.
+    """
     changed = {**os.environ, **(env or {})}
     argv = [*before, POOLPROOF, *arguments]
     pipe = subprocess.PIPE
@@ -52,7 +59,7 @@ def ask(
         try:
             out, err = process.communicate(timeout=_LIMIT_S)
         except subprocess.TimeoutExpired:
-            process.terminate()  # so that it takes down what it built: a dead mount would fail the tests that follow
+            process.terminate()  # so that it cleans up, because a mount without a server would make later tests fail
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=_END_S)
             process.kill()
@@ -61,7 +68,7 @@ def ask(
 
 
 class Started:
-    """A poolproof process that runs while the test watches, signals or kills it. Its output goes to files."""
+    """A poolproof process that the test can watch, signal or kill while it runs. Its output is written to files."""
 
     def __init__(self, folder: Path, *arguments: str, path: str = "") -> None:
         self._out, self._err = folder / "started.out", folder / "started.err"
@@ -80,15 +87,15 @@ class Started:
 
     @property
     def err(self) -> str:
-        """Return what was written to standard error so far."""
+        """Return everything that was written to standard error so far."""
         return self._err.read_text()
 
     def wait_for_program(self, name: str, word: str = "", seconds: float = _MEET_S) -> None:
-        """Wait until poolproof runs the program with an argument that contains `word`."""
+        """Wait until poolproof runs the given program with an argument that contains `word`."""
         self.wait_for(lambda: self.runs(name, word), f"it did not run {name} {word}", seconds)
 
     def wait_for(self, condition: Callable[[], bool], failure: str, seconds: float = _MEET_S) -> None:
-        """Wait for a condition. Fails if poolproof ends first or after the time limit."""
+        """Wait until the condition is true. The test fails if poolproof ends first or the time limit is reached."""
         deadline = time.monotonic() + seconds
         while not condition():
             assert self.running, f"{failure}; poolproof ended and said: {self.err}{self._out.read_text()}"
@@ -96,7 +103,10 @@ class Started:
             time.sleep(_POLL_S)
 
     def runs(self, name: str, word: str = "") -> bool:
-        """True if a child process runs the program. A slowed program is a script, so its shell comes first."""
+        """True if a child process runs the program.
+
+        The first word of its command line may be a shell, because a slowed program is a script.
+        """
         return any(
             name in {Path(text).name for text in argv[:2]} and word in " ".join(argv) for argv in self._children()
         )
@@ -112,7 +122,7 @@ class Started:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        """Send SIGKILL to poolproof only, as a crash would. Its child processes keep running."""
+        """Kill poolproof with SIGKILL, as a crash would. Its child processes keep running."""
         self._process.kill()
         self._process.wait(10)
 

@@ -1,4 +1,4 @@
-"""Fixtures for every loop test: root, and a testbed that proves that nothing is left on the machine."""
+"""Fixtures for all loop tests: a check for root, and a testbed that checks that nothing is left on the machine."""
 
 import os
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import pytest
 
 from tests.loop.testbed import Testbed
 
-_LIMIT_S = 420  # a campaign of a test has 300 s: other work may stop this machine for half a minute at a time
+_LIMIT_S = 420  # a test's campaign has 300 s, because other work may stall this machine for half a minute at a time
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -18,7 +18,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _root() -> None:
-    """Fail without root. The tests use loop devices, and a skipped test would prove nothing."""
+    """Fail without root.
+
+    The tests use loop devices. If they were skipped instead, that would prove nothing.
+    """
     if os.geteuid() != 0:
         pytest.fail("tests/loop needs root: sudo .venv/bin/pytest tests/loop", pytrace=False)
 
@@ -31,7 +34,7 @@ def testbed() -> Iterator[Testbed]:
 
 @pytest.fixture(scope="module")
 def shared_testbed() -> Iterator[Testbed]:
-    """A testbed for a whole module: several tests check the result of one campaign."""
+    """A testbed for a whole module, in which several tests check the result of one campaign."""
     yield from _one_testbed()
 
 

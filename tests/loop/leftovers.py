@@ -1,7 +1,7 @@
-"""Find what a run left on the machine: loop devices, mounts, processes and files with its name.
+"""Find what a run has left on the machine: loop devices, mounts, processes and files with its name.
 
 Other programs may use loop devices and run poolproof at the same time, so only names that contain the test's own text
-count.
+are considered.
 """
 
 import os
@@ -11,7 +11,7 @@ _STATE_PARENTS = ("/var/tmp", "/dev/shm")
 
 
 def leftovers_of(text: str) -> list[str]:
-    """Return everything on the machine that names `text`: the label of a run, or its work directory."""
+    """Return everything on the machine whose name contains `text`: a run's label or its work directory."""
     return [*_loops(text), *_mounts(text), *_processes(text), *_places(text)]
 
 
@@ -38,7 +38,7 @@ def _processes(text: str) -> list[str]:
 
 
 def _places(text: str) -> list[str]:
-    """Return state directories with that label. The test itself checks those in its own directory."""
+    """Return the state directories with this label. The test itself checks those in its own directory."""
     return [
         str(path) for parent in _STATE_PARENTS for path in Path(parent).glob("poolproof-*") if path.name.endswith(text)
     ]

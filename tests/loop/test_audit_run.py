@@ -1,4 +1,4 @@
-"""`poolproof audit RUN` judges the trials of a real run from its files and comes to the same verdicts."""
+"""`poolproof audit RUN` judges the trials of a real run from their files, and reaches the same verdicts."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Every kind of bad input ends in one clear error with a next command and its exit code, and leaves a clean machine."""
+"""Each kind of bad input causes one clear error, with the next command and an exit code, and leaves nothing behind."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _USAGE, _CAMPAIGN, _HOST, _RUN, _FIO = 2, 3, 4, 7, 8
 
 @dataclass(frozen=True)
 class Mistake:
-    """A change that breaks a valid campaign, its exit code, and words that the message and the hint must contain."""
+    """A change that makes a campaign invalid, the exit code, and words that the message and the hint must contain."""
 
     right: str
     wrong: str
@@ -148,7 +148,7 @@ def test_no_room_for_the_test_files_in_a_directory(testbed: Testbed) -> None:
 
 
 def test_no_room_for_images_in_the_work_directory(testbed: Testbed) -> None:
-    """The device's file is sparse, so it can outgrow the disk below."""
+    """The image of the device is sparse, so it can grow larger than the disk on which it is stored."""
     testbed.work = testbed.mount_ram("small", "48M") / "work"
     testbed.work.mkdir()
     answer = testbed.ask(_FINE.replace("size: 16m", "size: 100m"))
@@ -158,7 +158,7 @@ def test_no_room_for_images_in_the_work_directory(testbed: Testbed) -> None:
 
 
 def test_the_target_fills_up_while_fio_writes(testbed: Testbed) -> None:
-    """Another program uses up the space after the plan is made."""
+    """Another program uses up the space after the run was planned."""
     small = testbed.loop_mount("small", "ext4", "256M")
     started = testbed.start(_FINE.replace("a | ext4", f"dir {small}").replace("size: 16m", "size: 150m"))
     started.wait_for(lambda: (testbed.runs / "run/run.json").exists(), "no run.json")
@@ -169,7 +169,7 @@ def test_the_target_fills_up_while_fio_writes(testbed: Testbed) -> None:
 
 
 def test_no_room_for_the_run_directory(testbed: Testbed) -> None:
-    """There is no space for fio's report of a trial. With more space, the run can be resumed."""
+    """The space does not suffice for fio's report of a trial. With more space, the run can be resumed."""
     testbed.runs = testbed.mount_ram("small", "28K")
     answer = testbed.ask(_FINE.replace("a | ext4", "dir {data}"))
     _is_one_clear_error(answer, _RUN, "No space left on device", "poolproof resume")
@@ -199,7 +199,7 @@ def _is_one_clear_error(answer: Answer, code: int, message: str, hint: str) -> N
 
 
 def _reports_no_space(answer: Answer) -> None:
-    """Check that the lack of space is reported, either before anything is built or by failed trials (exit code 6)."""
+    """Check that the lack of space is reported, either before anything is built or as failed trials (exit code 6)."""
     assert "Traceback" not in answer.out + answer.err
     if "error" in answer.json:
         assert "space" in answer.error["message"] or "room" in answer.error["message"]
@@ -211,7 +211,7 @@ def _reports_no_space(answer: Answer) -> None:
 
 
 def _programs_except_fio(testbed: Testbed) -> Path:
-    """Return a folder with links to every program of this machine except fio."""
+    """Return a folder with links to all programs of this machine except fio."""
     folder = testbed.path / "programs"
     folder.mkdir()
     for source in dict.fromkeys(Path(name).resolve() for name in os.environ["PATH"].split(":")):

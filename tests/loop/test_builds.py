@@ -1,4 +1,7 @@
-"""Two layouts that are built twice are built there and back, each trial records its build, and nothing is left."""
+"""Two layouts, each built twice, are built in the order ABBA.
+
+Each trial records its build, and nothing is left behind.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A run measures each of its disks alone first, and compares its layouts with the results."""
+"""A run first measures each of its disks individually, and compares its layouts with these results."""
 
 import json
 from typing import Any
@@ -48,14 +48,14 @@ def limits(printed: Any) -> dict[tuple[str, str], Any]:
 def test_each_disk_is_measured_alone_with_evidence(bare: dict[tuple[str, str], Any]) -> None:
     assert set(bare) == {(disk, workload) for disk in ("rust", "ssd") for workload in ("reads", "commits")}
     assert {judged(each) for each in bare.values()} <= {"sound", "suspect"}
-    # an arm that seeks and a platter that turns, against flash: no machine makes these alike
+    # seeks and rotation compared with flash: the two differ on every machine
     assert bare["ssd", "reads"]["figure"]["mean"] > 2 * bare["rust", "reads"]["figure"]["mean"]
 
 
 def test_a_file_system_on_one_disk_is_nearly_as_fast_as_the_disk(limits: dict[tuple[str, str], Any]) -> None:
-    """Each read needs the same seek and rotation on both.
+    """Each read takes the same seek and rotation on both.
 
-    The tolerance covers the position of the file and a busy machine.
+    The tolerance allows for the position of the file and a busy machine.
     """
     limit = limits["one", "reads"]
     assert limit["bound"] == "rust"
@@ -66,8 +66,9 @@ def test_a_file_system_on_one_disk_is_nearly_as_fast_as_the_disk(limits: dict[tu
 def test_the_slower_disk_bounds_the_writes_of_a_mirror(
     bare: dict[tuple[str, str], Any], limits: dict[tuple[str, str], Any]
 ) -> None:
-    """Each disk writes every byte, so the mirror is no faster than the slower disk, except for how btrfs orders the
-    writes.
+    """Each disk writes every byte, so the mirror is only as fast as the slower disk.
+
+    It can differ slightly, because btrfs orders the writes differently.
     """
     limit = limits["both", "commits"]
     loads = {leaf["device"]: leaf["load"] for leaf in limit["leaves"]}

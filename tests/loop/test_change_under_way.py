@@ -1,5 +1,6 @@
-"""poolproof is killed by SIGKILL while one of its commands runs. `clean` waits for the command and then undoes its
-change.
+"""poolproof is killed with SIGKILL while one of its commands is running.
+
+`clean` waits for the command to end, and then undoes its change.
 """
 
 import os
@@ -36,7 +37,7 @@ def test_clean_right_after_the_kill_leaves_nothing(testbed: Testbed, program: st
 
 
 def _gated(folder: Path, program: str) -> Path:
-    """Put a program on the PATH that waits for a line on a pipe before it does its work."""
+    """Create a folder for the PATH, whose program waits for a line from a pipe before it works. Return the pipe."""
     gate, gated = folder / "gate", folder / "gated"
     os.mkfifo(gate)
     gated.mkdir()

@@ -1,6 +1,7 @@
-"""A real disk is claimed only if it is the named one and empty. It is written only as long as it is the same disk. It
-is wiped at the end only if it is still the same disk and the machine was not rebooted. Otherwise it is left alone, with
-a message.
+"""A real disk is used only if it is empty and is the one that the campaign names.
+
+It is written only as long as it is the same disk. At the end, it is wiped only if it is still the same disk and the
+machine was not rebooted. Otherwise it is left unchanged, with a message.
 """
 
 import struct
@@ -38,7 +39,7 @@ _PARTITION_TABLE = r"""
 { printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\020\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |
   dd of="$0" bs=1 seek=446 conv=notrunc status=none
 """
-"""A shell script that writes a table with one partition, at sector 2048."""
+"""A shell script that writes a partition table with one partition, which starts at sector 2048."""
 
 
 def test_the_claimed_disk_is_written_and_wiped(testbed: Testbed) -> None:
@@ -203,7 +204,7 @@ def _write_gpt(disk: Path, name: str) -> None:
 
 @contextmanager
 def _loop_disk(testbed: Testbed) -> Iterator[BlockFacts]:
-    """A loop device that acts as a disk with a serial number."""
+    """A loop device that takes the place of a disk with a serial number."""
     image = testbed.path / "disk.img"
     testbed.command("truncate", "-s", str(_SIZE), str(image))
     path = testbed.command("losetup", "--find", "--show", str(image))

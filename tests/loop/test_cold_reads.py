@@ -1,5 +1,6 @@
-"""`cold: reads`: caches are dropped before workloads that read. A workload that only writes starts from a synced
-layout, which is not remounted.
+"""`cold: reads`: caches are dropped only before workloads that read.
+
+Before a workload that only writes, the layout is synced but not remounted.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""The remains of killed runs are found without naming a run, and new runs report them. Active runs are not touched.
+"""What killed runs have left behind is found without naming a run, and new runs report it.
 
-These tests don't run next to others: as long as a mount has no server, mkfs.btrfs fails everywhere on the machine.
+Active runs are not affected.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _POLL_S = 0.01
 
 @pytest.fixture
 def dead(testbed: Testbed) -> Iterator[str]:
-    """The label of a run that was killed together with the server of its disk, as the OOM killer can do."""
+    """The label of a run that was killed together with the program that serves its disk, as the OOM killer can do."""
     started = testbed.start(_EMULATED)
     started.wait_for_program("fio", "job.fio")
     started.kill()
@@ -59,19 +59,19 @@ def test_clean_finds_a_killed_run_by_itself(testbed: Testbed, dead: str) -> None
     assert answer.code == 0, answer.out + answer.err
     (undone,) = answer.json["runs_undone"]
     assert (undone["run"], undone["state_dir"]) == (str(testbed.runs / "run"), f"{testbed.work}/poolproof-{dead}")
-    assert undone["undone"] >= 4  # its place, its server, its loop device, its mount
+    assert undone["undone"] >= 4  # its directory, server, loop device and mount
     assert testbed.traces() == []
     assert _clean(testbed).json["runs_undone"] == []
 
 
 def test_a_new_run_names_the_dead_run_that_blocks_it(testbed: Testbed, dead: str) -> None:
-    """mkfs.btrfs looks at the file behind every mounted loop device."""
+    """This happens because mkfs.btrfs examines the file of every mounted loop device."""
     answer = testbed.ask(_BTRFS, "new")
     assert answer.err.count("warning: this machine has mounts of a crashed run") == 1
     assert f"poolproof clean {testbed.runs / 'run'}" in answer.err
     assert f"poolproof-{dead}" in answer.err
     (trial,) = testbed.trial_lines("new")
-    if '"verdict":"failed"' in trial:  # not every mkfs.btrfs stumbles over it
+    if '"verdict":"failed"' in trial:  # not every version of mkfs.btrfs fails because of it
         assert "Transport endpoint is not connected" in trial
         assert "if the mount is from a crashed run: poolproof clean" in trial
     assert _clean(testbed).code == 0
@@ -81,7 +81,7 @@ def test_a_new_run_names_the_dead_run_that_blocks_it(testbed: Testbed, dead: str
 
 
 def test_a_running_run_is_not_touched(testbed: Testbed, dead: str) -> None:
-    """An active run uses the same work directory as a dead run.
+    """An active run uses the same work directory as a crashed one.
 
     Everything that it created still exists, and its fio continues.
     """
@@ -103,7 +103,7 @@ def test_a_running_run_is_not_touched(testbed: Testbed, dead: str) -> None:
 
 
 def test_a_run_without_its_journal_can_be_removed_by_hand(testbed: Testbed, dead: str) -> None:
-    """The test runs the commands that the message names, except the first one, which only shows who uses the mount."""
+    """The test runs the commands from the message, except the first one, which only shows who is using the mount."""
     (testbed.runs / "run/journal.jsonl").unlink()
     answer = _clean(testbed)
     assert answer.code == 6
@@ -129,8 +129,9 @@ def _kill_servers(label: str) -> None:
 
 
 def _kill_by_word(word: str) -> None:
-    """Kill every process whose command line contains the word, and wait until it is gone, because it holds its mounts
-    until then.
+    """Kill every process whose command line contains the word.
+
+    Wait until they are gone, because they keep file systems mounted until then.
     """
     deadline = time.monotonic() + _LIMIT_S
     while users := [pid for pid, words in _processes() if word in words]:
@@ -142,7 +143,10 @@ def _kill_by_word(word: str) -> None:
 
 
 def _wait_for_dead_mount(point: Path) -> None:
-    """Wait until the kernel knows that the FUSE server is gone. Before that, requests get another error."""
+    """Wait until the kernel has noticed that the FUSE server is gone.
+
+    Until then, requests fail with a different error.
+    """
     deadline = time.monotonic() + _LIMIT_S
     while not _is_dead(point):
         assert time.monotonic() < deadline, f"{point} is still served"
@@ -158,14 +162,14 @@ def _is_dead(point: Path) -> bool:
 
 
 def _made_by(label: str) -> list[str]:
-    """Return what a run created and needs as long as its layout exists: mounts, loop devices, directories, servers."""
+    """Return what a run has created and needs while its layout exists: mounts, loop devices, directories, servers."""
     found = [trace for trace in leftovers_of(label) if not trace.startswith("process") or ": nbd" in trace]
     assert len(found) >= 5, found
     return sorted(found)
 
 
 def _processes() -> list[tuple[int, str]]:
-    """Return the command lines of all processes except the test's own."""
+    """Return the command lines of all processes except those of the test."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""The whole demo: the misleading job is refuted on every layout, and nothing else is."""
+"""The demo from start to end: the misleading workload is refuted on every layout, and nothing else is."""
 
 import pytest
 

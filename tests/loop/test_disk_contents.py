@@ -1,6 +1,6 @@
-"""A disk with anything on it or any use of it is refused, with what was found, and no byte of it changes.
+"""A disk that is not empty or is in use is refused, with what was found on it, and no byte of it changes.
 
-Loop devices stand in for disks.
+Loop devices take the place of disks.
 """
 
 import contextlib
@@ -112,7 +112,7 @@ def test_a_disk_that_a_program_holds_open_is_refused(testbed: Testbed, mode: str
 
 
 def test_a_disk_mounted_where_we_cannot_see_it_is_refused(testbed: Testbed) -> None:
-    """As in a container: the mount is in another namespace, so lsblk does not show it."""
+    """As in a container, the mount is in a different namespace, so lsblk does not show it."""
     with _disk(testbed) as (disk, _):
         testbed.command("mkfs.ext4", "-q", disk.path)
         script = 'mount "$1" /mnt && echo ready && exec sleep 60'
@@ -150,7 +150,7 @@ def _disk(testbed: Testbed) -> Iterator[tuple[BlockFacts, Path]]:
 
 
 def _facts(disk: BlockFacts) -> BlockFacts:
-    """Return the current facts of a loop device as those of a disk with a serial number."""
+    """Return the current facts about a loop device, as if it were a disk with a serial number."""
     (found,) = [each for each in block_devices(HOST, ()) if each.path == disk.path]
     return examine(HOST, [replace(found, kind="disk", serial="SN-1")])[0]
 

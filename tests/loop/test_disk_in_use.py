@@ -27,8 +27,9 @@ workloads: {{reads: {{rw: randread, size: 16m}}}}
 
 @pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
 def test_the_disk_that_this_machine_runs_on(testbed: Testbed, permitted: tuple[str, ...]) -> None:
-    """The test only plans, so that nothing is lost if the guard fails. --dry-run uses the same guard and changes
-    nothing.
+    """The test only plans the run, so that nothing is lost if the guard fails.
+
+    --dry-run uses the same guard, and changes nothing.
     """
     with _named(_a_mounted_disk(testbed)):
         answer = ask(*testbed.words(testbed.campaign(_CAMPAIGN)), *permitted, "--dry-run")
@@ -75,7 +76,7 @@ def _is_refused(testbed: Testbed, answer: Answer) -> None:
 
 @contextlib.contextmanager
 def _named(device: str) -> Iterator[None]:
-    """Give a block device a by-id name, as udev does."""
+    """Give a block device a name in /dev/disk/by-id, as udev does."""
     made = [folder for folder in (_BY_ID, _BY_ID.parent) if not folder.exists()]
     _BY_ID.mkdir(parents=True, exist_ok=True)
     link = _BY_ID / _NAME

@@ -1,4 +1,4 @@
-"""Most faults of `make faults` once, several at a time. Most of the time, poolproof waits for a time limit."""
+"""Inject most faults of `make faults` once, several at a time, because poolproof mostly waits for time limits."""
 
 import os
 import shutil
@@ -16,7 +16,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.waits, pytest.mark.timeout(600)]
 
 _LONGEST = ("disk_stopped", "hanging_fuse", "silent_link", "full_work")
 _ALONE = ("disk_slowed", "disk_vanished", "killed", "read_only_results")
-"""Faults that must hit a certain second of a run. Next to other faults on a busy machine, they come too late."""
+"""Faults that must happen in a certain second of a run.
+
+If other faults are injected at the same time on a busy machine, they come too late.
+"""
 
 _NAMES = sorted(fault_modules().keys() - set(_ALONE), key=lambda name: (name not in _LONGEST, name))
 _AT_A_TIME = 4
@@ -24,7 +27,7 @@ _SEED = 1
 
 
 def _inject(name: str) -> Outcome:
-    """Inject a fault in a process of its own, whose runs have their own locks."""
+    """Inject a fault in a separate process, whose runs have their own locks."""
     locks = tempfile.mkdtemp(prefix="poolproof-locks-")
     os.environ["POOLPROOF_LOCKS"] = locks
     try:
@@ -35,7 +38,7 @@ def _inject(name: str) -> Outcome:
 
 @pytest.fixture(scope="module")
 def outcomes() -> Iterator[dict[str, Future[Outcome]]]:
-    """The outcomes of all faults by name. The longest begin first."""
+    """The outcomes of all faults, keyed by name. The faults that take longest are injected first."""
     with ProcessPoolExecutor(_AT_A_TIME, mp_context=get_context("fork")) as pool:
         yield {name: pool.submit(_inject, name) for name in _NAMES}
 

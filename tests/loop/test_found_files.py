@@ -1,4 +1,4 @@
-"""`fill: false`: existing files are only read, and never changed, whatever the workload is."""
+"""`fill: false`: existing files are only read and never changed, regardless of the workload."""
 
 import hashlib
 import os
@@ -55,7 +55,7 @@ def test_an_existing_file_of_the_right_size_is_only_read(testbed: Testbed, mine:
 
 
 def _campaign(job: str) -> str:
-    """Return a campaign. A key of the job replaces the common one."""
+    """Return a campaign. A key in `job` replaces the campaign's own."""
     asked = _CAMPAIGN.replace("rw: randread, ", "") if "rw: " in job else _CAMPAIGN
     return asked.replace("JOB", job)
 

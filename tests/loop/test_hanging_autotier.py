@@ -1,8 +1,8 @@
-"""autotierfs hangs, as observed in practice. A time limit detects this, autotierfs is killed and unmounted, and the
-campaign continues.
+"""autotierfs hangs, which has been observed in practice.
 
-No package contains autotier, so the test uses mergerfs under autotierfs's name and command line. It is a real FUSE file
-system, stopped with SIGSTOP during a trial. It answers no request after that.
+A time limit detects this. autotierfs is then killed and unmounted, and the campaign continues. autotier is in no
+package, so the test runs mergerfs with the name and command line of autotierfs. It is a real FUSE file system, which
+stops answering requests because it gets a SIGSTOP during a trial.
 """
 
 import os
@@ -43,7 +43,7 @@ echo "tier2   200 MiB   200 MiB   100.00 %    0.00 B      0.00 % x"
 
 @pytest.fixture
 def programs(testbed: Testbed) -> Path:
-    """The folder of the two substitutes, to be first in the PATH."""
+    """The folder with the two substitute programs, to be put first on the PATH."""
     folder, inner = testbed.path / "autotier", testbed.path / "inner"
     inner.mkdir(parents=True)
     folder.mkdir()
@@ -90,7 +90,7 @@ def _start(testbed: Testbed, text: str, programs: Path) -> Started:
 
 
 def _autotierfs(started: Started, testbed: Testbed) -> int:
-    """Return its process as soon as fio uses it."""
+    """Return the process ID of autotierfs as soon as fio uses it."""
     started.wait_for_program("fio", "job.fio", seconds=60)
     (file,) = testbed.work.glob("poolproof-*/mnt/*autotier.pid")
     return int(file.read_text())

@@ -1,4 +1,4 @@
-"""Ctrl-C, a second Ctrl-C, SIGTERM and SIGHUP: the run cleans up, saves finished trials, and can be resumed."""
+"""After Ctrl-C, a second Ctrl-C, SIGTERM or SIGHUP, the run cleans up and saves finished trials. It can be resumed."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_ctrl_c_while_filling(testbed: Testbed) -> None:
 
 
 def test_ctrl_c_before_anything_is_built(testbed: Testbed) -> None:
-    """The signal arrives during planning, when fio is asked for its options or the host for its disks."""
+    """The signal arrives during planning, while fio is asked for its options or the host for its disks."""
     started = testbed.start(_CAMPAIGN)
     started.wait_for_program("fio")
     started.signal(signal.SIGINT)
@@ -77,7 +77,7 @@ def test_a_second_ctrl_c_does_not_disturb_the_cleanup(testbed: Testbed) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_while_the_last_layout_is_removed(testbed: Testbed) -> None:
-    """Every trial has ended. The layout is removed, and `resume` has nothing to measure."""
+    """All trials have ended. The layout is still removed, and `resume` has nothing left to measure."""
     started = testbed.start(_CAMPAIGN)
     started.wait_for(lambda: len(testbed.trial_lines()) == 4, "the trials did not end", 150.0)
     started.signal(signal.SIGINT)
@@ -88,7 +88,7 @@ def test_ctrl_c_while_the_last_layout_is_removed(testbed: Testbed) -> None:
 
 
 def test_a_run_continues_when_its_progress_pipe_is_closed(testbed: Testbed) -> None:
-    """This happens when a `tee` behind poolproof ends."""
+    """This happens, for example, if a `tee` that reads poolproof's output ends."""
     words = testbed.words(testbed.campaign(_CAMPAIGN.replace("time: 1s", "time: 500ms")))
     reader, writer = os.pipe()
     os.close(reader)
@@ -114,7 +114,7 @@ def _stopped_cleanly(testbed: Testbed, answer: Answer) -> None:
 
 
 def _resumes_whole(testbed: Testbed) -> None:
-    """Check that a resumed run has every trial once and that earlier trials are unchanged."""
+    """Check that a resumed run has every trial exactly once, and that the earlier trials are unchanged."""
     kept = testbed.trial_lines()
     assert kept
     answer = testbed.resume().wait()

@@ -1,4 +1,4 @@
-"""`poolproof run` on a terminal of 80×24: a live screen, and then a clean terminal with the table."""
+"""`poolproof run` on an 80×24 terminal shows a live screen, and then leaves a clean terminal with the table."""
 
 import contextlib
 import errno
@@ -34,7 +34,10 @@ _ENTER, _LEAVE, _SHOW_CURSOR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 
 
 class Terminal:
-    """A pseudo-terminal of 80×24 in which poolproof runs. `text` is everything it wrote."""
+    """A pseudo-terminal of 80×24 characters in which poolproof runs.
+
+    `text`: everything that poolproof has written.
+    """
 
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
@@ -53,11 +56,11 @@ class Terminal:
 
     @property
     def after(self) -> str:
-        """Return what remains on the terminal after the live screen, without colours."""
+        """Return what is left on the terminal after the live screen, without colours."""
         return re.sub(r"\x1b\[[0-9;?]*[a-z]", "", self.text.rpartition(_LEAVE)[2])
 
     def read_until(self, condition: Callable[[], bool]) -> None:
-        """Read until the condition is true. Fails after a time limit or if poolproof ends first."""
+        """Read the output until the condition is true. The test fails at the time limit, or if poolproof ends first."""
         until = time.monotonic() + _LIMIT_S
         while not condition():
             assert time.monotonic() < until and not self._closed, self.text[-2000:]
@@ -68,7 +71,7 @@ class Terminal:
         try:
             found = os.read(self._ours, 65536)
         except OSError as error:
-            if error.errno != errno.EIO:  # what Linux says when the other side is closed
+            if error.errno != errno.EIO:  # the error on Linux if the other side has been closed
                 raise
             found = b""
         self._written += found
@@ -78,7 +81,7 @@ class Terminal:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read_to_the_end(self) -> int:
-        """Read everything and return the exit code."""
+        """Read all remaining output, and return the exit code."""
         self.read_until(lambda: self._closed)
         return self.process.wait(_LIMIT_S)
 
@@ -139,7 +142,7 @@ def test_a_run_can_be_watched_from_another_terminal(testbed: Testbed) -> None:
     started.wait_for(lambda: (testbed.runs / "run" / ".lock").exists(), "it did not begin")
     live = testbed.runs / "run" / "live.jsonl"
     with terminal("watch", str(testbed.runs / "run")) as shown:
-        shown.read_until(live.exists)  # the rates of the trial at hand, for those who watch
+        shown.read_until(live.exists)  # the running trial's rates, for processes that watch the run
         assert shown.read_to_the_end() == 0
         assert not live.exists()
         assert started.wait().code == 0

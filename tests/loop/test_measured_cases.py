@@ -1,9 +1,8 @@
-"""The measured cases L01 to L18, run for real: each misleading job is refuted by the rule for its cause, each control
-is sound.
+"""The measured cases L01 to L18 as real runs: each misleading job is refuted by the right rule, each control is sound.
 
-The numbers of the cases were taken on a virtio disk. Here each case has its own loop devices, whose counters nothing
-else changes, and sizes that keep the effect. If poolproof's defaults would prevent the effect, the workload sets the
-option as the case does.
+The numbers of the cases were measured on a virtio disk. Here, each case has its own loop devices, on whose counters
+nothing else has an influence, and file sizes that preserve the effect. If poolproof's defaults would prevent the
+effect, the workload sets the option as the case does.
 """
 
 import ctypes
@@ -74,7 +73,10 @@ def test_a_control_on_ext4_is_sound(on_ext4: Cells, case: str) -> None:
 
 
 def test_byte_accounting_shows_the_missing_share(on_ext4: Cells) -> None:
-    """L02 writes an eighth of its bytes or a little more, L04 reads a quarter, L07 an eighth. L05 writes nothing."""
+    """L02 writes an eighth of its bytes or slightly more. L04 reads a quarter of its bytes, and L07 an eighth.
+
+    L05 writes nothing.
+    """
     ratios = {case: _ratio(on_ext4, case) for case in ("L02", "L03", "L04", "L07", "L08", "L17")}
     assert ratios["L02"] < 0.5
     assert ratios["L04"] == pytest.approx(1 / 4, abs=0.05)
@@ -83,7 +85,7 @@ def test_byte_accounting_shows_the_missing_share(on_ext4: Cells) -> None:
 
 
 def test_l01_a_file_that_a_write_job_left_half_written(testbed: Testbed) -> None:
-    """fio reserves the whole size, but the job's runtime ends long before everything is written."""
+    """fio reserves space for the whole file, but the runtime of the job ends long before everything is written."""
     testbed.fio(filename=testbed.data / "X", rw="write", bs="1m", size="512m", rate="50m", runtime=1)
     cell = _only(testbed, "rw: randread, bs: 4k, size: 512m, filename: X, iodepth: 32, runtime: 2s", "{data}")
     assert (judged(cell), cell["findings"][0]["rule"]) == ("refuted", "unwritten-read"), cell["findings"]
@@ -91,7 +93,7 @@ def test_l01_a_file_that_a_write_job_left_half_written(testbed: Testbed) -> None
 
 
 def test_l07_a_second_run_over_pages_that_stay_in_ram(testbed: Testbed) -> None:
-    """The first run is manual. Another program locks its pages in RAM, so caches cannot be dropped."""
+    """The first run is done without poolproof. Another program locks the pages in RAM, so caches can't be dropped."""
     point = testbed.loop_mount("disk", "ext4", "512M")
     _fill(testbed, point / "X", "128m")
     testbed.fio(filename=point / "X", rw="randread", bs="4k", size="128m", invalidate=0)
@@ -103,7 +105,7 @@ def test_l07_a_second_run_over_pages_that_stay_in_ram(testbed: Testbed) -> None:
 
 
 def test_l08_pages_of_an_earlier_run_are_dropped(testbed: Testbed) -> None:
-    """The same file is fully in RAM but not locked. poolproof drops it, and both trials read the disk."""
+    """The same file is completely in RAM but not locked. poolproof drops it, so both trials read from the disk."""
     point = testbed.loop_mount("disk", "ext4", "512M")
     _fill(testbed, point / "X", "128m")
     testbed.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
@@ -119,7 +121,7 @@ def test_l08_pages_of_an_earlier_run_are_dropped(testbed: Testbed) -> None:
 def test_l09_l10_a_loop_device_with_and_without_a_cache_below(
     testbed: Testbed, case: str, direct_io: str, verdict: str
 ) -> None:
-    """The disk below the loop device is also a loop device, so that reads by others cannot hide the effect."""
+    """The disk under the loop device is itself a loop device, so that other programs' reads can't hide the effect."""
     below = testbed.loop_mount("below", "ext4", "512M")
     point = testbed.loop_mount("disk", "ext4", "256M", within=below, direct_io=direct_io)
     _fill(testbed, point / "X", "64m")
@@ -147,7 +149,7 @@ measure: {{trials: 1, time: 1s}}
 
 def test_l13_a_file_that_was_written_compressible(testbed: Testbed) -> None:
     point = testbed.loop_mount("disk", "btrfs", "1G", options=_COMPRESSES)
-    # btrfs doesn't compress what goes into space that was reserved before.
+    # btrfs doesn't compress data that is written into preallocated space.
     testbed.fio(filename=point / "X", rw="write", bs="4k", size="256m", fallocate="none", end_fsync=1)
     read = "rw: read, bs: 1m, size: 256m, filename: X, ioengine: psync, direct: 0, time_based: 0"
     cell = _only(testbed, read, str(point))
@@ -155,7 +157,7 @@ def test_l13_a_file_that_was_written_compressible(testbed: Testbed) -> None:
 
 
 def test_l14_l15_files_in_ram(testbed: Testbed) -> None:
-    """tmpfs accepts direct=1 without an error and passes etcd's own test."""
+    """tmpfs accepts direct=1 without an error, and passes etcd's own test."""
     ram = testbed.mount_ram("ram", "256M")
     cells = testbed.cells(f"""
 layouts: {{ram: dir {ram}}}
@@ -170,7 +172,7 @@ measure: {{trials: 1, time: 1s}}
 
 
 def _only(testbed: Testbed, options: str, directory: str, trials: int = 1) -> dict[str, Any]:
-    """Return the only cell of a workload that uses the existing files of a directory."""
+    """Return the only cell of a workload that uses existing files in a directory."""
     cells = testbed.cells(f"""
 layouts: {{found: dir {directory}}}
 workloads: {{case: {{{options}, fill: false}}}}
@@ -193,7 +195,7 @@ def _fill(testbed: Testbed, path: Path, size: str) -> None:
 
 @contextmanager
 def _pinned(path: Path) -> Iterator[None]:
-    """Keep all pages of a file in RAM, as a program does that maps and locks it."""
+    """Keep all pages of a file in RAM, like a program that maps and locks them."""
     libc = ctypes.CDLL(None, use_errno=True)
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as pages:
         view = (ctypes.c_char * len(pages)).from_buffer(pages)

@@ -1,4 +1,4 @@
-"""The preset etcd appends to a new file in each trial, so the disks read only metadata."""
+"""The preset etcd appends to a new file in each trial, so only metadata is read from the disks."""
 
 import json
 

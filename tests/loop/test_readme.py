@@ -1,4 +1,4 @@
-"""The README's commands do what the README says."""
+"""The commands in the README do what it says."""
 
 import re
 import shlex
@@ -40,7 +40,7 @@ def test_its_dry_run_prints_the_commands_and_changes_nothing(testbed: Testbed, c
 
 
 def test_it_runs(testbed: Testbed, campaign: Path) -> None:
-    """With one trial of one second, it takes less time than the command in the README."""
+    """The command is run with one trial of one second, so that it takes less time than in the README."""
     answer = ask(*testbed.words(campaign), "--time", "1s", "--trials", "1")
     assert answer.code == 0, answer.err
     assert {(cell["layout"], cell["workload"]) for cell in answer.json["cells"]} == {

@@ -1,4 +1,4 @@
-"""Requests against I/Os on a real file system: what readahead served is refuted, and direct reads are not."""
+"""Requests compared with I/Os on a real file system: reads served by readahead are refuted, direct reads are not."""
 
 from tests.loop.testbed import Testbed
 

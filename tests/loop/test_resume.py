@@ -71,7 +71,7 @@ def test_clean_after_a_kill_while_fio_runs(testbed: Testbed, job: str) -> None:
     ],
 )
 def test_clean_after_a_kill_during_a_step_or_its_undo(testbed: Testbed, program: str, word: str) -> None:
-    """The program still finishes its work, but this is not recorded in the journal."""
+    """The program still finishes its work, but the journal does not record that."""
     _kill_while(testbed, "loop file", program, word)
     _clean(testbed)
     assert testbed.traces() == []
@@ -87,7 +87,7 @@ def test_clean_after_a_kill_stops_the_servers_of_emulated_disks(testbed: Testbed
 
 
 def test_clean_after_a_kill_stops_a_daemon_that_is_still_starting(testbed: Testbed) -> None:
-    """nbdfuse runs but has not created its file yet."""
+    """nbdfuse is already running, but has not created its file yet."""
     started = testbed.start(_CAMPAIGNS["emulated"])
     started.wait_for(lambda: any("nbdfuse" in trace for trace in leftovers_of(str(testbed.work))), "no nbdfuse")
     started.kill()
@@ -97,7 +97,7 @@ def test_clean_after_a_kill_stops_a_daemon_that_is_still_starting(testbed: Testb
 
 @pytest.mark.parametrize("job", ["fill.fio", "job.fio"])
 def test_clean_stops_a_fio_that_outlives_poolproof(testbed: Testbed, job: str) -> None:
-    """On a slow disk, filling and the trial would each take another minute and keep the file system busy."""
+    """On this slow disk, filling or the trial would take another minute and keep the file system busy."""
     size = "4G" if job == "fill.fio" else "16m"
     started = testbed.start(f"""
 devices: {{a: {{emulate: hdd-7200, size: 6G}}}}
@@ -126,7 +126,7 @@ def test_a_finished_run_is_not_run_again(testbed: Testbed) -> None:
 
 @pytest.mark.slow
 def test_a_run_with_incomplete_last_lines_can_be_resumed(testbed: Testbed) -> None:
-    """A power cut can leave an incomplete last line in both files."""
+    """A power failure can leave an incomplete last line in both files."""
     started = testbed.start(_CAMPAIGNS["loop file"])
     started.wait_for(lambda: len(testbed.trial_lines()) >= 1, "no trial ended")
     started.kill()

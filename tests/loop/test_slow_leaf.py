@@ -1,4 +1,4 @@
-"""One failing disk among good ones is found and named. Good disks alone cause no finding."""
+"""A failing disk among good ones is found and named. Good disks alone cause no finding."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_good_disks_alone_are_not_blamed(cells: Cells) -> None:
 
 
 def test_the_leaf_counters_show_which_disk_is_always_busy(cells: Cells) -> None:
-    """All three disks get similar shares of the reads, but only the failing one is always busy."""
+    """All three disks get similar shares of the reads, but only the failing disk is always busy."""
     leaves = {leaf["device"]: leaf for leaf in cells["sick", "reads"]["leaves"]}
     assert all(leaf["read_share"] == pytest.approx(1 / 3, abs=0.1) for leaf in leaves.values())
     busy = {name: leaf["utilisation"] for name, leaf in leaves.items()}

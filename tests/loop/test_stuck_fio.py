@@ -1,4 +1,4 @@
-"""If fio never ends, it is killed once it makes no progress, and the trial is repeated."""
+"""A fio that never ends is killed when it stops making progress, and the trial is repeated."""
 
 import os
 import signal
@@ -23,7 +23,10 @@ _LIMIT_S = 150.0
 
 
 def test_a_hung_fio_is_killed_and_run_again(testbed: Testbed) -> None:
-    """A stopped process reacts only to SIGKILL, like one in a deadlock. Meanwhile another program reads the disk."""
+    """A stopped process reacts only to SIGKILL, like a process in a deadlock.
+
+    Meanwhile, another program reads the disk.
+    """
     started = testbed.start(_CAMPAIGN)
     started.wait_for_program("fio", "--output-format")
     stopped = _fios(str(testbed.work))
@@ -44,7 +47,7 @@ def test_a_hung_fio_is_killed_and_run_again(testbed: Testbed) -> None:
 
 @contextmanager
 def _probed(work: Path) -> Iterator[None]:
-    """Read the beginning of the only image's loop device again and again, as programs do that look for file systems."""
+    """Read the beginning of the image's loop device again and again, like programs that look for file systems."""
     (image,) = work.glob("poolproof-*/a.img")
     files = list(Path("/sys/block").glob("loop*/loop/backing_file"))
     (device,) = (Path("/dev", file.parts[3]) for file in files if image.samefile(file.read_text().strip()))
@@ -66,7 +69,7 @@ def _probed(work: Path) -> Iterator[None]:
 
 
 def _fios(place: str) -> list[int]:
-    """Return the measuring fio and its jobs."""
+    """Return the process IDs of the fio that measures and of its jobs."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,4 +1,4 @@
-"""A control group that limits the reads of the disk below a loop file: the result says so, and so does a comparison."""
+"""If a control group limits reads from the disk under a loop file, the result and comparisons say so."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _MOST = 100
 
 @pytest.fixture
 def limited(testbed: Testbed) -> Iterator[list[str]]:
-    """The command prefix that runs a program in a control group with this limit on the disk of the testbed."""
+    """The command prefix for running a program in a control group that has this limit on the testbed's disk."""
     device = testbed.path.stat().st_dev
     disk = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve()
     number = ((disk.parent if (disk / "partition").exists() else disk) / "dev").read_text().strip()

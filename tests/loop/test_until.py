@@ -1,5 +1,8 @@
-"""`measure: {until: …}`: trials end when their result is precise enough, and a rate that never converges is not called
-precise. fio limits the rate of these workloads, so they are equally steady or unsteady on every machine.
+"""`measure: {until: …}`: trials end when their result is precise enough.
+
+A rate that never converges is not called precise.
+
+fio itself limits the rate of these workloads, so they are equally steady or unsteady on every machine.
 """
 
 import json
@@ -146,7 +149,7 @@ def test_ctrl_c_in_such_a_trial_stops_the_run_and_cleans_up(testbed: Testbed) ->
 
 
 def test_a_budget_is_spent_on_the_cells_that_decide_the_goal(testbed: Testbed) -> None:
-    """No result reaches a precision of 0.001 %, so the budget decides how long two equal layouts are sampled."""
+    """No result can be as precise as 0.001 %, so the budget determines how long two equal layouts are measured."""
     cells = testbed.cells(_BUDGET)
     assert {name: cell["trials"] for name, cell in cells.items() if name[1] == "other"} == {
         ("one", "other"): 2,
@@ -158,7 +161,7 @@ def test_a_budget_is_spent_on_the_cells_that_decide_the_goal(testbed: Testbed) -
     assert all(cell["settled"] is False for cell in cells.values())
     race = ask("show", str(testbed.runs / "run"), "--json").json["race"]
     assert {*race["left"], *(each["layout"] for each in race["dropped"])} == {"one", "two"}
-    # on a busy machine no trial may have a steady rate: then no layout leads
+    # on a busy machine, it can happen that no trial has a steady rate, so no layout leads
     assert race["leader"] in race["left"] or sorted(race["unsteady"]) == ["one", "two"]
     assert "adaptive sampling for reads: " in ask("show", str(testbed.runs / "run")).out
     kept = testbed.trial_lines()

@@ -1,4 +1,4 @@
-"""Without root, directories can be measured completely. A command that needs root says so in one line."""
+"""Without root, existing directories can be fully measured. A command that needs root says so in one line."""
 
 import os
 
@@ -13,7 +13,7 @@ _NOBODY = "65534"
 _READ = "+dac_read_search"
 _AS_NOBODY = (
     *("setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups"),
-    # Python and its packages may lie in a home that others can't enter; reading is all that this permits.
+    # Python and its packages may be in a home directory that others can't enter. This permits only reading.
     *(f"--{which}-caps=-all,{_READ}" for which in ("inh", "ambient")),
     f"--bounding-set=-all,{_READ}",
 )
@@ -30,7 +30,10 @@ _RUN = 7
 
 @pytest.fixture
 def open_testbed(testbed: Testbed) -> Testbed:
-    """A testbed in which every user may write. Its data is on a separate disk, whose counters nothing else changes."""
+    """A testbed in which every user may write.
+
+    Its data is on a separate disk, so nothing else changes that disk's counters.
+    """
     testbed.path.chmod(0o755)
     testbed.data = testbed.loop_mount("disk", "ext4", "512M")
     for folder in (testbed.work, testbed.runs, testbed.data):
@@ -78,7 +81,7 @@ def test_commands_that_need_no_disk_work(line: str) -> None:
 def test_a_run_made_by_root_is_refused_with_the_right_command(open_testbed: Testbed) -> None:
     reads = "workloads: {reads: {rw: randread, bs: 4k, size: 32m}}\nmeasure: {trials: 1, time: 500ms}"
     for folder in (open_testbed.data, open_testbed.work):
-        os.chown(folder, 0, 0)  # root does not write into a directory of another user
+        os.chown(folder, 0, 0)  # root must not write into another user's directory
     made = open_testbed.ask(f"layouts: {{mine: 'dir {open_testbed.data}'}}\n{reads}")
     assert made.code == 0, made.out + made.err
     for command in ("resume", "clean"):

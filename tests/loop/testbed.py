@@ -17,7 +17,7 @@ Cells = dict[tuple[str, str], dict[str, Any]]
 
 
 def judged(entry: Mapping[str, Any], *expected: str) -> str:
-    """The verdict of a cell or trial, apart from the `expected` rules and what other programs on this machine did."""
+    """Return the verdict of a cell or trial, ignoring the `expected` rules and the effects of other programs."""
     about = [each for each in entry["findings"] if not each.get("metrics") or entry.get("metric") in each["metrics"]]
     causes = {finding["rule"] for finding in about if finding["effect"] != "notes"}
     explained = entry["verdict"] == "suspect" and causes and causes <= {"other-work", *expected}
@@ -25,7 +25,7 @@ def judged(entry: Mapping[str, Any], *expected: str) -> str:
 
 
 class Testbed:
-    """The directory `path` of one test. Runs use `work` for their state and `runs` for their results."""
+    """The directory `path` for one test. Runs use `work` for their state, and `runs` for their results."""
 
     __test__ = False
 
@@ -39,28 +39,29 @@ class Testbed:
         self._undo_commands: list[list[str]] = []
 
     def campaign(self, text: str, name: str = "c") -> Path:
-        """Write a campaign file. `{data}` in the text is replaced by a directory for `dir` layouts."""
+        """Write a campaign file. `{data}` in its text is replaced with the path of a directory for `dir` layouts."""
         path = self.path / f"{name}.yaml"
         path.write_text(text.replace("{data}", str(self.data)))
         return path
 
     def words(self, campaign: Path, run: str = "run") -> list[str]:
-        """Return the arguments that run the campaign and save it in `runs/RUN`."""
+        """Return the arguments of poolproof that run the campaign and save the results in `runs/RUN`."""
         return ["run", str(campaign), "--out", str(self.runs / run), "--work", str(self.work), "--json"]
 
     def ask(self, text: str, run: str = "run") -> Answer:
-        """Run a campaign to its end, whether it succeeds or fails."""
+        """Run a campaign to its end, and return the answer, whether it succeeds or fails."""
         return ask(*self.words(self.campaign(text), run))
 
     def cells(self, text: str, run: str = "run") -> Cells:
-        """Run a campaign that must succeed, and return its cells by layout and workload."""
+        """Run a campaign that must succeed, and return its cells, keyed by layout and workload."""
         answer = self.ask(text, run)
         assert answer.code == 0, answer.out + answer.err
         return {(cell["layout"], cell["workload"]): cell for cell in answer.json["cells"]}
 
     def start(self, text: str, *, slow: str = "") -> Started:
-        """Start a campaign in the background. The program named `slow` takes SLOW_S longer, so that a test can
-        interrupt it.
+        """Start a campaign in the background.
+
+        The program named `slow` takes SLOW_S seconds longer, so that the test can interrupt it.
         """
         path = f"{self._slowed(slow)}:" if slow else ""
         return Started(self.path, *self.words(self.campaign(text)), path=path)
@@ -74,7 +75,10 @@ class Testbed:
         return folder
 
     def wait_until_planned(self, started: Started, run: str = "run") -> None:
-        """Wait until the plan exists and nothing is built yet. Earlier, programs run only to print their versions."""
+        """Wait until the run is planned but nothing is built yet.
+
+        Before that, programs are run only to print their versions.
+        """
         started.wait_for((self.runs / run / "run.json").exists, "no run.json")
 
     def resume(self, run: str = "run") -> Started:
@@ -82,17 +86,17 @@ class Testbed:
         return Started(self.path, "resume", str(self.runs / run), "--json")
 
     def trial_lines(self, run: str = "run") -> list[str]:
-        """Return the finished trials of a run as lines of the file on disk."""
+        """Return the finished trials of a run, as lines of the file on the disk."""
         file = self.runs / run / "trials.jsonl"
         return file.read_text().splitlines() if file.exists() else []
 
     def label(self, run: str = "run") -> str:
-        """Return the label of a run, which is part of the name of everything it creates."""
+        """Return the label of a run, which is part of the names of everything that the run creates."""
         label: str = json.loads((self.runs / run / "run.json").read_text())["label"]
         return label
 
     def command(self, *argv: str) -> str:
-        """Run a program for the test itself and return its output."""
+        """Run a program for the test itself, and return its output."""
         return subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=True).stdout.strip()
 
     def fio(self, **options: object) -> None:
@@ -102,7 +106,7 @@ class Testbed:
     def loop_mount(
         self, name: str, kind: str, size: str, *, direct_io: str = "on", within: Path | None = None, options: str = "rw"
     ) -> Path:
-        """Mount a new file system on a loop device over a file in `within`. It is removed at the end."""
+        """Mount a new file system on a loop device, whose file is in `within`. It is removed at the end of the test."""
         image, point = (within or self.path) / f"{name}.img", self.path / name
         point.mkdir()
         self.command("truncate", "-s", size, str(image))
@@ -114,7 +118,7 @@ class Testbed:
         return point
 
     def mount_ram(self, name: str, size: str) -> Path:
-        """Mount a tmpfs of that size. It is removed at the end."""
+        """Mount a tmpfs of the given size. It is removed at the end of the test."""
         point = self.path / name
         point.mkdir()
         self.command("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(point))
@@ -122,13 +126,13 @@ class Testbed:
         return point
 
     def traces(self) -> list[str]:
-        """Return everything that poolproof left in the work directory, in the data directory and on the machine."""
+        """Return everything that poolproof has left in the work directory, in the data directory and on the machine."""
         kept = [str(path) for folder in (self.work, self.data) for path in folder.glob("poolproof-*")]
         labels = [json.loads(file.read_text())["label"] for file in self.runs.glob("*/run.json")]
         return kept + leftovers_of(str(self.work)) + [trace for label in labels for trace in leftovers_of(label)]
 
     def close(self) -> None:
-        """Remove everything, including what a failed run left, because it would disturb later tests."""
+        """Remove everything, including what a failed run has left, because that would disturb later tests."""
         for run in self.runs.glob("*/run.json") if self.traces() else ():
             ask("clean", str(run.parent))
         for argv in reversed(self._undo_commands):

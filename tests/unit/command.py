@@ -1,4 +1,4 @@
-"""Run the command line in this process."""
+"""Run poolproof's command line inside the test process."""
 
 import sys
 
@@ -8,9 +8,9 @@ from poolproof.cli.main import main
 
 
 class Command:
-    """Runs a command with the given arguments and returns its exit code, standard output and standard error.
+    """Runs a command with the given arguments, and returns its exit code, standard output and standard error.
 
-    The terminal has `columns` columns and no colours, so that the output can be compared with golden files.
+    The terminal is `columns` wide and has no colours, so that the output can be compared with golden files.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], *, columns: int = 80) -> None:

@@ -1,4 +1,4 @@
-"""The Python API: every example of docs/python-api.md runs, and importing it is quick."""
+"""The Python API: every example in docs/python-api.md runs, and importing the API is quick."""
 
 import re
 import subprocess

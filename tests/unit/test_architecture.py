@@ -1,5 +1,7 @@
-"""The code follows docs/architecture.md: packages import in one direction, one module starts programs, modules stay
-small."""
+"""The code follows docs/architecture.md.
+
+Packages import each other in one direction only, a single module starts programs, and modules stay small.
+"""
 
 import ast
 import re
@@ -44,7 +46,7 @@ NAMES = {_module_name(path): path for path in MODULES}
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Yield every module that the file imports, including imports inside functions and imports for types only."""
+    """Yield every module that the file imports, including imports inside functions and imports for type annotations."""
     for node in ast.walk(MODULES[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -59,7 +61,7 @@ def _room(module: str) -> str:
 
 
 def _allowed() -> dict[str, set[str]]:
-    """Return the table of packages in docs/architecture.md."""
+    """Return the table of packages in docs/architecture.md, as the packages that each package may import."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
     return {room: {name.strip() for name in names.split(",") if name.strip()} for room, names in rows}
@@ -142,7 +144,7 @@ def test_no_module_is_a_drawer_for_everything() -> None:
 
 
 def test_a_class_name_has_one_meaning() -> None:
-    """Also if one of the classes is private: whoever searches for `Run` finds `_Run` too."""
+    """This is true even if one of the classes is private, because a search for `Run` also finds `_Run`."""
     places: dict[str, list[str]] = {}
     for path, tree in MODULES.items():
         for node in ast.walk(tree):
@@ -190,7 +192,7 @@ def test_printing_is_for_the_rooms_that_talk_to_people() -> None:
 
 
 def test_digits_are_tested_with_isdecimal() -> None:
-    """`"²".isdigit()` is true, but int() refuses it."""
+    """`"²".isdigit()` is true, although int() can't parse the character."""
     wrong = [
         f"{path}:{node.lineno}"
         for path, tree in MODULES.items()
@@ -213,7 +215,7 @@ def test_rules_are_named_only_in_their_files() -> None:
 
 
 def test_technologies_are_named_only_where_they_are_known() -> None:
-    """In their layers, in rules about them, and in `foreign`, which reads what other people write about them."""
+    """They may be named in their layers, in rules about them, and in `foreign`, which parses other people's texts."""
     words = {name for layer in all_layers().values() for name in (layer.word, layer.file_system)} - {"file", "dir"}
     wrong = [
         f"{path}:{node.lineno}: {node.value}"
@@ -244,7 +246,7 @@ def test_the_declared_dependencies_are_those_that_the_code_imports() -> None:
 
 
 def _imported_at_top(path: Path) -> Iterator[str]:
-    """Return the modules that are imported when the file is, leaving out those for type checking only."""
+    """Yield the modules that are imported when the file is imported, except those only for type checking."""
     for node in MODULES[path].body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -254,7 +256,7 @@ def _imported_at_top(path: Path) -> Iterator[str]:
 
 
 def test_an_extra_is_imported_only_inside_functions() -> None:
-    """Except in the web server's own modules, which the rest of the code imports only inside functions."""
+    """The exception is the web server's own modules, which all other code imports only inside functions."""
     modules = {module for names in EXTRAS.values() for module in names}
     for name, path in NAMES.items():
         top = set(_imported_at_top(path))
@@ -264,5 +266,5 @@ def test_an_extra_is_imported_only_inside_functions() -> None:
 
 
 def _distribution(module: str) -> str:
-    """The name under which a module is installed: `vl_convert` comes with vl-convert-python."""
+    """Return the name of the distribution that contains a module. For example, `vl_convert` is in vl-convert-python."""
     return packages_distributions()[module][0].lower()

@@ -1,4 +1,4 @@
-"""A missing extra is an error that names the extra and how to install it."""
+"""If an optional dependency (extra) is missing, the error names it and says how to install it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The tables of docs/experiments.md are made from run directories, and each experiment has a section there."""
+"""The tables in docs/experiments.md are generated from run directories, and each experiment has a section there."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The plan of the grid in a lab, and the comparison with bench-fio, for given results."""
+"""The plan of the grid in a lab, and the comparison with bench-fio, computed from given results."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""In a run whose metrics have different verdicts, each output shows a metric with its own verdict."""
+"""If the metrics of a run have different verdicts, each output shows every metric with its own verdict."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ FINDING = {"rule": "write-vanished", "effect": "refutes", "message": "50 MiB wen
 
 @pytest.fixture(params=[("sound", {"bandwidth": "refuted"}), ("refuted", {"iops": "sound"})])
 def run(tmp_path: Path, request: pytest.FixtureRequest) -> LoadedRun:
-    """The bandwidth of layout `one` is refuted in its second trial, its IOPS are sound."""
+    """A run in which the bandwidth of layout `one` is refuted in its second trial, but its IOPS are sound."""
     path = make_run(tmp_path / "run", {("one", "reads"): (100, 101), ("pair", "reads"): (50, 51)})
     lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
     verdict, verdicts = request.param
@@ -47,7 +47,7 @@ def run(tmp_path: Path, request: pytest.FixtureRequest) -> LoadedRun:
 
 
 def table_text(run: LoadedRun) -> str:
-    """The table of a run and what is printed below it."""
+    """Return the results table of a run, and what is printed below it."""
     console = Console(width=200, file=io.StringIO())
     with console.capture() as captured:
         print_table(console, run.cells, None)
@@ -80,7 +80,7 @@ def test_the_page_keeps_findings_on_other_metrics_apart(run: LoadedRun) -> None:
 
 
 def with_claim(run: LoadedRun, claim: str) -> LoadedRun:
-    """The run, as if its campaign had this claim."""
+    """Return the run, as if its campaign contained this claim."""
     campaign = run.path / "campaign.yaml"
     campaign.write_text(f"{campaign.read_text()}\nexpect:\n  - {{claim: c, that: '{claim}', source: here}}\n")
     record = json.loads((run.path / "run.json").read_text())

@@ -1,4 +1,4 @@
-"""A metric is one row of the table: everything that shows metrics also shows a new one."""
+"""A metric is one row of the table. Everything that shows metrics also shows a new one."""
 
 import shutil
 import subprocess

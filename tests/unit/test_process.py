@@ -1,4 +1,4 @@
-"""The module that starts programs: time limits, how programs end, output."""
+"""The module that starts programs: time limits, how programs are ended, and their output."""
 
 import contextlib
 import signal
@@ -15,7 +15,7 @@ from poolproof.process import CommandTimedOut
 
 
 def test_a_limit_longer_than_the_kernel_takes_is_no_error() -> None:
-    """The time limit of a job without a runtime depends on its bytes: months for a large job."""
+    """The time limit of a job without a runtime depends on its bytes. For a large job, it is several months."""
     assert process.run(["echo", "done"], timeout_s=1e8).stdout == "done\n"
 
 
@@ -40,7 +40,7 @@ def test_waiting_for_many_programs_at_once_leaves_no_handle_of_one() -> None:
 
 
 def _pidfds() -> int:
-    """Return how many process handles this process has open."""
+    """Return the number of process file descriptors (pidfds) that this process has open."""
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -49,7 +49,7 @@ def _pidfds() -> int:
 
 
 def test_a_program_is_ended_if_ctrl_c_arrives_while_it_is_being_started() -> None:
-    """Send the signal at the moment at which the program exists, but Popen has not returned yet."""
+    """Send the signal when the program has been started, but Popen has not returned yet."""
 
     def interrupt(frame: FrameType, event: str, _argument: object) -> None:
         if event == "return" and frame.f_code.co_name == "_execute_child":
@@ -70,7 +70,7 @@ def test_a_program_is_ended_if_ctrl_c_arrives_while_it_is_being_started() -> Non
 
 
 def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
-    """The input is larger than a pipe's buffer, so writing it would wait forever."""
+    """The input is larger than the buffer of a pipe, so writing all of it would block forever."""
     begun = time.monotonic()
     with process.lines_kept_alive(["sh", "-c", "echo one; exec sleep 60"], stdin="x" * 200_000, grace_s=0.2) as lines:
         assert next(lines) == "one\n"

@@ -1,4 +1,4 @@
-"""Commands import only what they need, because every import costs time and memory."""
+"""Commands import only what they need, because every import takes time and memory."""
 
 import json
 import shlex
@@ -28,7 +28,7 @@ finally:
 
 
 def _imported_by(*arguments: str) -> set[str]:
-    """Return the top-level names of all modules that a command has imported when it ends."""
+    """Return the top-level names of all modules that a command has imported by the time it ends."""
     return {name.split(".")[0] for name in _modules_of(*arguments)}
 
 
@@ -66,7 +66,7 @@ def test_a_command_imports_no_other() -> None:
 
 @pytest.mark.parametrize("words", ["presets", "check --json none.yaml", "--help"])
 def test_an_answer_that_cannot_be_printed(words: str) -> None:
-    """If standard output is on a full disk, there is one clear error."""
+    """Standard output is on a full disk. This causes one clear error."""
     argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", *words.split()]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)

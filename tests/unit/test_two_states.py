@@ -1,4 +1,4 @@
-"""A layout that is measured in two states: no result of one state replaces that of the other."""
+"""A layout that is measured in two states: a result in one state never replaces the result in the other."""
 
 import io
 import json
@@ -32,7 +32,7 @@ HEALTHY = CellKey("pair", "reads")
 
 @pytest.fixture
 def run(tmp_path: Path) -> LoadedRun:
-    """Every cell is measured; `pair` also without one of its disks, which halves its rate."""
+    """A run with results for all cells. `pair` is also measured without one of its disks, which halves its rate."""
     trials = all_trials()
     for each in [trial for trial in trials if trial.layout == "pair"]:
         assert each.figures is not None

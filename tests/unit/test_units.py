@@ -1,4 +1,4 @@
-"""Sizes, durations and rates are parsed and formatted, also for people."""
+"""Sizes, durations and rates are parsed, and are formatted in a readable way."""
 
 import pytest
 from hypothesis import given

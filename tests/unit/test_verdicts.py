@@ -55,7 +55,7 @@ def test_no_module_decides_by_itself_which_verdicts_count() -> None:
 
 
 ALLOWED = {
-    "foreign/audit/advice.py",  # estimates only for what bytes contradict
+    "foreign/audit/advice.py",  # estimates are made only for values that bytes contradict
     "foreign/audit/texts.py",  # only a result that nothing contradicts gets a command that would prove it
     "foreign/audit/saved_trials.py",  # a failed trial of our own has nothing to audit
     "presentation/html_report/page.py",  # refuted cells come first
@@ -64,4 +64,4 @@ ALLOWED = {
     "rules/judge.py",  # the reason for `unproven` is kept only for metrics that are unproven
     "presentation/terminal/table.py",
 }
-"""Modules that treat one verdict specially for reasons other than whether a result counts."""
+"""Modules that treat one verdict specially, for reasons other than whether a result counts."""

@@ -1,4 +1,4 @@
-"""The whole package is installed, including its data."""
+"""The complete package is installed, including its data files."""
 
 import subprocess
 import sys

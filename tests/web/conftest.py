@@ -1,4 +1,4 @@
-"""A browser and pages of runs: one with a bit of everything, and one with 648 cells."""
+"""Fixtures: a browser, and pages of two runs. One run is small and has a bit of everything, and one has 648 cells."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -27,7 +27,10 @@ expect:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium. Without it, these tests fail, because a page that was never opened proves nothing."""
+    """The system's Chromium.
+
+    Without it, these tests fail, because a page that was never opened proves nothing.
+    """
     program = next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         pytest.fail("tests/web needs Chromium: scripts/setup test", pytrace=False)
@@ -39,7 +42,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sound, refuted, suspect and failed cells, curves and single workloads, claims, mixed directions."""
+    """A run with sound, refuted, suspect and failed cells, curves and single workloads, claims, reads and writes."""
     campaign = CAMPAIGN.replace("goal: reads\n", "").rstrip() + "\n"
     head, tail = campaign.split("measure:")
     campaign = f"{head}{MORE}goal: reads\nmeasure:{tail}"
@@ -61,7 +64,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def large_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The campaign of cache-and-log: 9 layouts by 72 workloads, three trials each."""
+    """A run of the campaign cache-and-log, with 9 layouts, 72 workloads and three trials each."""
     return make_large_run(tmp_path_factory.mktemp("large") / "run", with_files=1)
 
 
@@ -77,7 +80,10 @@ def large_page(large_run: Path) -> Path:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
-    """Open a page. At the end of the test, it must not have requested anything or logged any complaint."""
+    """A function that opens a page.
+
+    When the test ends, the page must have requested nothing, and logged no errors or warnings.
+    """
     pages: list[Opened] = []
 
     def opening(path: Path, **how: Any) -> Opened:

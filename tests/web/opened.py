@@ -12,9 +12,10 @@ _LIMIT_MS = 60_000
 
 @dataclass
 class Opened:
-    """`complaints`: errors and warnings on the console, and exceptions.
+    """An opened page.
 
-    `requests`: everything fetched except the file.
+    `complaints`: errors and warnings on the console, and exceptions.
+    `requests`: everything that was requested apart from the page itself.
     """
 
     page: Page
@@ -22,7 +23,7 @@ class Opened:
     requests: list[str] = field(default_factory=list)
 
     def chart(self, name: str) -> Locator:
-        """Return a chart once it is drawn as last requested."""
+        """Return a chart after it has been drawn as last requested."""
         holder = self.page.locator(f"#{name}")
         holder.scroll_into_view_if_needed()
         self.page.wait_for_function(
@@ -33,11 +34,11 @@ class Opened:
         return holder
 
     def open_cell(self, layout: str, workload: str) -> None:
-        """Click on a cell of the map."""
+        """Click on a cell in the results map."""
         self.page.locator(f"#map-grid td[aria-label^='{workload} on {layout}:']").click()
 
     def text(self, selector: str) -> str:
-        """Return the visible text there, with single spaces."""
+        """Return the visible text of an element. Runs of white space become single spaces."""
         return re.sub(r"\s+", " ", self.page.locator(selector).inner_text()).strip()
 
 
@@ -49,7 +50,7 @@ def open_page(
     theme: Literal["light", "dark"] = "light",
     fragment: str = "",
 ) -> Opened:
-    """Open the page of the file, and wait until it is loaded and drawn."""
+    """Open a page from a file, and wait until it is loaded and drawn."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce")
     context.set_default_timeout(_LIMIT_MS)
     opened = Opened(context.new_page())

@@ -1,4 +1,4 @@
-"""The page over many runs in a real browser: no complaints, no requests, every control, keyboard use."""
+"""The history page in a real browser: no complaints, no requests, all controls, and keyboard use."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.history.making import make_history
 from tests.web.opened import Opened, open_page
 
-pytestmark = pytest.mark.timeout(400)  # Vega's script is put together once
+pytestmark = pytest.mark.timeout(400)  # Vega's script is bundled once
 
 
 @pytest.fixture(scope="module")

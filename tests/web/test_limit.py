@@ -1,4 +1,4 @@
-"""The section on the distance to the limit in a real browser, for a run that measured its disks alone."""
+"""The report's section on limits in a real browser, for a run that measured its disks individually."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alo
 from tests.unit.presentation.html_report.making import make_run
 from tests.web.opened import Opened
 
-pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
+pytestmark = pytest.mark.timeout(400)  # the first test of a page creates its run and bundles Vega's script
 
 Opening = Callable[..., Opened]
 

@@ -1,4 +1,4 @@
-"""The report of a run in a real browser: every control, keyboard only, screen readers, paper."""
+"""A run's report in a real browser: all controls, keyboard only, screen readers, and printing."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from poolproof.units import format_size
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run
 from tests.web.opened import Opened
 
-pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
+pytestmark = pytest.mark.timeout(400)  # the first test of a page creates its run and bundles Vega's script
 
 Opening = Callable[..., Opened]
 CHARTS = (
@@ -36,7 +36,7 @@ CHARTS = (
 
 
 def _serious(opened: Opened) -> list[str]:
-    """What axe-core calls serious or critical."""
+    """Return the problems that axe-core classifies as serious or critical."""
     found: dict[str, Any] = Axe().run(opened.page).response
     return [
         f"{each['id']}: {each['nodes'][0]['html'][:200]}"
@@ -169,7 +169,7 @@ def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path
 
 @pytest.fixture
 def unsettled_page(tmp_path: Path) -> Path:
-    """The fastest layout of `reads` drifts. The intervals have a confidence of 90 %."""
+    """A page on which the fastest layout for `reads` drifts, and intervals have a confidence level of 90 %."""
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
     drift = (NotConverged("drift", "it falls by 30% over 60 s"),)
     trials = [

@@ -1,4 +1,4 @@
-"""`poolproof watch --web` in a real browser during a run: the map fills, the rates change, the end is shown."""
+"""`poolproof watch --web` in a real browser during a run: the map fills, the rates change, and the end is shown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from poolproof.results.runs.model import Trial
 from tests.unit.presentation.html_report.making import all_trials, make_run
 from tests.unit.presentation.live.serving import Serving, going, serving
 
-pytestmark = pytest.mark.timeout(900)  # the page rests between two changes, the longer the slower the machine
+pytestmark = pytest.mark.timeout(900)  # the page pauses between two changes, for longer on a slower machine
 
 _LIMIT_MS = 180_000
 _DONE = 8
@@ -24,7 +24,7 @@ _DONE = 8
 
 @dataclass
 class Watching:
-    """A run in progress, its server, and a browser that shows it."""
+    """A run in progress, its web server, and a browser that shows it."""
 
     run: RunDirectory
     server: Serving
@@ -35,11 +35,11 @@ class Watching:
 
     @property
     def report(self) -> FrameLocator:
-        """Return the currently visible page of the run."""
+        """Return the page of the run that is currently visible."""
         return self.page.frame_locator("iframe:not(.coming)")
 
     def ends(self, count: int) -> None:
-        """Finish this many more trials."""
+        """Finish the given number of further trials."""
         for _ in range(count):
             self.run.append(self.ahead.pop(0))
 
@@ -47,7 +47,7 @@ class Watching:
         expect(self.page.locator("#text")).to_contain_text(f"{count} of 12 trials")
 
     def await_cells(self, count: int) -> None:
-        """Wait until the map has this many filled cells."""
+        """Wait until the results map has the given number of filled cells."""
         expect(self.report.locator("#map-grid td[data-cell]")).to_have_count(count)
 
 
@@ -82,7 +82,7 @@ def test_the_map_fills_during_the_run_and_the_end_is_shown(watching: Watching) -
     assert watching.page.locator("#progress").evaluate("it => [it.value, it.max]") == [10, 12]
     watching.ends(2)
     watching.await_cells(6)
-    (watching.run.path / ".lock").unlink()  # as if it were given back: the file held here is no longer the run's
+    (watching.run.path / ".lock").unlink()  # as if released: the locked file is not the run's any more
     expect(watching.page.locator("#state")).to_have_text("ended")
     expect(watching.page.locator("#text")).to_contain_text("The run has ended.")
     expect(watching.page.locator("#cells")).to_have_text("✓ 6 sound")

@@ -1,4 +1,4 @@
-"""One module per subcommand, which parses the arguments, calls the library and prints the result.
+"""The command line, with one module per subcommand: it parses arguments, calls the library and prints results.
 
-Heavy modules are imported only when a command runs.
+Large modules are imported only when a command runs.
 """

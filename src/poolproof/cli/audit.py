@@ -1,4 +1,4 @@
-"""`poolproof audit`: judge existing results, your own or other people's, and save them as a run."""
+"""`poolproof audit`: judge existing results, your own or those of others, and save them as a run."""
 
 import gc
 import shutil
@@ -63,12 +63,12 @@ def command(
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
     """Save the results to a new run directory.
 
-    Files that are unreadable or contain no result are reported. If there are any, exit with code 8.
+    Files that are unreadable or contain no result are reported. If there are any, exit with code 8 afterwards.
     """
     from poolproof.foreign.importing.imported_run import import_results
     from poolproof.units import format_number_of
 
-    gc.disable()  # thousands of values are created, and all of them live until the process ends
+    gc.disable()  # thousands of objects are created, and all of them are needed until the process ends
     done = import_results([Path(source) for source in sources], out, context, layout_from=layout_from)
     layouts = dict.fromkeys(trial.layout for trial in done.trials)
     workloads = dict.fromkeys(trial.workload for trial in done.trials)

@@ -1,4 +1,4 @@
-"""`poolproof compare`: report which cells are faster, slower, the same or undecided."""
+"""`poolproof compare`: report for each cell whether it is faster, slower, the same or undecided."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

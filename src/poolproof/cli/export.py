@@ -73,7 +73,7 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
 def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json: bool) -> None:
     """Write a run's charts as image files.
 
-    `kinds`: the file formats, `png` or `svg` or both.
+    `kinds`: the file formats: `png`, `svg` or both.
 
     Raises:
         RunError: the run has no results yet.

@@ -1,4 +1,4 @@
-"""`poolproof import`: the former name of `poolproof audit --save`, still accepted but hidden from the help."""
+"""`poolproof import`: the old name of `poolproof audit --save`. It still works, but the help does not list it."""
 
 from pathlib import Path
 from typing import Annotated

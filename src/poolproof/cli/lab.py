@@ -1,4 +1,4 @@
-"""`poolproof lab`: disposable virtual machines with all supported storage systems, one function per subcommand."""
+"""`poolproof lab`: disposable virtual machines with all supported storage systems. Each subcommand is a function."""
 
 from typing import Annotated
 

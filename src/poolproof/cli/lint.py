@@ -73,7 +73,10 @@ def command(
 
 
 def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "InstalledFio") -> "list[Diagnostic]":
-    """Print the fixed source to standard output and the findings to standard error. Return the remaining findings."""
+    """Print the fixed source to standard output, and the findings to standard error.
+
+    Return the findings that remain.
+    """
     from poolproof.errors import UsageError
     from poolproof.foreign.lint.fix import fix_source
     from poolproof.presentation.terminal.diagnostics import fixed_lines_of, lines_of

@@ -1,7 +1,7 @@
-"""The `poolproof` command, with its subcommands and error handling.
+"""The `poolproof` command with its subcommands and its error handling.
 
-Only this module turns errors into messages and exit codes. It imports only the subcommand given on the command line,
-because each import takes 2 ms.
+Only this module turns errors into messages and exit codes. It imports no subcommand except the one given on the command
+line, because each import takes 2 ms.
 """
 
 import atexit
@@ -29,33 +29,39 @@ NAMES = (
     "run", "demo", "resume", "watch", "clean", "show", "compare", "rank", "report", "runs", "query", "export", "plots",
     "lint", "audit", "import", "check", "devices", "presets", "rules", "explain", "lab",
 )  # fmt: skip
-"""The subcommands in the order shown by --help. Each has a module of the same name, except `import` (`import_`)."""
+"""The subcommands, in the order in which --help lists them.
+
+The module of each subcommand has the same name, except for `import`, whose module is `import_`.
+"""
 
 _HIDDEN = ("import", "plots")
 
 FAULT_EXIT_CODE = 70
-"""The exit code for a bug in poolproof (EX_SOFTWARE in sysexits.h)."""
+"""The exit code for a bug in poolproof, which is EX_SOFTWARE in sysexits.h."""
 
 _NEW_OBJECTS = 50_000
 
 
 def main() -> None:
-    """Run the command line and exit with a documented exit code. Control characters in the output are escaped."""
+    """Run the command line, and exit with one of the documented exit codes.
+
+    Control characters in the output are escaped.
+    """
     _repair_surroundings()
     with filtered_output():
         _run()
 
 
 def _repair_surroundings() -> None:
-    """Replace closed standard streams with /dev/null, and make the output streams escape what they can't encode.
+    """Replace closed standard streams with /dev/null, and let the output streams escape what they can't encode.
 
-    If a standard stream remained closed, the next file opened would take its place in the programs that poolproof
-    starts. COLUMNS and LINES are unset if they are not ASCII.
+    If a standard stream stayed closed, the next file to be opened would become the standard stream of the programs that
+    poolproof starts. COLUMNS and LINES are unset if they are not ASCII.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:
-            handle = os.open(os.devnull, os.O_RDWR)  # this is `number` unless another file has taken it
+            handle = os.open(os.devnull, os.O_RDWR)  # this is `number`, unless another file has it
             setattr(sys, name, os.fdopen(handle, "w" if number else "r", closefd=False))
         elif isinstance(stream, io.TextIOWrapper) and number:
             stream.reconfigure(errors="backslashreplace")
@@ -119,7 +125,10 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip Python's final garbage collection, except with DuckDB, which would then report leaks."""
+    """Skip Python's final garbage collection.
+
+    With DuckDB, it is not skipped, because DuckDB would then report leaks.
+    """
     if "_duckdb" not in sys.modules:
         gc.freeze()
 
@@ -131,7 +140,10 @@ def _fail(message: str, hint: str, code: int) -> NoReturn:
 
 
 def _print_error(error: dict[str, str | int]) -> bool:
-    """Print the error as a JSON object. If that fails, discard the buffered output and return False."""
+    """Print the error as a JSON object.
+
+    If that fails, discard the buffered output and return False.
+    """
     try:
         print(json.dumps({"error": error}), flush=True)
     except OSError:
@@ -141,7 +153,7 @@ def _print_error(error: dict[str, str | int]) -> bool:
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the Typer app. If the first argument is a subcommand, the app contains only that one."""
+    """Return the Typer app. If the first argument is a subcommand, the app contains no other subcommands."""
     app = typer.Typer(
         name="poolproof",
         help="Benchmark storage layouts and prove each result.",

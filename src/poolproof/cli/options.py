@@ -1,4 +1,4 @@
-"""Options and arguments shared by several commands, and parsers for their values."""
+"""Options and arguments that several commands share, and parsers for their values."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolproof.metrics import MetricId
 
 LOCAL = "local"
-"""The name of this machine in `hosts.local` and in run.json."""
+"""The name for this machine in `hosts.local` and in run.json."""
 
 Text = str | None
 Texts = list[str] | None
@@ -54,7 +54,7 @@ ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 
 
 def parse_percent(text: str, option: str) -> float:
-    """Parse a percentage and return it as a fraction: 0.02 for `2%`.
+    """Parse a percentage such as `2%`, and return it as a fraction such as 0.02.
 
     Raises:
         UsageError: `text` is not a percentage, or is 100% or more.
@@ -66,7 +66,7 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric with this name, or None if no name is given.
+    """Return the metric with the given name, or None if no name is given.
 
     Raises:
         UsageError: the metric is unknown.

@@ -1,4 +1,4 @@
-"""The commands' output: answers, messages on standard error, and a run's progress and results."""
+"""Print what commands output: answers, messages on standard error, and a run's progress and results."""
 
 import contextlib
 import json
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line to standard error. Errors are ignored, so that a closed terminal doesn't interrupt a clean-up."""
+    """Print a line to standard error.
+
+    Errors are ignored, so that a closed terminal doesn't interrupt a cleanup.
+    """
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
@@ -35,7 +38,7 @@ def print_json(answer: object, *, indent: int | None = None) -> None:
 
 
 def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) -> None:
-    """Print an answer, either as JSON or as one or more lines of text."""
+    """Print an answer either as JSON or as one or more lines of text."""
     if as_json:
         print_json(answer)
     else:
@@ -43,7 +46,7 @@ def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) ->
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the columns and omit empty ones. Lines are never truncated, because users need the full names."""
+    """Align the columns, and omit empty columns. Lines are never truncated, because users need the full names."""
     columns = [column for column in zip(*rows, strict=True) if any(column)]
     columns = [tuple(map(visible_line, column)) for column in columns]
     widths = [max(map(len, column)) for column in columns]
@@ -51,7 +54,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def console() -> "Console":
-    """Return a rich console for standard output, without highlighting of numbers and paths."""
+    """Return a rich console for standard output that doesn't highlight numbers and paths."""
     from poolproof.presentation.terminal.visible import visible_console
 
     return visible_console(sys.stdout)
@@ -65,9 +68,9 @@ def following(
 
     The live screen requires a terminal that can move the cursor and print UTF-8.
 
-    `plain`: always print plain lines.
+    `plain`: whether to print plain lines in any case.
     `hint`: how to stop the run or the display.
-    `begun_s`: the run's start in seconds since 1970, or None for now.
+    `begun_s`: the run's start time in seconds since 1970, or None for the current time.
     """
     from poolproof.presentation.terminal.progress import PlainLines, RunProgress
 
@@ -88,7 +91,7 @@ def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
     """Yield the run as far as it can be read, and list the missing parts on standard error.
 
     With `as_json`, the list is not printed, because the command's JSON output contains it. At the end, exit with code 7
-    if the run's record or any trials are unreadable.
+    if the run's record or a trial is unreadable.
     """
     from poolproof.api import load_run
 
@@ -105,15 +108,15 @@ def print_missing(missing: Iterable[str]) -> None:
 
 
 def exit_if_incomplete(run: "Run | LoadedRun") -> None:
-    """Exit with code 7 if the run's record or any trials are unreadable."""
+    """Exit with code 7 if the run's record or a trial is unreadable."""
     if run.left_out or not run.has_record:
         raise typer.Exit(RunError.exit_code)
 
 
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
-    """Print a run's readable results, list the missing parts on standard error, and return the run.
+    """Print the readable results of a run, list the missing parts on standard error, and return the run.
 
-    `disks`: print each disk's share of the bytes for all layouts, even those with a single disk.
+    `disks`: whether to print each disk's share of the bytes for all layouts, even for those with a single disk.
 
     Raises:
         RunError: the path is not a run directory.
@@ -177,7 +180,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
 
 
 def _print_ranking(out: "Console", run: "Run") -> None:
-    """Print the layouts, ranked by the campaign's goal, or the reason why they can't be ranked."""
+    """Print the layouts ranked by the campaign's goal, or the reason why they can't be ranked."""
     from poolproof.presentation.terminal.ranked import print_ranking
     from poolproof.results.compare.ranking import find_goal, rank
     from poolproof.statistics.comparison import LEAST_EFFECT

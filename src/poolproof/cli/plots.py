@@ -1,4 +1,4 @@
-"""`poolproof plots`: the former name of `poolproof export --format png`, still accepted but hidden from the help."""
+"""`poolproof plots`: the old name of `poolproof export --format png`. It still works, but the help does not list it."""
 
 from pathlib import Path
 from typing import Annotated

@@ -51,12 +51,12 @@ def command(
 
 
 def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
-    """Return the runs and files that were skipped because they are unreadable, as JSON objects."""
+    """Return the unreadable runs and files that were skipped, as JSON objects."""
     return [{"what": each.what, "why": each.why} for each in session.left_out]
 
 
 def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
-    """If anything was skipped, exit with code 7. Without `as_json`, list it on standard error first."""
+    """Exit with code 7 if anything was skipped. Without `as_json`, first list it on standard error."""
     from poolproof.errors import RunError
 
     for each in () if as_json else session.left_out:

@@ -1,4 +1,4 @@
-"""`poolproof report`: write a run as a single HTML page that works offline and can be sent by mail."""
+"""`poolproof report`: write a run as a single HTML page that works offline and can be sent by email."""
 
 import webbrowser
 from pathlib import Path

@@ -109,7 +109,10 @@ def command(
 
 
 def _query_fio_ahead() -> None:
-    """Query this machine's fio in the background during imports, because planning a run always needs the answers."""
+    """While modules are imported, query this machine's fio in a background thread.
+
+    Planning a run always needs the answers.
+    """
     from poolproof.campaign.generator_option import DEFAULT_GENERATOR
     from poolproof.hosts.local import HERE
     from poolproof.load.generator import all_generators

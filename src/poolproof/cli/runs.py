@@ -70,7 +70,7 @@ def command(
 
 
 def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
-    """Write the history page. Runs that are too damaged are skipped and reported."""
+    """Write the history page. Runs that are too damaged to be shown are skipped and reported."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history

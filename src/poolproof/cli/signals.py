@@ -1,4 +1,4 @@
-"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run, and later ones don't interrupt its clean-up."""
+"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup."""
 
 import signal
 from types import FrameType
@@ -9,22 +9,25 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """Install signal handlers that raise KeyboardInterrupt on the first signal and only print a line on later ones."""
+    """Install signal handlers that raise KeyboardInterrupt on the first signal.
+
+    On further signals, they print a line.
+    """
     for number in _SIGNALS:
         signal.signal(number, _first)
 
 
 def end_by_exception() -> None:
-    """Make SIGTERM and SIGHUP raise KeyboardInterrupt, like Ctrl-C, so that temporary files are removed."""
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does, so that temporary files are removed."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 
 
 def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt if a signal has arrived, but its own KeyboardInterrupt was lost.
+    """Raise a KeyboardInterrupt if a signal has arrived but the KeyboardInterrupt that it raised was lost.
 
     Python discards exceptions raised in the callback of a weak reference, and importing a module runs such callbacks.
-    While planning still imported modules, about one Ctrl-C in several hundred runs was lost in this way.
+    When planning still imported modules, about one Ctrl-C in several hundred runs was lost in this way.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Start a run, resume a run or print a run's plan, for the commands `run`, `demo` and `resume`."""
+"""Start a run, resume a run, or print the plan of a run, for the commands `run`, `demo` and `resume`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,10 @@ from poolproof.results.runs.directory import RunDirectory
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
-    """Measure a new run and print its results. `plain`: show progress as plain lines."""
+    """Measure a new run and print its results.
+
+    `plain`: whether to show the progress as plain lines.
+    """
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()
@@ -41,7 +44,7 @@ def resume(
     """Continue an interrupted run and print its results.
 
     `on`: a different address for the run's host.
-    `share_host`: allow other runs on this machine, as long as they use none of this run's disks and directories.
+    `share_host`: whether to allow other runs on this machine that use none of this run's disks and directories.
     `engines`: the I/O engine files that fio may load.
     """
     end_in_order()

@@ -79,7 +79,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
-    """Show the run's progress for as long as a poolproof process is working on it."""
+    """Show the run's progress as long as a poolproof process is working on the run."""
     begun_s, hint = follower.record.begun_s or None, "Ctrl-C stops watching"
     with contextlib.ExitStack() as stack:
         screen = following(follower.campaign, follower.before, plain=plain, hint=hint, begun_s=begun_s)

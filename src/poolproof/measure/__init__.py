@@ -1,1 +1,1 @@
-"""The measurement protocol: fill, drop caches, wait until idle, measure, drain, judge, repeat."""
+"""The measurement protocol: fill the files, drop caches, wait until idle, measure, drain, judge, repeat."""

@@ -1,8 +1,8 @@
-"""The order in which layouts are built. Every layout is built once in each round.
+"""The order in which layouts are built.
 
-With several builds per layout, the order is balanced: each layout is built early in a round as often as late. For
-example, two layouts A and B are built in the order ABBA. A steady drift in the machine's speed then affects all layouts
-equally.
+In each round, every layout is built once. If layouts are built several times, the order is balanced: each layout is
+built early in a round as often as late, for example in the order ABBA. A steady drift in the machine's speed then
+affects all layouts equally.
 """
 
 import random
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 
 def build_rounds(layouts: Sequence[str], builds: int, seed: int) -> list[list[str]]:
-    """Return the order of the layouts in each round. A single round follows the campaign's order.
+    """Return the order of the layouts in each round.
 
-    Several rounds form pairs: a random order, then the same order reversed. Each layout's positions in a pair therefore
-    have the same sum. If the number of rounds is odd, the last three form a group, in which the sums differ by at most
-    1. The same seed gives the same order.
+    A single round has the campaign's order. Several rounds form pairs: the first is in random order, and the second is
+    the reverse. The sum of a layout's two positions is therefore the same for all layouts. If the number of rounds is
+    odd, the last three form a group, in which these sums differ by at most 1. The same seed always gives the same
+    order.
     """
     if builds == 1:
         return [list(layouts)]

@@ -1,4 +1,4 @@
-"""Clean up after crashed runs: undo the changes in their journals, or remove the lab that a run started."""
+"""Clean up after crashed runs: undo the changes in their journals, or remove the labs that they started."""
 
 import contextlib
 from collections.abc import Callable
@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CleanupResult:
-    """A crashed run that was cleaned up completely, and the number of changes that were undone."""
+    """A crashed run that was completely cleaned up, and the number of changes that were undone."""
 
     state: StateDirectory
     run: str
@@ -41,8 +41,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     `on`: another name for the same host.
 
     Raises:
-        RunError: the path is not a run directory, or the run could have been written by another user, is in use or was
-            made on another machine.
+        RunError: the path is not a run directory, or the run is in use, is from another machine, or could have been
+            written by another user.
         BuildError: a change can't be undone.
     """
     run = RunDirectory.open(path)
@@ -59,8 +59,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
     """Clean up every crashed run that has a state directory in the work directory.
 
-    Returns the runs that were cleaned up, and the leftovers that remain, each with the reason. A failure does not stop
-    the cleanup of other runs. Runs whose state directory is outside the work directory are only reported.
+    Return the runs that were cleaned up, and what remains of the others, with the reason. If one run can't be cleaned
+    up, the others still are. Runs whose state directory is outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -75,7 +75,7 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     """Raise a RunError if the run was made on another machine.
 
-    Undoing its changes on this host would have no effect, but would mark every change as undone.
+    Otherwise, undoing its changes on this host would have no effect, but would mark them all as undone.
     """
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
@@ -91,9 +91,9 @@ def own_lab_name(label: str) -> str:
 
 
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """Remove the lab that the run started, with everything in it, and return the number of changes undone.
+    """Remove the lab that the run started, and return the number of changes undone.
 
-    Changes that the run made on other hosts stay in the journal.
+    Everything in the lab is removed with it. The run's changes on other hosts stay in the journal.
     """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
@@ -108,8 +108,11 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     """Undo every change in the run's journal, and return the number of changes undone.
 
-    The caller must have locked the run. Raises a BuildError if a change can't be undone. Raises a RunError if the run
-    is not trusted, or if its directories on the host belong to another user.
+    The caller must have locked the run.
+
+    Raises:
+        BuildError: a change can't be undone.
+        RunError: the run is not trusted, or its directories on the host belong to another user.
     """
     owned = run_owned(run)
     check_places(owned, host)
@@ -126,9 +129,9 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
 
 def _check_owner(run: RunDirectory, host: Host) -> None:
-    """Raise a RunError if `run` is a copy of a run in progress.
+    """Raise a RunError if `run` is a copy of a run that is in progress.
 
-    A copy must not be cleaned up, because it refers to the original run's state directory.
+    A copy must not be cleaned up, because its record refers to the state directory of the original run.
     """
     owner = read_owner(run.record().state_dir, host)
     if owner is None or owner.machine != mark_of(LocalHost()):

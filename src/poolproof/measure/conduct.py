@@ -1,6 +1,6 @@
-"""Conducts a run: builds, fills, measures and removes each layout.
+"""Conduct a run: build, fill, measure and remove each layout.
 
-If the campaign requests it, each disk is first measured on its own.
+With `calibrate`, each disk is first measured individually.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,14 +51,14 @@ _LOOP_TAKEN = "failed to set up loop device: Device or resource busy"  # losetup
 def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
     """Run all remaining trials, then remove everything that the run built on the host.
 
-    If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
-    continues with the layouts that do not need its devices, and retries the removal at the end. If the host becomes
-    unreachable, the current trial is `failed` and the run ends, but can be resumed later.
+    If a layout can't be built, its trials are recorded as `failed` and the run continues. If a layout can't be removed,
+    the run continues with the layouts that don't need its devices, and tries again at the end. If the host becomes
+    unreachable, the current trial is recorded as `failed`, and the run ends but can be resumed later.
 
     Raises:
         BuildError: something could not be removed.
-        HostUnreachable: the connection was lost. If it cannot be restored, the layout stays on the host.
-        KeyboardInterrupt: on Ctrl-C, after everything has been removed.
+        HostUnreachable: the connection was lost. If it can't be restored, the layout stays on the host.
+        KeyboardInterrupt: the user pressed Ctrl-C. Everything has been removed.
     """
     journal = Journal(run.journal_path)
     done = _finished(run)
@@ -95,8 +95,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
     """Return the finished trials, and remove interrupted trials from the run.
 
-    A trial that failed because the connection was lost counts as interrupted, since its failure says nothing about the
-    layout. It is run again.
+    A trial is interrupted if it failed because the connection was lost. Such a failure says nothing about the layout,
+    so the trial is repeated.
     """
     trials = run.trials()
     finished = tuple(trial for trial in trials if not trial.interrupted)
@@ -106,7 +106,10 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return each layout's trial order. All layouts share one estimate of the variance between a cell's trials."""
+    """Return the trial order of each layout.
+
+    All layouts share one estimate of the variance between a cell's trials.
+    """
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -121,7 +124,10 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
 
 @dataclass(frozen=True)
 class _Conductor:
-    """Builds, measures and removes layouts. If the campaign has a budget, `schedule` sets each trial's time limit."""
+    """Builds, measures and removes layouts.
+
+    `schedule`: sets the time limit of each trial if the campaign has a budget, otherwise None.
+    """
 
     plan: RunPlan
     host: Host
@@ -135,11 +141,13 @@ class _Conductor:
     def measure(
         self, names: Sequence[str], orders: Mapping[str, TrialOrder], build: int = 1, *, affordable: bool = False
     ) -> bool:
-        """Measure one build of each of these layouts, family by family.
+        """Measure one build of each of these layouts, one family at a time.
 
-        Within a family, each layout is converted into the next in place. With several builds, however, each layout is
-        built from scratch, because a converted layout is not an independent build. With `affordable`, stop at the first
-        family that the schedule can't afford, and return False.
+        Within a family, each layout is converted into the next one in place. If layouts are built several times, each
+        is built from scratch instead, because a converted layout is not an independent build.
+
+        `affordable`: whether to stop before the first family for which the schedule has not enough time. The result is
+        then False.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
@@ -149,10 +157,11 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
-        """Measure the layouts of a family. Their common core is built once and then changed for each layout.
+        """Measure the layouts of a family.
 
-        After a failure, the core is rebuilt. A family with a single layout has no core. If something cannot be removed
-        now, the removal is retried at the end of the run.
+        The part that they have in common, called the core, is built once and then changed for each layout. After a
+        failure, it is built again. A family with a single layout has no core. Whatever can't be removed now is removed
+        at the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -175,7 +184,7 @@ class _Conductor:
         self._remove_or_leave(before, list(orders))
 
     def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-        """Convert the current core into the layout's core, or build a new core if there is none or this fails."""
+        """Convert the current core into the layout's core. If that fails or none is built yet, build a new one."""
         if core is not None and core.node == core_of(self.plan.nodes[name]):
             return core
         if core is not None:
@@ -187,7 +196,7 @@ class _Conductor:
         return self._build(partial(plan_core, self.plan, self.host, name))
 
     def _measure_layout(self, name: str, order: TrialOrder, build: int, core: LayoutPlan | None) -> None:
-        """Build the layout from scratch or on its core, measure it, and remove everything built for it."""
+        """Build the layout, either from scratch or on its core, measure it, and remove everything built for it."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
         self._run_trials(self._open_layout(self._build(planner, core)), order, build)
@@ -197,15 +206,15 @@ class _Conductor:
         return {change.number for change in self.journal.outstanding()}
 
     def _remove_all_but(self, keep: set[int]) -> None:
-        """Undo all changes except those with the numbers in `keep`. Raises a BuildError if one cannot be undone."""
+        """Undo all changes except those whose numbers are in `keep`. Raises a BuildError if one can't be undone."""
         complain(self._undo_all_but(keep), str(self.run.path))
 
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
-        """Undo all changes except those with the numbers in `keep`, and warn about any that cannot be undone.
+        """Undo all changes except those whose numbers are in `keep`, and warn about those that can't be undone.
 
         After such a failure, the run continues without the devices that `layouts` use.
 
-        `told`: an error that has already been shown to the user, so that it is not repeated as a warning.
+        `told`: an error that the user has already seen, so that the warning does not repeat it.
         """
         failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
         try:
@@ -224,7 +233,9 @@ class _Conductor:
         )
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
-        """Plan a layout and build it. If another program has taken one of its loop devices meanwhile, try again.
+        """Plan a layout and build it.
+
+        If another program has taken one of the planned loop devices in the meantime, plan and build it again.
 
         `core`: the plan of the core that is already built.
         """
@@ -290,7 +301,7 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the file system that stores the layout's images, and kill fio if it is almost full."""
+        """Watch the free space where the layout's images are stored, and kill fio if hardly any is left."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

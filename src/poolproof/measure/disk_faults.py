@@ -1,4 +1,4 @@
-"""Faults of the measured storage: errors in the kernel log, slow disks, and layers that no longer work as built."""
+"""Find faults of the measured storage: errors in the kernel log, slow disks, and layers that stopped working."""
 
 import re
 from collections import defaultdict
@@ -31,18 +31,18 @@ _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
 def uptime_s(host: Host) -> float:
-    """Return the seconds since the host booted, or infinity if unknown. The kernel log uses the same clock."""
+    """Return the seconds since the host booted, which is also the kernel log's clock. Infinity if unknown."""
     words = text_of(host, "/proc/uptime").split()
     return float(words[0]) if words else float("inf")
 
 
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each disk with recent errors in the main host's kernel log.
+    """Return a finding for each disk with recent errors in the kernel log of the run's main host.
 
-    `since_s`: the earliest time of an error, in seconds since the host booted.
-    `failed`: True if the trial failed. Otherwise, the layout survived the errors, so the findings are only notes.
+    If the log can't be read, the result is empty.
 
-    The result is empty if the log cannot be read.
+    `since_s`: the earliest time for an error to count, in seconds since the host booted.
+    `failed`: whether the trial failed. If not, the layout tolerated the errors, so the findings are only notes.
     """
     if since_s == float("inf"):
         return ()
@@ -60,7 +60,7 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield the description and sysfs `stat` file of each leaf device, and of each disk that stores loop files.
+    """Yield a description and the sysfs `stat` file of each leaf device, and of each disk that stores loop files.
 
     Leaf devices on other hosts are skipped.
     """
@@ -73,7 +73,7 @@ def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
 
 
 def _disk(counter: str) -> str:
-    """Return the kernel's name for the disk, under which it also logs errors of the disk's partitions."""
+    """Return the kernel's name for the whole disk, because errors on a partition are also logged under this name."""
     return whole_disk(counted_device(counter))
 
 
@@ -91,11 +91,11 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
 
 
 def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each layer that no longer works as built, such as a suspended pool or degraded array.
+    """Return a finding for each layer that stopped working, such as a suspended pool or a degraded array.
 
-    `failed`: True if the trial failed. Otherwise, the findings are only notes.
+    If the layers don't respond, the result is empty.
 
-    The result is empty if the layers do not respond.
+    `failed`: whether the trial failed. If not, the findings are only notes.
     """
     effect: Effect = "fails" if failed else "notes"
     faults = _layer_faults(run_host, tree)
@@ -103,7 +103,7 @@ def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Findi
 
 
 def check_layers(run_host: Host, tree: TreePlan) -> None:
-    """Raise a BuildError if a layer no longer works as built."""
+    """Raise a BuildError if a layer has stopped working since it was built."""
     for fault in _layer_faults(run_host, tree):
         raise BuildError(fault.message, fault.fix)
 
@@ -120,8 +120,8 @@ def slowed_disks(
 ) -> list[Finding]:
     """Return a note for each disk that was at least 10 times slower in the window's last third than in its first.
 
-    Both the time per request and the time per byte must have increased, so that a change in the load is not mistaken
-    for a slower disk.
+    Both the time per request and the time per byte must have increased. Otherwise, a change of the load could look like
+    a slower disk.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:
@@ -159,5 +159,5 @@ def _requests(counters: Counters) -> int:
 
 
 def _per_request(counters: Counters) -> float:
-    """Return the mean time in seconds for which a request kept the disk busy, or 0 if there were none."""
+    """Return the mean time in seconds that a request kept the disk busy, or 0 if there were no requests."""
     return counters.busy_ms / 1000 / _requests(counters) if _requests(counters) else 0.0

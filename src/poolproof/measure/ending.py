@@ -1,7 +1,7 @@
-"""Decides when to stop a running fio, which is as soon as its workload's metric has converged.
+"""Decide when to stop a running fio: as soon as the metric of its workload has converged.
 
-The stopping rule (`stopping/`) evaluates a series of rates. If the metric is a percentile, a trial whose rate has
-converged continues until the histograms in fio's reports show that the percentile has converged too.
+The stopping rule (`stopping/`) is applied to the series of rates. If the metric is a percentile, the trial continues
+after its rate has converged, until the histograms in fio's reports show that the percentile has converged too.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
 from poolproof.stopping.steady_window import LEAST_SAMPLES
 
-# pairs of a number of clones and the interval up to that number; reports are longer with more clones
+# (clones, interval) pairs: the interval applies up to that number of clones, because more clones mean longer reports
 _STATUS_S = ((4, 0.25), (16, 0.5))
 _SLOWEST_S = 1.0
 _FASTEST_S = 0.1
@@ -31,7 +31,10 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class BinnedPercentile:
-    """A latency percentile measured by a trial. `bin_width`: the histogram's bin width relative to the latency."""
+    """A latency percentile that a trial measures.
+
+    `bin_width`: the width of the histogram's bins, relative to the latency.
+    """
 
     metric: Metric
     bin_width: float
@@ -39,13 +42,13 @@ class BinnedPercentile:
 
 @dataclass(frozen=True)
 class Ending:
-    """The condition on which a running fio is stopped: its rate, and its percentile if there is one, have converged.
+    """The condition for stopping a running fio: its rate has converged and, if there is one, its percentile too.
 
     `rule`: the stopping rule for the rate.
-    `by_bytes`: True if the rate is in bytes, False if it is in I/Os.
-    `interval_s`: the interval of the rate series, which excludes fio's ramp.
+    `by_bytes`: whether the rate is in bytes rather than I/Os.
+    `interval_s`: the length of the intervals in the series of rates, which excludes fio's ramp.
     `write_backs`: the write-back cycles of the layers and the page cache. A trial lasts at least three cycles.
-    `percentile`: None if the metric is a rate.
+    `percentile`: the percentile that must converge, or None if the metric is a rate.
     """
 
     rule: StoppingRule
@@ -57,13 +60,13 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return a trial's maximum length in seconds, assuming that write-back cycles take their full time."""
+        """Return the maximum length of a trial in seconds, if each write-back cycle takes as long as it can."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
-        """Return the decision on the rate so far and, once the rate has converged, on the percentile.
+        """Return the decision on the rate so far or, once the rate has converged, on the percentile.
 
-        Raises a CommandError if the host does not answer.
+        Raises a CommandError if the host does not respond.
         """
         decision = self.judge(report.statuses, report.begun_at_s)
         if self.percentile is None or not decision.converged:
@@ -78,7 +81,7 @@ class Ending:
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule, with `turnover_s` set to the longest write-back cycle at the current write rate."""
+        """Return the stopping rule, with `turnover_s` set to the longest write-back cycle at the current write rate."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -86,9 +89,9 @@ class Ending:
 def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
-    """Return the condition on which a trial of this load is stopped.
+    """Return the condition for stopping a trial of this load.
 
-    None if the trial has a fixed length, or if it finishes by itself when its work is done.
+    Return None if the trial has a fixed length, or if fio ends on its own when it has done its work.
     """
     generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
@@ -109,8 +112,10 @@ def ending_of(
 def status_interval_s(load: Load, shortest_s: float) -> float:
     """Return the interval between fio's reports in seconds.
 
-    With few clones, the interval is short enough for trials of `shortest_s`, but at least 0.1 s, because each report
-    costs fio a few milliseconds. `shortest_s` is infinite if no decision depends on the reports.
+    With few clones, the interval is short enough for trials of `shortest_s`. It is never below 0.1 s, because each
+    report takes fio a few milliseconds.
+
+    `shortest_s`: the shortest possible trial, or infinity if no decision is based on the reports.
     """
     clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
@@ -120,13 +125,16 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule, with `max_s` increased if trials would otherwise be too short for enough samples."""
+    """Return the stopping rule, with `max_s` increased if trials would otherwise be too short for enough samples."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and the page cache. Empty if no job writes."""
+    """Return the write-back cycles of the layout's layers and of the page cache.
+
+    If no job writes, the result is empty.
+    """
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
@@ -141,10 +149,10 @@ def _uses_page_cache(part: LoadPart) -> bool:
 
 
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
-    """Return the page cache's write-back cycle (Documentation/admin-guide/sysctl/vm.rst).
+    """Return the write-back cycle of the page cache (Documentation/admin-guide/sysctl/vm.rst).
 
-    Every dirty_writeback_centisecs, the kernel writes back pages older than dirty_expire_centisecs. It also does so
-    when the dirty limit makes writers wait.
+    Every dirty_writeback_centisecs, the kernel writes back pages that are older than dirty_expire_centisecs. It also
+    writes back pages when the dirty limit is reached and writers have to wait.
     """
     usual = {"dirty_expire": 3000, "dirty_writeback": 500}
     texts = {name: text_of(host, f"/proc/sys/vm/{name}_centisecs").strip() for name in usual}
@@ -159,16 +167,16 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return the decision on the percentile, if `decision` says that the rate has converged.
+    """Return the decision on the percentile if `decision` says that the rate has converged.
 
-    If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio has
-    written no histograms, only the rate counts. Raises a CommandError if the host does not answer.
+    If the percentile has not converged, the trial continues, up to its maximum length. If fio's reports contain no
+    histograms, `decision` is returned unchanged. Raises a CommandError if the host does not respond.
     """
     bounds = section_bounds(counting, decision.warmup_s)
     results = report.outcomes(bounds) if len(bounds) > 1 else ()
     if not results or len(results) != len(bounds):
         return decision
-    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first interval would be the warm-up
+    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # without the warm-up
     metric = percentile.metric
     assert metric.percent is not None
     found = estimate(histograms_of(metric, intervals), metric.percent, rule.confidence, percentile.bin_width)
@@ -186,7 +194,7 @@ def with_percentile(
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
-    """Return the histograms behind the percentile, one per interval."""
+    """Return the histograms from which the percentile is computed, one per interval."""
     if percentile.of == "syncs":
         return [each.sync_bins for each in intervals]
     if percentile.of != "ios" and any(each.read_bins or each.write_bins for each in intervals):
@@ -195,8 +203,9 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports at the bounds of equal sections of the time after the warm-up. Empty if there are too few
-    reports.
+    """Return the reports that divide the time after the warm-up into sections of equal length.
+
+    If there are too few reports, the result is empty.
     """
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:

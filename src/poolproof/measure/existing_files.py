@@ -1,4 +1,4 @@
-"""Workloads that use existing test files (`fill: false`): where they can run, and which files they need there."""
+"""Check workloads that use existing test files (`fill: false`): where they can run, and which files they need."""
 
 import math
 from collections.abc import Iterable
@@ -18,7 +18,10 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """Return the first existing directory that the layout uses, or None. Its files can be used as they are."""
+    """Return the first existing directory that the layout uses, or None if it uses none.
+
+    Files in it can be measured as they are.
+    """
     return next(iter(directories(node)), None)
 
 
@@ -30,7 +33,7 @@ def found_paths(load: Load, directory: str) -> tuple[str, ...]:
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
     """Check that every workload with `fill: false` can run on this layout.
 
-    A block device can be measured without writing to it first, provided that no workload of the campaign fills it.
+    A block device can be measured without being written to first, as long as no workload of the campaign fills it.
 
     Raises a CampaignError if the layout is built empty, if a workload could change a file, if a file is missing or too
     short, or if another workload would fill the block device.
@@ -75,7 +78,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return each file's required length in bytes, keyed by path: the position at which the load's I/O ends."""
+    """Return the length in bytes that each file must have, which is where the load's I/O ends, keyed by path."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
@@ -84,7 +87,10 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is long enough. fio would extend and overwrite a file that is too short."""
+    """Check that the file exists and is long enough.
+
+    fio would extend and overwrite a file that is too short.
+    """
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")

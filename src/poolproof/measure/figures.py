@@ -1,4 +1,4 @@
-"""A trial's metrics, computed from its outcome over all parts and directions."""
+"""Compute a trial's metrics from its outcome, for all of its parts and for reads and writes together."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,9 +15,9 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics.
 
-    Rates are summed as in fio, but only over parts that ran concurrently. If the outcome lacks a rate for one of the
-    parts, the total rate is None. Percentiles come from the merged histograms of all parts. Trims count as neither
-    reads nor writes.
+    As in fio, a total rate is the sum of the parts' rates, but only of parts that ran at the same time. If one part has
+    no rate, the total is None. Percentiles are computed from the merged histograms of all parts. Trims count neither as
+    reads nor as writes.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {
@@ -52,7 +52,7 @@ def _rate(result: Outcome, metric: Metric) -> float | None:
 
 
 def _counted_once(result: Outcome) -> Outcome:
-    """Return the outcome with the combined total removed from any part that also has separate directions.
+    """Return the outcome without the combined total of a part that also reports reads and writes separately.
 
     Otherwise, the part's I/O would be counted twice.
     """
@@ -62,9 +62,10 @@ def _counted_once(result: Outcome) -> Outcome:
 
 
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Merge the completion latencies of all I/O, of reads or of writes. Return None if nothing was timed.
+    """Merge the completion latencies of all I/O, or of reads or writes only.
 
-    For reads or writes, also return None if the generator reports a single histogram for both.
+    Return None if no latencies were measured. For reads or writes, also return None if the load generator reports a
+    single histogram for both.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
@@ -73,12 +74,12 @@ def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "al
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:
-    """Return the merged latency of all fsync and fdatasync calls, or None if nothing was timed."""
+    """Return the merged latencies of all fsync and fdatasync calls, or None if none were measured."""
     return _merged(job.sync for job in result.parts)
 
 
 def _samples(latency: Latency | None) -> int | None:
-    """Return the number of latency samples: 0 if nothing was timed, None if unknown."""
+    """Return the number of latency samples: 0 if no latencies were measured, None if the number is unknown."""
     if latency is None:
         return 0
     return latency.samples if latency.samples is not None else sum(latency.bins_ns.values()) or None
@@ -89,7 +90,7 @@ def _parts(result: Outcome) -> list[Direction]:
 
 
 def moved_each_way(result: Outcome) -> tuple[int, int]:
-    """Return the numbers of bytes read and written, as counted by the load generator."""
+    """Return the number of bytes read and the number of bytes written, as counted by the load generator."""
     reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes
@@ -101,6 +102,6 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the coefficient of variation of fio's rate samples (one per 500 ms), or None if unknown."""
+    """Return the coefficient of variation of fio's rate samples, one per 500 ms. None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean

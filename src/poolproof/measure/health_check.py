@@ -1,6 +1,6 @@
-"""Health checks for file systems that run as programs.
+"""Health checks for file systems that run as user-space programs.
 
-If such a program hangs, so does every process that uses the file system.
+If such a program hangs, all processes that use the file system hang too.
 """
 
 import contextlib
@@ -16,23 +16,22 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""The time limit in seconds after which a file system that has not answered is considered hung."""
+"""The time, in seconds, after which a file system that does not respond counts as hung."""
 
 
 def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
-    """Return the health checks of the layout's file systems that run as programs, each with its host's name."""
+    """Return the health checks of the layout's user-space file systems, each with the name of its host."""
     built = ((entry.volume.host, entry.plan) for entry in from_bottom(tree.top))
     return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
 
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Check the layout's programs in a background thread.
+    """Check the layout's file system programs in a background thread.
 
-    If a program hangs, it is killed, so that the processes waiting for it fail instead of hanging too.
-
-    Yields a function that raises a BuildError if a program has been killed. In that case, the BuildError also replaces
-    any PoolproofError raised in the context.
+    If a program hangs, it is killed, so that the processes that wait for it fail instead of hanging. Yields a function
+    that raises a BuildError if a program was killed. In that case, this BuildError also replaces any PoolproofError
+    raised in the context.
     """
     checks = health_checks_of(tree)
     if not checks:
@@ -67,9 +66,10 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
 
 def _answers(host: Host, check: HealthCheck) -> bool:
-    """Run one check, and kill the program if it hangs. True if it answered, even with an error.
+    """Run one health check. Return True if the program responded, even with an error.
 
-    A lost connection also counts as an answer, because the thread that waits for fio reports it.
+    If the program hangs, kill it and return False. A lost connection also counts as a response, because the thread that
+    waits for fio reports it.
     """
     try:
         host.run(check.ask, timeout_s=LIMIT_S, check=False)

@@ -1,11 +1,11 @@
-"""Allows only one run at a time on this machine, because concurrent runs would distort each other's results.
+"""Allow only one run at a time on this machine, because concurrent runs would distort each other's results.
 
 Each run holds a shared lock on the file `host`, and an exclusive lock on one file for each real disk and each existing
-directory that it uses. A run can start if no other run holds `host` or, with --share-host, if its own disks and
-directories are free. The kernel releases the locks when the process ends, even after SIGKILL.
+directory that it uses. A run can start if no other run holds `host`. With --share-host, it can start if no other run
+uses its disks and directories. The kernel releases the locks when the process ends, even after SIGKILL.
 
-The lock files are in /run/lock (or in /tmp if there is no such directory), where every user can create files. For
-tests, POOLPROOF_LOCKS selects another directory. Hosts over SSH and labs are not locked.
+The lock files are in /run/lock (or in /tmp if /run/lock does not exist), where every user can create files. For tests,
+POOLPROOF_LOCKS selects another directory. Hosts over SSH and labs are not locked.
 """
 
 import contextlib
@@ -26,17 +26,17 @@ _NAME_DIGITS = 16
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
-    """Return everything that runs must not share: the campaign's real disks, and the given existing directories."""
+    """Return what two runs must not use at the same time: the campaign's real disks, and the given directories."""
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
     return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
 
 
 @contextlib.contextmanager
 def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
-    """Hold a run's locks on this machine for the duration of the context.
+    """Hold a run's locks on this machine while the context is active.
 
     Raises a HostError if another run is in progress (unless `share` is set), if another run uses one of `uses`, or if a
-    lock file cannot be opened.
+    lock file can't be opened.
     """
     with contextlib.ExitStack() as held:
         host = held.enter_context(_opened("host"))
@@ -69,7 +69,7 @@ def _opened(name: str) -> IO[bytes]:
         hint = f"ls -l {place / file}; remove it if no run is in progress"
         raise HostError(f"the lock {place / file}{verb} {error.strerror}", hint) from None
     if create:
-        os.fchmod(handle, _EVERYONE)  # another user locks it later
+        os.fchmod(handle, _EVERYONE)  # so that other users can lock it later
     return os.fdopen(handle, "r+b")
 
 
@@ -82,7 +82,7 @@ def _take(file: IO[bytes], kind: int) -> bool:
 
 
 def _sign(file: IO[bytes]) -> None:
-    """Write this process's ID to the lock file, only so that another run's error message can name it."""
+    """Write this process's ID to the lock file, so that the error message of another run can include it."""
     with contextlib.suppress(OSError):
         os.pwrite(file.fileno(), f"{os.getpid()}\n".encode(), 0)
         os.ftruncate(file.fileno(), len(f"{os.getpid()}\n"))

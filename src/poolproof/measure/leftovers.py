@@ -1,4 +1,4 @@
-"""Parts of layouts that could not be removed from the host, such as a suspended pool.
+"""Keep track of parts of layouts that could not be removed from the host, such as a suspended pool.
 
 The run continues without the devices that these parts may still use.
 """
@@ -14,7 +14,7 @@ from poolproof.provision.undo import FailedUndo
 
 
 class Leftovers:
-    """The changes that could not be undone when their layout was removed. They are retried at the end of the run.
+    """The changes that could not be undone when their layout was removed. They are undone at the end of the run.
 
     `nodes`: the layouts, keyed by name.
     """
@@ -31,14 +31,14 @@ class Leftovers:
         """Record the changes that could not be undone after these layouts, and return the new ones.
 
         If fio hangs, the attempt to stop it fails again after each later layout. Such a repeated failure is not
-        recorded, and its change is marked as undone, because the journal still contains the same undo for the layout on
+        recorded. Its change is marked as undone, because the journal already contains the same undo for the layout on
         which fio hung.
         """
         known = [change.undo for change in self._changes.values()]
         new = tuple(each for each in failed if each.change.undo not in known)
         for each in failed:
             if each not in new:
-                with contextlib.suppress(OSError):  # on a full disk, the change is undone again
+                with contextlib.suppress(OSError):  # if the disk is full, the change is just undone once more
                     journal.mark_undone(each.change)
         self._changes |= {each.change.number: each.change for each in new}
         if new:
@@ -47,7 +47,7 @@ class Leftovers:
         return new
 
     def check(self, layout: str) -> None:
-        """Raise a BuildError if the layout needs a device that may still be in use."""
+        """Raise a BuildError if the layout needs a device that a part of another layout may still use."""
         for device in devices(self._nodes[layout]):
             if device in self._users:
                 raise BuildError(

@@ -1,8 +1,8 @@
-"""Watches fio: publishes the rates of fio and the disks, and stops fio when its result is precise or it hangs.
+"""Watch fio: publish the rates of fio and the disks, and stop fio when its result is precise or when it hangs.
 
-In one of about two thousand lab trials, fio was still running five minutes after its time limit, for an unknown reason.
+In about one of two thousand lab trials, fio was still running five minutes after its time limit, for an unknown reason.
 fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and OpenZFS can
-wait for memory forever. poolproof therefore kills a hanging fio, and reports the functions in which its threads were
+wait for memory forever. poolproof therefore kills fio if it hangs, and reports the functions in which its threads were
 waiting.
 """
 
@@ -32,14 +32,14 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""The time in seconds within which a disk always transfers some data while writing, even when flushing its cache."""
+"""A disk that is being written to always transfers some data within this time (in seconds), even during a flush."""
 
 _PROBED_BYTES = 64 * 2**20
-"""The number of bytes that other programs may read from a leaf device within STILL_S. blkid reads about 1 MiB."""
+"""The number of bytes that other programs may read from a leaf device in STILL_S. blkid reads about 1 MiB."""
 
 
 class LoadStuck(FioError):
-    """Raised when the load generator called `name` hung and was killed."""
+    """Raised if the load generator named `name` hung and was killed."""
 
     def __init__(self, waits: Sequence[str], name: str) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
@@ -52,7 +52,7 @@ class LoadStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """Return a note for the trial that was repeated because of this hang."""
+        """Return a note for a trial that was repeated because of this hang."""
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
@@ -64,10 +64,10 @@ def makes_no_progress(
     Progress means that fio reports I/Os or syncs, that a leaf device writes, or that a leaf device reads more than
     other programs do when they look for file systems.
 
-    `readings`: the samples, each of which begins with the leaf devices' counters.
+    `readings`: the samples, each of which begins with the counters of the leaf devices.
     `leaves`: the number of leaf devices. If it is 0, the result is False.
     `since_s`: the time from which a lack of progress counts, by the samples' clock. The result is False until STILL_S
-    seconds after it.
+    seconds later.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False
@@ -84,7 +84,7 @@ def _work_done(status: Status) -> tuple[int, int]:
 
 
 class RatePublisher:
-    """Publishes a trial's rates to the run's listener and to processes that watch the run directory."""
+    """Publishes a trial's rates to the run's listener and to other processes that watch the run directory."""
 
     def __init__(self, listener: Listener, run: RunDirectory, key: TrialKey) -> None:
         self._listener, self._key = listener, key
@@ -92,12 +92,12 @@ class RatePublisher:
         self._is_watched = False
 
     def is_heard(self) -> bool:
-        """True if the listener or a watching process needs the rates. Must be called before each `tell`."""
+        """True if the listener or another process needs the rates. Must be called before each `tell`."""
         self._is_watched = self._notes.are_wanted
         return self._listener.wants_live or self._is_watched
 
     def tell(self, rates: LiveRates) -> None:
-        """Publish the rates of the last second. Called from the thread that watches fio."""
+        """Publish the rates of the last second. Called by the thread that watches fio."""
         if self._listener.wants_live:
             self._listener.live(rates)
         if self._is_watched:
@@ -107,12 +107,13 @@ class RatePublisher:
 
 
 class LoadWatch:
-    """Watches a running fio from a background thread, from `begins` until the context ends.
+    """Watches a running fio from a background thread, from the call of `begins` until the context ends.
 
-    `most_s`: the time in seconds after which fio should have ended. If None, hangs are not detected.
+    `most_s`: the time, in seconds, after which fio should have ended. If it is None, hangs are not detected.
     `report`: fio's reports so far.
-    `decision`: the decision that stopped fio, or None if it was not stopped.
-    `stuck`: the functions in which a hanging fio's threads were waiting when it was killed, or None if it did not hang.
+    `decision`: the decision because of which fio was stopped, or None if it was not stopped.
+    `stuck`: the functions in which the threads of a hanging fio were waiting when it was killed, or None if it did not
+    hang.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class LoadWatch:
         self._thread: threading.Thread | None = None
         self._begun = self._due = 0.0
         self._most_s = math.inf if most_s is None else most_s
-        self._over_at_s = math.inf  # on the host's clock
+        self._over_at_s = math.inf  # by the host's clock
 
     def __enter__(self) -> "LoadWatch":
         return self
@@ -146,10 +147,10 @@ class LoadWatch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float, clock_ahead_s: float) -> None:
-        """Start watching. Called just before fio starts.
+        """Start watching. Called just before fio is started.
 
-        `at_s`: the current time on the clock used for the counters' timestamps.
-        `clock_ahead_s`: how far the host's wall clock is ahead of that clock.
+        `at_s`: the current time by the clock of the counters' timestamps.
+        `clock_ahead_s`: the number of seconds by which the host's wall clock is ahead of that clock.
         """
         self.report.begun_at_s, self.report.clock_ahead_s = at_s, clock_ahead_s
         self._over_at_s = at_s + self._most_s
@@ -182,7 +183,7 @@ class LoadWatch:
 
     @property
     def _is_due(self) -> bool:
-        """True if it is time to apply the stopping rule."""
+        """True if the stopping rule should be applied now."""
         return self._ending is not None and self.decision is None and time.monotonic() >= self._due
 
     def _pause_s(self) -> float:
@@ -193,7 +194,7 @@ class LoadWatch:
 
     def _end_if_stuck(self) -> None:
         sampler, report = self._sampler, self.report
-        # The samples are at hand. Only if they show no progress are fio's reports read, which takes a command.
+        # fio's reports are read only if the samples show no progress, because reading them takes a command.
         if self.stuck is not None or not makes_no_progress(sampler.readings, len(sampler.leaves), (), self._over_at_s):
             return
         with contextlib.suppress(PoolproofError):
@@ -222,7 +223,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return the combined rate of all leaf devices over the last second, in bytes per second."""
+    """Return the rate of all leaf devices together over the last second, in bytes per second."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

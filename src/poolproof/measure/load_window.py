@@ -1,7 +1,7 @@
-"""A fio run's output, and its results in the window after the warm-up.
+"""The output of a fio run, and its results for the window after the warm-up.
 
-Bytes, I/Os, samples and histogram bins are counts, so they can be subtracted exactly between two reports, and means can
-be computed from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
+Bytes, I/Os, samples and histogram bins are counts. For the window, they are the exact difference between two reports.
+Means can be computed from sums. Other values (minimum, maximum, standard deviation) are unknown for the window.
 """
 
 import math
@@ -32,14 +32,14 @@ _SWING_S = 0.5
 class LoadRun:
     """A finished fio run.
 
-    `job_text`: the content of the job file that fio read.
-    `report`: the last complete report, or the entire output if there is none.
+    `job_text`: the contents of the job file that fio read.
+    `report`: the last complete report, or the entire output if no report is complete.
     `statuses`: the totals in each report after the ramp.
     `decision`: the decision on convergence, or None for a trial of fixed length.
-    `ended`: True if the decision stopped fio.
-    `warm_up`: the report at the start of the window, or empty if the window starts with the run.
-    `most_s`: the trial's maximum length.
-    `latencies`: the histograms over time.
+    `ended`: whether fio was stopped because of the decision.
+    `warm_up`: the report at the start of the window, or an empty string if the window starts with the run.
+    `most_s`: the maximum length of the trial.
+    `latencies`: the latency histograms over time.
     """
 
     job_text: str
@@ -54,7 +54,7 @@ class LoadRun:
 
     @property
     def ran_s(self) -> float:
-        """Return the runtime of the longest job in seconds, not counting the ramp."""
+        """Return the runtime of the longest job in seconds, without the ramp."""
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 
@@ -63,9 +63,9 @@ def gathered(
 ) -> LoadRun:
     """Collect the output of a finished fio run.
 
-    `watch`: None if fio did not report while it was running.
+    Raises a CommandError if the host does not respond.
 
-    Raises a CommandError if the host does not answer.
+    `watch`: the watcher of the run, or None if fio did not report while it was running.
     """
     job_text, completed = ran
     if watch is None:
@@ -93,7 +93,10 @@ def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
 
 
 def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
-    """Return the first report after the warm-up, or None if there was no warm-up or no later report."""
+    """Return the first report after the warm-up.
+
+    Return None if there was no warm-up, or no report between the warm-up and the last report.
+    """
     later = [status for status in statuses if status.ran_s >= warmup_s]
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
@@ -101,7 +104,10 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 def window_of(
     fio: LoadRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the window's metrics and convergence. Without a decision, return the whole run's metrics and None."""
+    """Return the metrics and the convergence of the window.
+
+    For a trial of fixed length, return the metrics of the whole run, and None.
+    """
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
@@ -131,9 +137,9 @@ def window_of(
 def _extremes(
     fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the metric's lowest and highest value in any tenth of the window, relative to the whole window.
+    """Return the lowest and highest value of the metric in any tenth of the window, relative to the whole window.
 
-    Either may be None if unknown.
+    A value is None if it is unknown.
     """
     percent = metric_of(metric).percent
     if percent is None:
@@ -148,9 +154,9 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the coefficient of variation of the rates in 500 ms intervals.
+    """Return the coefficient of variation of the rates in intervals of 500 ms. None if there are fewer than four.
 
-    None if there are fewer than four. `figures_of` computes the same value from fio's own samples.
+    `figures_of` computes the same value from fio's own samples.
     """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):
@@ -159,7 +165,7 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
 
 
 def since(start: Outcome, end: Outcome) -> Outcome:
-    """Return the difference between two reports of the same jobs, or `end` if the number of jobs differs."""
+    """Return the difference between two reports of the same jobs. If the number of jobs differs, return `end`."""
     if len(start.parts) != len(end.parts):
         return end
     return replace(end, parts=tuple(_job(a, b) for a, b in zip(start.parts, end.parts, strict=True)))

@@ -1,4 +1,4 @@
-"""Data types used during a run: cells, built layouts, prepared workloads, and a listener for events."""
+"""Data types for a run: cells, built layouts, prepared workloads, and a listener for the run's events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from poolproof.results.runs.model import Trial, TrialKey
 class LiveRates:
     """The rates of fio and of the leaf devices over the last second, in bytes per second.
 
-    fio's rate is None if it is not yet known.
+    fio's rate is None as long as it is unknown.
     """
 
     elapsed_s: float
@@ -31,43 +31,49 @@ class LiveRates:
 
 
 class Listener:
-    """Receives a run's events.
+    """Receives the events of a run.
 
-    This class ignores all events; subclasses override the methods that they need. Every method except `live` is called
+    This class ignores all events. Subclasses override the methods that they need. All methods except `live` are called
     from the thread that runs the trials.
     """
 
     wants_live = False
-    """True if `live` should be called for this listener. Processes that watch the run receive rates regardless."""
+    """True if this listener needs calls of `live`. Other processes that watch the run get the rates in any case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
-        """Called when the run starts. `trials_done` is the number of trials finished before it was resumed."""
+        """Called when the run starts or is resumed.
+
+        `trials_done`: the number of trials that were finished before the run was resumed.
+        """
 
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
-        """Called before a layout is built for the `build`-th time."""
+        """Called before a layout is built.
+
+        `build`: the number of the build, starting at 1.
+        """
 
     def trial_added(self, cell: CellKey) -> None:
-        """Called when a cell gets one more trial than planned, because it is not precise yet."""
+        """Called when a cell gets one more trial than planned, because its result is not precise enough yet."""
 
     def step(self, title: str) -> None:
-        """Called when a new step starts. `title` describes the step for the user."""
+        """Called when a new step begins. `title` describes the step to the user."""
 
     def trial_begins(self, key: TrialKey) -> None:
-        """Called when a trial begins, before its caches are dropped and fio runs."""
+        """Called when a trial begins, before caches are dropped and fio is started."""
 
     def live(self, rates: LiveRates) -> None:
-        """Called once a second while fio is running, from another thread, with the new rates."""
+        """Called with the new rates once a second while fio is running, from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
-        """Called when a trial has been finished, judged and saved."""
+        """Called when a trial has been measured, judged and saved."""
 
     def warning(self, message: str) -> None:
-        """Called when something went wrong but the run continues."""
+        """Called when something has gone wrong but the run continues."""
 
 
 @dataclass(frozen=True)
 class CellJobs:
-    """A workload, and its load as interpreted by the host's fio, not yet assigned to a directory or device."""
+    """A workload and its load, as the host's fio interprets it, before it is assigned to a directory or device."""
 
     workload: Workload
     load: Load
@@ -75,12 +81,12 @@ class CellJobs:
 
 @dataclass(frozen=True)
 class BuiltLayout:
-    """A layout that is built and open.
+    """A layout that is built and ready for use.
 
     `scratch`: the run's directory on the host for job files and fio's output.
-    `found`: the first existing directory that the layout uses, or None. Its files can be used without changing them.
+    `found`: the first existing directory that the layout uses, or None. Files in it can be used as they are.
     `identity_checks`: one check for each real disk.
-    `below`: the write amplification of the storage below existing directories, keyed by path. Used by `write_factor`.
+    `below`: the write amplification of the storage under existing directories, keyed by path, for `write_factor`.
     """
 
     name: str
@@ -94,17 +100,17 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """Return the path of the layout's top layer, which is a directory for test files or a block device."""
+        """Return the path of the layout's top layer: a directory for test files, or a block device."""
         return self.tree.volume.path
 
     @property
     def is_block(self) -> bool:
-        """True if the layout's top layer is a block device, so there are no test files."""
+        """True if the layout's top layer is a block device and therefore has no test files."""
         return self.tree.volume.is_block
 
     @property
     def is_bare_disk(self) -> bool:
-        """True if the layout is a single disk, measured to find the limit for the layouts that use it."""
+        """True if the layout is a single disk, measured to find out the limit of the layouts that use it."""
         return calibrated_device(self.name) is not None
 
     @property
@@ -115,8 +121,10 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """How test files were filled: the job that wrote them, and the time it took in seconds.
+    """How test files were filled.
 
+    `job`: the job that wrote them.
+    `seconds`: the time that this took.
     `stored_share`: the fraction of the files' bytes that the disks stored, or None if the layout does not compress.
     """
 
@@ -127,9 +135,9 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and the I/O expected at the disks.
+    """A workload whose test files exist on the layout, with its load, its files, and the I/O expected on the disks.
 
-    `fill`: how its files were filled, or None if they were not. Workloads that share files have the same `fill`.
+    `fill`: how the files were filled, or None if they were not. Workloads that share files have the same `fill`.
     """
 
     workload: Workload
@@ -147,7 +155,7 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The values shared by all trials of a build.
+    """Everything that the trials of a build have in common.
 
     `build`: the number of the build, starting at 1.
     `idle`: the disks' background I/O while fio is not running.
@@ -165,7 +173,7 @@ class TrialContext:
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
-    """Return the cause of a failure: the error raised by the first failing check, or else `error` itself."""
+    """Return the cause of a failure: the error from the first of the checks that fails, or otherwise `error` itself."""
     for check in checks:
         try:
             check()

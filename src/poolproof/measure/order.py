@@ -1,4 +1,4 @@
-"""The order of a layout's trials, and the cells that need another trial."""
+"""The order of a layout's trials, and the cells that need more trials."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -13,15 +13,15 @@ from poolproof.results.runs.model import Trial
 class TrialOrder:
     """A layout's remaining trials, in rounds. Each round runs every workload once, in random order.
 
-    Because of the rounds, a drift in the machine's speed affects all workloads equally. The same seed gives the same
-    order. A workload that has converged skips later rounds, but catches up if later trials turn out to vary more than
-    assumed. Every trial must therefore be passed to `add` when it ends.
+    Because of the rounds, a drift in the machine's speed affects all workloads equally. The same seed always gives the
+    same order. A workload that has converged skips later rounds, but catches up if later trials turn out to vary more
+    than assumed. Every trial must therefore be passed to `add` when it ends.
 
-    Each build of the layout has its own rounds, and the need for another trial depends only on the trials of that
+    Each build of the layout has its own rounds. Whether another trial is needed depends only on the trials of the same
     build.
 
     `done`: the finished trials of an interrupted run.
-    `priors`: returns the typical variance between a cell's trials in this run.
+    `priors`: a function that returns the typical variance between a cell's trials in this run.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class TrialOrder:
                 self.add(trial)
 
     def _rounds(self, seed: int, build: int) -> list[dict[str, int]]:
-        """Return each workload's position in each round of a build."""
+        """Return the position of each workload in each round of a build."""
         chance = random.Random(f"{seed}:{self.layout}" if build == 1 else f"{seed}:{self.layout}:{build}")
         positions = []
         for _ in range(self._measure.trials_max):
@@ -64,12 +64,15 @@ class TrialOrder:
         self._limits = dict.fromkeys(self._workloads, self._measure.trials)
 
     def allow(self, workloads: Iterable[str], most: int) -> None:
-        """Record a finished trial."""
+        """Limit each of these workloads to `most` trials, or to the campaign's maximum if that is lower."""
         for name in workloads:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Set each of these workloads' limits to `most` trials, or to the campaign's maximum if that is lower."""
+        """Return the number of trials that are guaranteed to run.
+
+        From this call on, `is_new` is true for all other trials.
+        """
         self._announced = {
             (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
             for name in self._workloads
@@ -78,17 +81,17 @@ class TrialOrder:
         return len(self.certain())
 
     def is_new(self, workload: Workload, build: int = 1) -> bool:
-        """True if the workload's next trial in this build was not yet guaranteed to run at the time of `announce`."""
+        """True if the workload's next trial in this build was not yet guaranteed to run when `announce` was called."""
         return len(self._done(workload.name, build)) >= self._announced.get((workload.name, build), 0)
 
     def ahead(self, among: Collection[str] | None = None, build: int = 1) -> Iterator[tuple[Workload, int]]:
-        """Yield a build's next trial, with its number, until no more are needed.
+        """Yield the next trial of a build, with its number, until the build needs no more trials.
 
-        The workload with the fewest trials comes next; ties are broken by the order in the round. Each trial must be
-        passed to `add` before the next one is requested.
+        The workload with the fewest trials comes first. Among equals, the order of the round decides. Each trial must
+        be passed to `add` before the next one is requested.
 
-        `among`: the workloads whose files were prepared. It excludes workloads that had already converged, even if
-        later trials show that they need another trial.
+        `among`: the workloads whose files were prepared. Workloads that had already converged are not among them, even
+        if later trials show that they need another trial.
         """
         names = self._workloads if among is None else among
         while True:
@@ -100,10 +103,10 @@ class TrialOrder:
             yield self._workloads[name], next(self._free_numbers(name))
 
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
-        """Return the numbered trials that are certain to run in one build, or in all builds.
+        """Return the trials that are guaranteed to run in the given build (default: in all builds), with their numbers.
 
-        These are the trials that each workload still needs to reach the minimum number per build. A workload that has
-        reached the minimum gets one more trial if its result is not yet precise enough.
+        These are the trials that each workload still needs to reach the minimum number per build. If a workload has
+        reached the minimum, but its result is not precise enough yet, one more trial is guaranteed.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}
@@ -118,7 +121,7 @@ class TrialOrder:
         return tuple((workload, number) for each, workload, number in found if build in (None, each))
 
     def builds_ahead(self) -> tuple[int, ...]:
-        """Return the builds in which trials will certainly run."""
+        """Return the builds in which at least one more trial is guaranteed to run."""
         priors = cache(self._priors)
         return tuple(
             build for build in self.builds if any(self._missing(name, build, priors) for name in self._workloads)
@@ -129,12 +132,12 @@ class TrialOrder:
         return max(missing, int(self._is_needed(name, build, priors)))
 
     def _sort_key(self, name: str, build: int, done: int) -> tuple[int, int, str]:
-        """Return the sort key for a workload's next trial: its round, its position in the round, and its name."""
+        """Return the sort key of a workload's next trial: its round, its position in that round, and its name."""
         positions = self._positions[build]
         return done, positions[min(done, len(positions) - 1)][name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """Return the unused trial numbers of the workload, lowest first."""
+        """Return the trial numbers that the workload has not used yet, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
     def _is_needed(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> bool:
@@ -148,9 +151,9 @@ class TrialOrder:
         return [trial for trial in trials if build in (None, trial.build)]
 
     def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
-        """Return the trials so far for these workloads (by default, for all), as one list per cell."""
+        """Return the trials so far of these workloads (default: of all), as one list per cell."""
         return [self._done(name) for name in (self._workloads if workloads is None else workloads)]
 
     def cells_of_builds(self) -> list[list[Trial]]:
-        """Return the trials so far, as one list per cell and build."""
+        """Return the trials so far, as one list for each build of each cell."""
         return [self._done(name, build) for name in self._workloads for build in self.builds]

@@ -1,4 +1,4 @@
-"""Plans a run, and checks loads, layouts, programs, space and disks before anything is built."""
+"""Plan a run, and check loads, layouts, programs, space and disks before anything is built."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,11 +56,11 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A run's input, checked before anything is changed.
+    """Everything that a run needs, checked before anything is changed.
 
     `nodes`: each layout's tree of layers, keyed by layout name.
     `cells`: the campaign's workloads.
-    `bare_cells`: the workloads that run on individual disks.
+    `bare_cells`: the workloads for disks that are measured individually.
     """
 
     campaign: Campaign
@@ -75,28 +75,28 @@ class RunPlan:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """Return the layouts in build order: first individual disks, for comparison, then the campaign's layouts."""
+        """Return the layouts in the order of building: individual disks first, for comparison, then the campaign's."""
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
-        """Return the workloads that run on the layout with this name."""
+        """Return the workloads that run on the given layout."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property
     def generators(self) -> tuple[LoadGenerator, ...]:
-        """Return the load generators that the cells use, each once."""
+        """Return the distinct load generators that the cells use."""
         loads = (cell.load for cell in (*self.cells, *self.bare_cells))
         return tuple({load.generator: generator_of(load) for load in loads}.values())
 
     @property
     def uses_ram_files(self) -> bool:
-        """True if an emulated disk may store its data in RAM."""
+        """True if an emulated disk may keep its data in RAM."""
         return any(isinstance(device.source, Emulated) for device in self.campaign.devices)
 
 
 @dataclass(frozen=True)
 class BuildDirectories:
-    """The run's label, and its directories on the host, one on disk and one in RAM."""
+    """The run's label and its directories on the host, one on disk and one in RAM."""
 
     label: str
     state_dir: str
@@ -106,11 +106,12 @@ class BuildDirectories:
 def make_plan(
     campaign: Campaign, host: Host, places: BuildDirectories, seed: int, allowed_disks: frozenset[str]
 ) -> RunPlan:
-    """Check the campaign against the host, and return the plan, without changing anything.
+    """Check the campaign against the host, without changing anything, and return the plan.
 
     Raises:
         CampaignError: an expression, a device, an option or a size is invalid.
-        HostError: the host lacks a program, a kernel file system or disk space, or commands do not run as root.
+        HostError: the host lacks a program, kernel support for a file system, or disk space, or commands do not run as
+            root.
         GuardError: a disk must not be overwritten.
         FioError: fio is missing or too old.
     """
@@ -131,14 +132,17 @@ def make_plan(
             importlib.import_module("poolproof.measure.trial")
             all_rules()
         except PoolproofError:
-            jobs_checked.result()  # a mistake in a job is reported first
+            jobs_checked.result()  # so that a mistake in a job is reported first
             raise
         jobs_checked.result()
     return plan
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """Raise a CampaignError if an expression or trim is invalid regardless of the host, or the budget is too small."""
+    """Check everything that does not depend on the host.
+
+    Raises a CampaignError if a layout expression or a trim is invalid, or if the budget is too small.
+    """
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_trims(campaign)
@@ -146,7 +150,7 @@ def check_expressions(campaign: Campaign) -> None:
 
 
 def _check_layouts(plan: RunPlan, host: Host) -> None:
-    """Check that the host can build the layouts, and that the test files fit on them."""
+    """Check that the host can build the layouts and that the test files fit on them."""
     for node in plan.nodes.values():
         needs(node, plan.site)
     check_work(host, plan.site.state_dir)
@@ -163,13 +167,13 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return each layout's plan. Layouts are planned independently, because only one exists at a time."""
+    """Return the plan of each layout. Each is planned on its own, because only one layout exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
 
 def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
-    """Raise a GuardError if a disk used by a layer must not be overwritten. Each disk is checked on its own host."""
+    """Raise a GuardError if a disk that a layer uses must not be overwritten. Each disk is checked on its own host."""
     facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for planned in plan_layouts(plan, facts):
         with located_at(planned.layout.expression.origin):
@@ -177,22 +181,22 @@ def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
 
 
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build one layout, based on the host's current state.
+    """Return the steps that build a layout, based on the host's current state.
 
     Like the functions below, this raises a GuardError if a disk must not be overwritten, and a HostError if the host
-    cannot build the layout.
+    can't build the layout.
     """
     return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name]))
 
 
 def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build a layout's core, which is the layout without its log and cache devices."""
+    """Return the steps that build a layout's core: the layout without its log and cache devices."""
     node = core_of(plan.nodes[name])
     return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that convert the mounted core into this layout's core, by changing mirrors' leaf vdevs."""
+    """Return the steps that turn the mounted core into this layout's core by attaching and detaching mirror disks."""
     node = core_of(plan.nodes[name])
     return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
@@ -229,7 +233,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs whose versions the run records, because they build the layouts and their devices."""
+    """Return the programs that build the layouts and devices, because the run records their versions."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
@@ -246,7 +250,7 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
 
 
 def _check_metric(workload: Workload, load: Load) -> None:
-    """Raise a CampaignError if the load cannot provide the workload's metric."""
+    """Raise a CampaignError if the workload is compared by a metric that its load can't provide."""
     metric = metric_of(workload.metric)
     of = metric.of
     where = f"workload {workload.name} is compared by {workload.metric}"
@@ -261,13 +265,16 @@ def _check_metric(workload: Workload, load: Load) -> None:
 
 
 def _check_bins(workload: Workload, campaign: Campaign, generator: LoadGenerator) -> None:
-    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance set by `until`."""
+    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance that `until` sets."""
     if mistake := bin_mistake(workload, campaign.measure, generator.bin_width):
         raise CampaignError(*mistake).concerning("metric")
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Have the generators check all loads in batches. If a batch fails, its loads are checked one at a time."""
+    """Let the load generators check all loads, several at a time. If a check fails, check each of its loads separately.
+
+    This shows which load caused the failure.
+    """
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
@@ -288,7 +295,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
-    """Raise a CampaignError if the test files do not fit on the layout, by a conservative estimate of its capacity."""
+    """Raise a CampaignError if the test files don't fit on the layout, whose capacity is estimated conservatively."""
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
@@ -313,7 +320,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     """Return the total size of all test files in bytes.
 
-    Files that workloads share count once. On a block device, all workloads use the same bytes.
+    Files that several workloads share are counted once. On a block device, all workloads use the same bytes.
     """
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:

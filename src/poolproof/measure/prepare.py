@@ -1,4 +1,4 @@
-"""Prepares a layout for its workloads: fills their test files (shared ones only once), flushes, and drops caches."""
+"""Prepare a layout for its workloads: fill the test files (shared ones only once), flush, and drop caches."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -33,11 +33,11 @@ _LEAST_SHARE = 0.01
 def prepare(
     host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
 ) -> dict[str, PreparedWorkload]:
-    """Prepare every workload to run on the layout, and return the prepared workloads, keyed by name.
+    """Prepare all workloads for running on the layout, and return them, keyed by name.
 
     Raises:
         FioError: fio could not write the files.
-        GuardError: a disk to be filled is no longer the one named in the campaign.
+        GuardError: a disk to be filled is not the one that the campaign names.
         BuildError: the data could not be flushed to the disks.
     """
     place = _on_device if layout.is_block else _on_file_system
@@ -60,7 +60,10 @@ def prepare(
 
 
 class _Placed(NamedTuple):
-    """A cell's load, assigned to its directory or device, and the paths of its test files (none on a device)."""
+    """A cell's load after it was assigned to a directory or device, and the paths of its test files.
+
+    On a device, there are no test files.
+    """
 
     load: Load
     paths: tuple[str, ...]
@@ -68,7 +71,7 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, up to the last byte used by any workload. All workloads share this data."""
+    """Fill the device once, up to the last byte that any workload uses. All workloads share this data."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -96,7 +99,7 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
     """Return the total number of bytes written to each leaf device, excluding log and cache vdevs.
 
-    The result is empty if a leaf device has no counters.
+    If a leaf device has no counters, the result is empty.
     """
     zfs = layout.target.zfs
     left_out = (*zfs.log_devices, *zfs.cache_devices) if zfs else ()
@@ -109,11 +112,10 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
     """Return the fraction of the files' bytes that the disks store, or None if the layout does not compress.
 
-    It is computed from the bytes that the disks wrote during the fill, including metadata, or from the number of blocks
-    that the files occupy, if the file system reports it. The smaller of the two results is used.
-
-    With deduplication, only the blocks are used: duplicate blocks are not written during the fill, but a cold read of
-    them still comes from the disks.
+    There are two ways to compute it: from the bytes that the disks wrote during the fill, including metadata, or from
+    the number of blocks that the files occupy, if the file system reports it. The smaller result is used. With
+    deduplication, only the blocks count: duplicate blocks are not written during the fill, but cold reads of them still
+    come from the disks.
     """
     size = sum(file.size_bytes for file in files)
     if not target.compression:
@@ -154,7 +156,10 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files. Empty if the load creates its own files in each trial."""
+    """Return the paths of the user's files.
+
+    If the load creates its own files in each trial, the result is empty.
+    """
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
@@ -172,7 +177,10 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create these directories, empty, on every branch of a union, so that it can choose a branch per file."""
+    """Create these directories on every branch of a union, so that the union can choose a branch for each file.
+
+    Directories that already exist are emptied.
+    """
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -182,10 +190,11 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 
 
 def flush(host: Host, layout: BuiltLayout) -> None:
-    """Flush everything that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
+    """Flush all data that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
 
-    For a `dir` layout, there is no wait, because its disk is shared with other programs and may never be idle. Raises a
-    BuildError if the flush takes longer than 10 minutes, or if requests remain in flight.
+    For a `dir` layout, this does not wait, because other programs also use its disk, which may never be idle.
+
+    Raises a BuildError if the flush takes longer than 10 minutes, or if requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -206,16 +215,16 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Drop the test files from RAM. Return the number of bytes of each file still cached, or None if unknown.
+    """Drop the test files from RAM. Return how many bytes of each file are still cached, or None if unknown.
 
-    The layout is remounted, or exported and imported. Files that are still cached, such as the user's existing files,
-    are dropped individually.
+    To drop the files, the layout is remounted, or exported and imported. Files that are still cached after that, such
+    as the user's existing files, are dropped individually.
 
-    For ZFS, the result is None. Its files are not in the page cache, and checking them would do harm: fincore maps a
+    For ZFS, the result is None. Its files are not in the page cache, and checking would even do harm: fincore maps a
     file, and OpenZFS 2.1 reads any file that has ever been mapped page by page (z_is_mapped in zfs_read(),
     zfs_vnops.c). With primarycache=metadata, 16k reads would then make the disks read four times as much.
 
-    Raises a BuildError if the layout cannot be remounted, for example because it is in use, or if a cache does not
+    Raises a BuildError if the layout can't be remounted, for example because it is in use, or if a cache does not
     become empty.
     """
     repeat(layout.tree.close, host)
@@ -239,7 +248,8 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
     """Wait until the layers' own caches contain at most 32 MiB in total.
 
-    Opening the layout may already read that much. Raises a BuildError if the caches still contain more after 20 s.
+    Mounting or importing the layout may already read that much. Raises a BuildError if the caches still contain more
+    after 20 s.
     """
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:

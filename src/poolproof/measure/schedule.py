@@ -1,6 +1,6 @@
-"""Decides how to spend a time budget.
+"""Decide how to spend a time budget.
 
-Every cell gets its minimum time, and the layouts that may be the best get the rest.
+Each cell gets its minimum time. The rest goes to the layouts that may be the best.
 """
 
 import time
@@ -24,21 +24,22 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A safety factor for the estimated times of a round of adaptive sampling and of a trial with enough events."""
+"""The safety factor for the estimated times of a sampling round and of a trial with enough events."""
 _MOST_RESERVED = 0.75
-"""The largest fraction of the spare time that may be reserved for adaptive sampling."""
+"""The maximum fraction of the spare time that may be reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
 """The number of cells of each kind that get a second trial if the minimum is one trial.
 
-The two kinds are cells measured by a rate and cells measured by a percentile. The number is twice that required for a
-prior, so half of the second trials may fail.
+The two kinds are cells measured by a rate and cells measured by a percentile. The number is twice the minimum for
+estimating the typical variance, so half of the second trials may fail.
 """
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return a campaign's schedule, or None if the campaign has no budget or no `until`.
+    """Return the schedule of a campaign, or None if the campaign has no budget or no `until`.
 
-    Every trial order is limited to the minimum number of trials. If the minimum is one, some cells get a second trial.
+    This also limits every trial order to the minimum number of trials. If the minimum is one, some cells get a second
+    trial.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
@@ -56,12 +57,10 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
     """Yield the cells that get a second trial.
 
-    Second trials show how much trials vary, so that even single trials can have a confidence interval. They are spread
-    evenly over the cells measured by a rate, and likewise over those measured by a percentile, unless there are too
-    few.
-
-    The goal's cells are included unless the goal covers all workloads. A single trial is not enough for a decision, and
-    a second one is cheaper now than after the layout has been removed.
+    Second trials show how much trials vary, so that even a single trial can have a confidence interval. They are spread
+    evenly over the cells measured by a rate, and over those measured by a percentile, unless there are too few of a
+    kind. If the goal does not cover all workloads, its cells are included: a decision needs more than one trial, and
+    the second one is cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from (CellKey(layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
@@ -74,9 +73,9 @@ def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
 
 
 class Schedule:
-    """The time left in a budget, and the layouts that get it.
+    """The remaining time of a budget, and the layouts that get it.
 
-    Trials before an interruption count towards the time spent.
+    Trials from before an interruption count towards the time spent.
     """
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
@@ -89,22 +88,22 @@ class Schedule:
         self._most = campaign.measure.trials
 
     def start(self) -> None:
-        """Start the budget's clock.
+        """Start the clock of the budget.
 
-        Earlier work in this session, such as measuring individual disks, does not count.
+        Earlier work in this session, such as measuring individual disks, is not counted.
         """
         self._begun_s = now_s()
         self._ends = time.monotonic() + self._budget_s - paid_s(self._took(), self._trials())
 
     @property
     def left_s(self) -> float:
-        """Return the seconds left, which are negative if the minimum trials took longer than the budget."""
+        """Return the remaining time in seconds. It is negative if the minimum trials took longer than the budget."""
         return self._ends - time.monotonic()
 
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
-        """Record the time spent on filling files that only workloads outside the goal use.
+        """Record the time for filling files that only workloads outside the goal use.
 
-        It is subtracted from time estimates for adaptive sampling, which does not fill these files again.
+        Adaptive sampling does not fill these files again, so its time estimates subtract this time.
         """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
@@ -113,12 +112,12 @@ class Schedule:
     def measure(self, layout: str, workload: str) -> Measure:
         """Return the settings for the next trial, whose time limit depends on the budget.
 
-        `layout`: the layout that is currently built.
+        Enough time is set aside for the minimum length of all other guaranteed trials. Any spare time is first reserved
+        for the first round of adaptive sampling, then used to lengthen the goal's trials up to their maximum, and then
+        given to the other workloads. Trials of the same kind get equal shares. However, if the goal is a percentile,
+        each of its trials may continue until it has enough events.
 
-        Enough time is left for the minimum length of all other guaranteed trials. Any spare time is spent in this
-        order: a reserve for the first round of adaptive sampling; the maximum length of the goal's trials; the other
-        workloads. Trials of the same kind get equal shares. However, if the goal is a percentile, each of its trials
-        may continue until it has enough events.
+        `layout`: the layout that is currently built.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"
@@ -142,10 +141,10 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _events_s(self, layout: str, workload: str) -> float:
-        """Return the time in seconds after which a trial has enough events for its percentile, or 0 for a rate.
+        """Return the time, in seconds, after which a trial has enough events for its percentile, or 0 for a rate.
 
         The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
-        far. Before the workload's first trial, a low rate is assumed.
+        far. Before the first trial of the workload, a low rate is assumed.
         """
         of_workload = [trial for trial in self._trials() if trial.workload == workload]
         own = [trial for trial in of_workload if trial.layout == layout] or of_workload
@@ -154,7 +153,7 @@ class Schedule:
         return _MARGIN * max((needed_s for each in own if (needed_s := events_s(each)) is not None), default=unknown_s)
 
     def _shares(self, *, decides: bool) -> float:
-        """Return the number of equal shares that a trial may use, which exceeds 1 if other trials converged early."""
+        """Return the number of equal shares that a trial may use. It is more than 1 if other trials converged early."""
         converged = [
             trial.settling.settled
             for trial in self._trials()
@@ -163,10 +162,10 @@ class Schedule:
         return (1 + len(converged)) / (1 + converged.count(False))
 
     def _reserve_s(self, spare_s: float) -> float:
-        """Return the time in seconds reserved for the first round of adaptive sampling.
+        """Return the time, in seconds, reserved for the first round of adaptive sampling.
 
-        Its cost is known once a second layout has been built; until then, half of the spare time is reserved. Nothing
-        is reserved if the round would take more than three quarters of the spare time.
+        The cost of a round is known as soon as a second layout has been built. Until then, half of the spare time is
+        reserved. If the round would take more than three quarters of the spare time, nothing is reserved.
         """
         measure = self._campaign.measure
         if measure.trials_max == measure.trials or measure.builds > 1 or len(self._orders) < 2:
@@ -181,10 +180,10 @@ class Schedule:
     def begin_round(self, candidates: Sequence[str]) -> list[str]:
         """Allow one more trial of the goal's workloads on these layouts, and return the layouts that need one.
 
-        Layouts that skipped earlier rounds catch up. The number of rounds is therefore limited to the difference
-        between a cell's maximum and minimum number of trials, which `eliminate` relies on.
+        Layouts that skipped earlier rounds catch up. The number of rounds is therefore at most a cell's maximum minus
+        its minimum number of trials. `eliminate` relies on this.
         """
-        self._reserved_s = 0.0  # this round spends the reserve
+        self._reserved_s = 0.0  # this round uses up the reserve
         had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
         self._most = min(self._campaign.measure.trials_max, had + 1)
         for name in candidates:
@@ -194,10 +193,10 @@ class Schedule:
     def candidates(self) -> list[str]:
         """Return the layouts that get one more trial of the goal's workloads, because they may still be the best.
 
-        The result is empty after the last round, if only one layout is left, or if none needs a trial. A layout whose
-        rate changed during its trials needs none, because further trials would not narrow its confidence interval. With
-        several builds per layout, there are no such rounds, because a single trial on one more build would add little
-        information.
+        The result is empty after the last round, if only one layout is left, or if no layout needs a trial. A layout
+        whose rate changed during its trials needs none, because more trials would not narrow its confidence interval.
+        If layouts are built several times, the result is always empty, because a single trial on one more build would
+        add little information.
         """
         measure, priors = self._campaign.measure, priors_among(self._cells())
         if self._most >= measure.trials_max or measure.builds > 1:
@@ -209,10 +208,10 @@ class Schedule:
         return [name for name in found if any(needs_trial(cell, measure, priors) for cell in goal_cells[name])]
 
     def affords(self, layouts: Sequence[str]) -> bool:
-        """True if one more trial of the goal's workloads on these layouts is expected to fit into the time left.
+        """True if the remaining time should suffice for one more trial of the goal's workloads on these layouts.
 
-        The estimate includes rebuilding the layouts and filling these workloads' files. For a layout that was built
-        before the run was resumed, it also includes filling the other files, because their share of the time is
+        The estimate includes building the layouts again, and filling these workloads' files. For a layout that was
+        built before the run was resumed, it also includes filling the other files, because their part of the time is
         unknown.
         """
         return self.left_s >= self._round_s(layouts)
@@ -235,12 +234,12 @@ class Schedule:
         return self._orders[name].cells(self.goal)
 
     def _least_s(self, ahead: Sequence[CellKey], built: str) -> float:
-        """Return the minimum time in seconds for trials of these cells, including overhead and any builds they need.
+        """Return the minimum time, in seconds, for trials of these cells, including overhead and the builds they need.
 
         A trial takes the campaign's minimum or three write-back cycles of its layout, whichever is longer. However, if
-        an earlier trial of the workload (or, without one, of any workload) was shorter, its length is used instead,
-        because this host's cycles are evidently shorter. Time beyond a trial's limit, for example when a queue is stuck
-        behind a flush, counts as overhead.
+        an earlier trial of the workload (or, without one, of any workload) was shorter, its length is used, because the
+        actual cycles on this host are evidently shorter. Time beyond a trial's limit counts as overhead, for example
+        when a queue is stuck behind a flush.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
@@ -259,7 +258,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return fio's runtime in seconds in each trial so far, keyed by workload."""
+        """Return the times, in seconds, that fio ran in the trials so far, keyed by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

@@ -1,7 +1,7 @@
-"""A load's rate and latency over time, computed from its generator's reports.
+"""Compute a load's rate and latency over time from the reports of its load generator.
 
-A percentile in a live report covers everything since the start. Counts and histograms, however, can be subtracted: the
-difference between two reports is exactly what completed between them.
+A percentile in a live report is for the whole time since the start. Counts and histograms, in contrast, can be
+subtracted: the difference between two reports is exactly what completed between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _ALMOST = 0.05
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
     """Return the statuses after the ramp, at the end of which fio restarts its clock.
 
-    `begun_at_s`: the time at which the generator started, on the clock used for the statuses' timestamps.
+    `begun_at_s`: the time at which the generator was started, by the clock of the statuses' timestamps.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0
@@ -36,9 +36,9 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate in equal intervals since fio's clock started, in bytes or I/Os per second.
+    """Return the rate in intervals of equal length since fio's clock started, in bytes or I/Os per second.
 
-    Because reports are a few milliseconds late, the totals at the ends of the intervals are interpolated linearly.
+    The totals at the ends of the intervals are interpolated linearly, because reports are a few milliseconds late.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:
@@ -51,7 +51,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
-    """Return the totals at these moments, which must be in ascending order."""
+    """Return the totals at these points in time, which must be sorted."""
     found, index = [], 1
     for moment in moments:
         while index < len(times) - 1 and times[index] < moment:
@@ -65,7 +65,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 
 def series_text(statuses: Sequence[Status]) -> str:
-    """Return the content of series.jsonl: one line per report, with the totals since fio's clock started."""
+    """Return the contents of series.jsonl: one line per report, with the totals since fio's clock started."""
     names = [each.name for each in fields(Status) if each.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
@@ -73,13 +73,13 @@ def series_text(statuses: Sequence[Status]) -> str:
 
 @dataclass(frozen=True)
 class LatencyInterval:
-    """The I/Os that completed between two reports, from `from_s` to `ran_s` on the generator's clock.
+    """The I/Os that completed between two reports, from `from_s` to `ran_s` by the generator's clock.
 
     `at_s`: the end of the interval, in seconds since 1970.
-    `bins`: the latency histogram, which maps each bin's midpoint in nanoseconds to a number of I/Os.
+    `bins`: the latency histogram, which maps the middle of each bin, in nanoseconds, to a number of I/Os.
     `sync_bins`: the same for fsync and fdatasync calls.
-    `read_bins`, `write_bins`: separate histograms of reads and writes. Both are empty unless the load did both, because
-    `bins` is then the same.
+    `read_bins`, `write_bins`: separate histograms for reads and writes. They are empty unless the load both read and
+    wrote, because `bins` is sufficient otherwise.
     """
 
     at_s: float
@@ -92,11 +92,11 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return a finished trial's latency intervals, or an empty tuple if there are no histograms.
+    """Return the latency intervals of a finished trial, or an empty tuple if its reports contain no histograms.
+
+    Raises a CommandError if the host does not respond.
 
     `counting`: the trial's reports after the ramp.
-
-    Raises a CommandError if the host does not answer.
     """
     chosen = chosen_of(counting)
     if not chosen:
@@ -106,7 +106,10 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """Return the reports at which intervals end, spaced as evenly as possible and including the last report."""
+    """Return the reports with which intervals end.
+
+    They are as evenly spaced as possible and include the last report.
+    """
     if not counting:
         return []
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_INTERVALS)
@@ -120,7 +123,10 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
-    """Return the differences between successive reports. Empty if a report with samples has no histogram."""
+    """Return the differences between successive reports.
+
+    If a report has samples but no histogram, the result is empty.
+    """
     is_mixed = bool(results) and None not in (latency_of(results[-1], "read"), latency_of(results[-1], "write"))
     found = [_histograms(result, apart=is_mixed) for result in results]
     if None in found:
@@ -134,7 +140,7 @@ def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[Lat
 
 
 class _Totals(NamedTuple):
-    """A report's histograms, in the order of the fields of `LatencyInterval`."""
+    """The histograms of a report, in the order of the fields of `LatencyInterval`."""
 
     bins: Mapping[int, int] = MappingProxyType({})
     sync_bins: Mapping[int, int] = MappingProxyType({})
@@ -143,9 +149,9 @@ class _Totals(NamedTuple):
 
 
 def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
-    """Return a report's histograms, or None if the report has samples without a histogram.
+    """Return the histograms of a report, or None if the report has samples without a histogram.
 
-    `apart`: if True, also return separate histograms of reads and writes.
+    `apart`: whether to return separate histograms for reads and writes too.
     """
     found = [latency_of(result), sync_latency_of(result)]
     if apart:
@@ -156,10 +162,10 @@ def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
 
 
 def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
-    """Return the number of samples that each bin has gained, without bins that have gained none."""
+    """Return the number of samples that were added to each bin, omitting unchanged bins."""
     return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
 
 
 def latency_text(intervals: Sequence[LatencyInterval]) -> str:
-    """Return the content of latency.jsonl: one line per interval."""
+    """Return the contents of latency.jsonl: one line per interval."""
     return "".join(msgspec.json.encode(interval).decode() + "\n" for interval in intervals)

@@ -1,4 +1,4 @@
-"""One session of a run: connects to the host, plans the run, creates or reopens its directory, and runs the trials."""
+"""One session of a run: connect to the host, plan the run, create or reopen its directory, and run the trials."""
 
 import contextlib
 import errno
@@ -49,16 +49,16 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A new run.
+    """A request for a new run.
 
-    `campaign_text`: the campaign file as written by the user.
+    `campaign_text`: the campaign file as the user wrote it.
     `out`: the path of the run directory, or None for the default.
     `work`: the work directory on the host.
     `wipe`: the disks that may be overwritten.
-    `on`: the host's name.
-    `lab`: if set, the run starts its own lab.
-    `keep_lab`: if True, that lab keeps running afterwards.
-    `share_host`: if True, the run starts even if other runs are in progress on this machine.
+    `on`: the name of the host.
+    `lab`: the lab that the run starts for itself, or None.
+    `keep_lab`: whether that lab keeps running after the run.
+    `share_host`: whether the run may start while other runs are in progress on this machine.
     """
 
     campaign: Campaign
@@ -74,7 +74,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Session:
-    """A planned run and the host that it runs on."""
+    """A planned run, and the host on which it runs."""
 
     plan: RunPlan
     host: Host
@@ -82,16 +82,16 @@ class Session:
 
 @contextlib.contextmanager
 def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
-    """Connect to the host of a new run and plan the run.
+    """Connect to the host of a new run, and plan the run.
 
-    Nothing on the host changes, but a lab may be started. Raises a PoolproofError if the host can't be reached or can't
+    This changes nothing on the host, but may start a lab. Raises a PoolproofError if the host can't be reached or can't
     build the campaign's layouts, or if the campaign contains a mistake.
     """
     label = secrets.token_hex(4)
     if request.lab is None:
         reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
     else:
-        check_expressions(request.campaign)  # report a mistake now, not after an image and a boot
+        check_expressions(request.campaign)  # report a mistake now, not after building an image and booting it
         lab_name, keep = own_lab_name(label), request.keep_lab
         reaching = reach_own_lab(request.lab, lab_name, request.campaign, keep=keep, tell=tell)
     with reaching as reached:
@@ -105,16 +105,15 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
 @contextlib.contextmanager
 def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = ()) -> Iterator[Session]:
-    """Connect to an interrupted run's host, clean up what the run left there, and plan the run again.
+    """Connect to the host of an interrupted run, clean up what the run left there, and plan the run again.
 
     `on`: another name for the same host.
-    `engines`: files with I/O engines that fio may load. They are never taken from the run, which may come from a
+    `engines`: the I/O engine files that fio may load. They are never taken from the run, because it may come from a
     stranger.
 
     Raises:
-        RunError: the run was imported, could have been written by another user, is in use, was made on another machine,
-            or
-            used a steady-state criterion that this version no longer supports.
+        RunError: the run was imported, is in use, is from another machine, could have been written by another user, or
+            used a steady-state criterion that this version does not support.
         BuildError: a change that the run left behind can't be undone.
     """
     record = run.record()
@@ -155,7 +154,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
 
 @contextlib.contextmanager
 def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> Iterator[Session]:
-    """Plan the run on its host, and connect to all other hosts on which its layouts are built."""
+    """Plan the run on its host, and connect to the other hosts on which its layouts are built."""
     plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
     with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
         if hosts is not reached.host:
@@ -164,7 +163,7 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
-    """Create the run directory, and save the host, the versions and the campaign to it."""
+    """Create the run directory, and record the host, the program versions and the campaign in it."""
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -205,7 +204,7 @@ def _versions(plan: RunPlan, host: Host) -> dict[str, str]:
 
 
 def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:
-    """Return the steps that create the run's own directories, and each layout's plan, for `--dry-run`."""
+    """For `--dry-run`, return the steps that create the run's own directories, and the plan of each layout."""
     plan = session.plan
     around = gather_facts(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
@@ -213,7 +212,7 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
 
 
 def planned_rounds(session: Session) -> list[list[str]]:
-    """Return the layouts' names in build order, one list per round, for `--dry-run`."""
+    """For `--dry-run`, return the names of the layouts in the order of building, as one list per round."""
     campaign = session.plan.campaign
     return build_rounds([layout.name for layout in campaign.layouts], campaign.measure.builds, session.plan.seed)
 
@@ -225,11 +224,11 @@ def measure_run(
 ) -> None:
     """Run the remaining trials.
 
-    When this returns or raises, the layouts have been removed, except after a HostUnreachable or a BuildError.
+    When this function returns or raises, the layouts have been removed, except after a HostUnreachable or a BuildError.
 
     Raises:
         BuildError: something could not be removed.
-        Interrupted: Ctrl-C or a signal.
+        Interrupted: the user pressed Ctrl-C, or a signal arrived.
         HostUnreachable: the connection was lost.
         RunError: the run directory can't be written.
     """
@@ -256,10 +255,10 @@ def measure_run(
 
 
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
-    """Hold this machine's locks for the duration of the context, if the session's host is this machine.
+    """If the session's host is this machine, hold its locks while the context is active.
 
-    Raises a HostError if another run is in progress or, with `share`, only if it uses one of the same disks or
-    directories.
+    Raises a HostError if another run is in progress. With `share`, the error is raised only if that run uses one of the
+    same disks or directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()
@@ -269,9 +268,9 @@ def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextM
 
 
 def check_measured(run: RunDirectory) -> None:
-    """Raise a BuildError with the first trial's finding if no trial of any layout has results.
+    """If no trial of any layout has results, raise a BuildError with the finding of the first trial.
 
-    Trials of individual disks are ignored, because the user asked for the layouts.
+    Trials of individual disks don't count, because the user asked for the layouts.
     """
     trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
     if all(trial.figures is None for trial in trials):
@@ -280,9 +279,9 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path of the run directory or, by default, an unused one: runs/NAME-DATE-TIME.
+    """Return the path that the user chose for the run directory, or an unused default path: runs/NAME-DATE-TIME.
 
-    If that path exists, the seconds are appended and, if necessary, a number.
+    If that path exists, the seconds are added to it and, if necessary, a number.
     """
     if request.out is not None:
         return request.out

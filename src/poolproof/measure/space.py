@@ -1,4 +1,4 @@
-"""Checks the free space on the host's own file systems before a run, and monitors it during the run."""
+"""Check the free space on the host's own file systems before a run, and monitor it during the run."""
 
 import contextlib
 import re
@@ -14,11 +14,11 @@ from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.units import format_size
 
 FREE = 'stat --file-system --format="%a %S" -- "$1"'
-"""Shell script that prints the number of free blocks on a directory's file system, and the block size."""
+"""A shell script that prints the number of free blocks on the directory's file system, and the size of a block."""
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
-"""The space that a run leaves free for its logs and for the host's other programs, in bytes."""
+"""The space, in bytes, that a run leaves free for its logs and for other programs on the host."""
 
 _LEAST_BYTES = 64 * 1024**2
 _LIMIT_S = 20.0
@@ -37,8 +37,8 @@ def free_bytes(host: Host, directory: str) -> int | None:
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
     """Return the maximum number of bytes that the layout's images in `state_dir` can occupy.
 
-    This is the size of the test files (`data_bytes`), plus their copies and parity and the file systems' metadata, but
-    at most the total size of the images.
+    This is the size of the test files (`data_bytes`) with all their copies and parity, plus the file systems' metadata.
+    It is never more than the total size of the images.
     """
     names = [name for name, plan in zip(devices(planned.node), planned.devices, strict=True) if _is_in(plan, state_dir)]
     sizes = [each.source.size_bytes for each in sources if each.name in names and not isinstance(each.source, Disk)]
@@ -47,13 +47,13 @@ def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str
 
 
 def _is_in(plan: DevicePlan, directory: str) -> bool:
-    """True if the device's image is in the directory."""
+    """True if the image of the device is in the directory."""
     stored = re.compile(rf"(store=)?{re.escape(directory)}/[^/]+\.(img|qcow2|store)")
     return any(stored.fullmatch(part) for step in plan.steps for part in step.argv)
 
 
 def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> None:
-    """Raise a HostError if the layout's images do not fit on the directory's file system."""
+    """Raise a HostError if the layout's images don't fit on the directory's file system."""
     free = free_bytes(host, directory) if needed_bytes else None
     if free is not None and needed_bytes + SPARE_BYTES > free:
         raise HostError(
@@ -65,11 +65,10 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 
 @contextlib.contextmanager
 def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Monitor the free space of these directories in a background thread, and call `stop` when it is nearly used up.
+    """Monitor the free space of these directories in a background thread, and call `stop` if hardly any is left.
 
-    A directory with little space from the start is ignored, because the run did not use up its space.
-
-    Yields a function that raises a BuildError if `stop` has been called. In that case, the BuildError also replaces any
+    A directory that has little free space from the start is ignored, because the run did not use it up. Yields a
+    function that raises a BuildError if `stop` was called. In that case, this BuildError also replaces any
     PoolproofError raised in the context.
     """
     full: list[str] = []

@@ -1,4 +1,4 @@
-"""Other activity on the host while fio runs, determined by comparing readings before and after."""
+"""Find out what else the host did while fio was running, by comparing readings from before and after."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from poolproof.measure.model import TrialContext
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Other activity on the main host while fio was running, and the host's condition."""
+    """What else the main host did while fio was running, and its condition."""
 
     others: OtherWork
     throttling: Throttling
@@ -26,7 +26,10 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class HostBefore:
-    """The main host's state just before fio starts. `others_at_s`: the time at which `others` was read."""
+    """The state of the main host just before fio is started.
+
+    `others_at_s`: the time at which `others` was read.
+    """
 
     sources: Mapping[str, Values]
     conditions: Conditions
@@ -37,9 +40,11 @@ class HostBefore:
 
     @classmethod
     def read(cls, context: TrialContext, stats: Sequence[str]) -> "HostBefore":
-        """Read the current state. `stats`: the sysfs `stat` files of the block devices in use.
+        """Read the current state of the host.
 
-        Raises a CommandError if the host does not answer.
+        Raises a CommandError if the host does not respond.
+
+        `stats`: the sysfs `stat` files of the block devices in use.
         """
         host = context.host
         sources, conditions = read_sources(host), read_conditions(host, stats)
@@ -47,9 +52,9 @@ class HostBefore:
         return cls(sources, conditions, others, others_at_s, _read_zfs(context), read_host(host))
 
     def surroundings(self, context: TrialContext, stats: Sequence[str]) -> Surroundings:
-        """Return the changes since this reading, without the delays of fio's own threads.
+        """Return the changes since this reading, excluding delays of fio's own threads.
 
-        Raises a CommandError if the host does not answer.
+        Raises a CommandError if the host does not respond.
         """
         others = read_others(context.host, _mark(context))
         since = others_between(self.others, others, time.monotonic() - self.others_at_s)
@@ -57,12 +62,12 @@ class HostBefore:
         return Surroundings(since, throttling_between(self.conditions, conditions), conditions.texts)
 
     def zfs_use(self, context: TrialContext) -> ZfsUse | None:
-        """Return the growth of ZFS's counters since this reading, or None without a pool."""
+        """Return how much ZFS's counters have increased since this reading, or None if the layout has no pool."""
         return use_between(self.zfs, _read_zfs(context))
 
 
 def _mark(context: TrialContext) -> str:
-    """Return the name of the run's own directory, which the command lines of the run's own processes contain."""
+    """Return the name of the run's own directory, which identifies the run's processes by their command lines."""
     return context.layout.scratch.rpartition("/")[2]
 
 

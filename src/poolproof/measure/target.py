@@ -1,4 +1,4 @@
-"""Collects the facts about an open layout that the rules need, from the layout's hosts."""
+"""Collect the facts about a layout that the rules need, from the hosts on which it is mounted."""
 
 import re
 
@@ -16,9 +16,9 @@ _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """Return the facts about an open layout.
+    """Return the facts about a layout that is ready for use.
 
-    `volume`: the top of the layout. Its path contains no symbolic links.
+    `volume`: the layout's top layer. Its path contains no symbolic links.
     """
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
@@ -57,7 +57,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _writes_to_ram(host: Host, mount: Mount) -> bool:
-    """True if the mount is an overlay whose upper directory, where files are written, is in RAM."""
+    """True if the mount is an overlay whose upper directory, to which files are written, is in RAM."""
     upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
     if mount.file_system != "overlay" or not upper:
         return False
@@ -70,45 +70,48 @@ def _host_of(host: Host, leaf: Leaf) -> Host:
 
 
 def _degraded(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
-    """Return the degraded arrays below or above the leaf devices, each of which is checked on its own host."""
+    """Return the degraded arrays that the leaf devices use or belong to.
+
+    Each leaf device is checked on its own host.
+    """
     names = dict.fromkeys(leaf.host for leaf in leaves)
     there = {name: [leaf.kernel_name for leaf in leaves if leaf.host == name] for name in names}
     return tuple(array for name in names for array in degraded_arrays(host_named(host, name), there[name]))
 
 
 def _maps_memory(mount: Mount) -> bool:
-    """True if the file system maps persistent memory directly into programs (`dax`, `dax=always`)."""
+    """True if the file system maps persistent memory directly into programs (mount option `dax` or `dax=always`)."""
     return any(option in ("dax", "dax=always") for option in mount.options)
 
 
 def _is_of_the_machine(leaf: Leaf) -> bool:
-    """True if the leaf device keeps its data on a real disk and is not emulated."""
+    """True if the leaf device is not emulated and keeps its data on a real disk."""
     return not leaf.model and (leaf.below is not None or not leaf.path.startswith("/dev/loop"))
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices, or None unless each is known to be a separate disk of a known kind.
+    """Return the number of leaf devices if each of them is known to be a separate disk of a known kind, otherwise None.
 
-    An emulated disk counts as one disk, whose kind is set by its model. For a guest's other disks, the result is None:
-    their `rotational` flag is only the hypervisor's default, and the hypervisor's cache is below the guest's counters.
-    It is also None for other loop devices, which inherit the flag from the disk that stores the file, while the host
-    may cache that file.
+    An emulated disk counts as one disk, whose model determines its kind. In a virtual machine, all other disks make the
+    result None: their `rotational` flag is only the hypervisor's default, and the hypervisor may cache their data where
+    the guest's counters don't see it. Loop devices make the result None as well, unless they are emulated disks: they
+    inherit the flag from the disk that stores the file, but the host may cache that file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """Return the combined link bandwidth of all leaf devices in bytes per second, or None if any is unknown."""
+    """Return the link bandwidth of all leaf devices together in bytes per second. None if one is unknown."""
     rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """Return a leaf device's sysfs attribute, such as `queue/rotational`, or None if it is missing or empty.
+    """Return a sysfs attribute of a leaf device, such as `queue/rotational`, or None if it is missing or empty.
 
-    A partition does not have such attributes, so they are read from its disk, one directory up.
+    A partition does not have its own attributes, so those of its disk are read, one directory up.
     """
     return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
 
@@ -118,20 +121,23 @@ def _of_leaf(host: Host, leaf: Leaf, name: str) -> str | None:
 
 
 def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[str, ...]:
-    """Return the names of the leaf devices whose sysfs attribute `name` equals `text`."""
+    """Return the names of the leaf devices for which the sysfs attribute `name` has the value `text`."""
     return tuple(leaf.name for leaf in leaves if _queue(host, leaf, name) == text)
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """True if the sysfs attribute `name` equals `wanted` for every leaf device. None if any lacks the attribute."""
+    """True if the sysfs attribute `name` has the value `wanted` for all leaf devices.
+
+    None if one lacks the attribute.
+    """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in texts) if texts and None not in texts else None
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest value of a numeric sysfs attribute, or None if no leaf device has it.
+    """Return the largest value of a numeric sysfs attribute, or None if no leaf device has the attribute.
 
-    The largest matters, because a single disk with large sectors is enough to slow down small I/Os.
+    The largest value matters, because a single disk with large sectors is enough to slow down small I/Os.
     """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return max((int(text) for text in texts if text and text.isdecimal()), default=None)
@@ -143,9 +149,9 @@ def _version(kernel: str) -> tuple[int, int] | None:
 
 
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
-    """Return the number of dirty bytes above which writers must wait, or None if unknown.
+    """Return the number of dirty bytes at which writers have to wait, or None if unknown.
 
-    This is vm.dirty_bytes or, if that is 0, vm.dirty_ratio percent of free RAM (vm.rst).
+    It is vm.dirty_bytes or, if that is 0, vm.dirty_ratio per cent of the free RAM (vm.rst).
     """
     try:
         limit = int(host.read("/proc/sys/vm/dirty_bytes"))

@@ -1,4 +1,4 @@
-"""A single trial: drop caches, wait until idle, run fio between two counter readings, drain, judge, record."""
+"""A single trial: drop caches, wait until idle, run fio between two readings of the counters, drain, judge, record."""
 
 import math
 import time
@@ -55,24 +55,24 @@ _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
 
 Resident = tuple[int, ...] | None
-"""The number of bytes of each test file that are in the page cache, or None if unknown."""
+"""The number of bytes of each test file that are in the page cache. None if unknown."""
 
 
 @dataclass(frozen=True)
 class _TrialMeasurements:
-    """A trial's measurements.
+    """The measurements of a trial.
 
-    `fio`: the fio run.
-    `window`: the counters before and after fio, and after the drain.
-    `samples`: the counter samples within the window.
+    `fio`: the finished fio run.
+    `window`: the counters before fio, after fio, and after the drain.
+    `samples`: the samples of the counters within the window.
     `seconds`: the duration of each phase.
-    `zfs`: the growth of ZFS's own counters, including fio's ramp.
+    `zfs`: the increase of ZFS's own counters, including fio's ramp.
     `places`: the points at which bytes were counted.
-    `busy_with`: the future result of reading the layers' own work right after fio.
-    `vdevs`: the future result of reading the bytes on each vdev after the drain.
-    `host`: memory and CPU readings before fio, after fio, and after the drain.
-    `counters`: the growth of other counters from before fio until after the drain.
-    `clock_ahead_s`: how far the wall clock was ahead of the samples' clock when fio ended.
+    `busy_with`: a future with the layers' own background work, which is read right after fio.
+    `vdevs`: a future with the bytes on each vdev, which are read after the drain.
+    `host`: readings of memory and CPU before fio, after fio, and after the drain.
+    `counters`: the increase of other counters from before fio until after the drain.
+    `clock_ahead_s`: the number of seconds by which the wall clock was ahead of the samples' clock when fio ended.
     """
 
     fio: LoadRun
@@ -90,14 +90,15 @@ class _TrialMeasurements:
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
-    """Run one trial, judge it and save it. After an error, the trial is `failed`.
+    """Run one trial, judge it and save it.
 
-    Raises a HostUnreachable if the connection to the host is lost. The trial is then already saved as `failed`.
+    If there is an error, the trial is recorded as `failed`. Raises a HostUnreachable if the connection to the host is
+    lost. The trial has then already been saved as `failed`.
     """
     workload = prepared.workload
     key = TrialKey(context.layout.name, workload.name, number)
     begun = _now()
-    LiveNotes(context.run).clear()  # the files may be left over from a session that was killed
+    LiveNotes(context.run).clear()  # a session that was killed may have left its file behind
     context.listener.trial_begins(key)
     directory = context.run.trial_directory(key)
     broken, since_s = None, uptime_s(context.host)
@@ -122,7 +123,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError, build: int) -> Trial:
-    """Return a `failed` trial with the error as its finding. Its start time is the time of the failure."""
+    """Return a `failed` trial with the error as its finding. The trial's start time is the time of the failure."""
     finding = Finding(WORK_DONE, "fails", error.message, error.hint or "fix the cause, then run the campaign again")
     return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now(), build=build)
 
@@ -132,7 +133,7 @@ def _now() -> str:
 
 
 def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
-    """Run the trial. If fio hangs, repeat the trial once, with a note about the first attempt."""
+    """Run the trial. If fio hangs, run it once more, and add a note about the first attempt."""
     try:
         return _measure_and_judge(context, prepared, number, directory)
     except LoadStuck as stuck:
@@ -181,7 +182,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
         return None, time.monotonic() - begun
     context.listener.step("drop caches")
     if context.layout.found is not None or not context.layout.tree.close:
-        flush(context.host, context.layout)  # a `dir` is never closed, so it is flushed here
+        flush(context.host, context.layout)  # a `dir` layout is never unmounted, so it is flushed here
     resident = drop_caches(context.host, context.layout, prepared.paths)
     return resident, time.monotonic() - begun
 
@@ -254,7 +255,10 @@ def _watch(
     ending: Ending | None,
     load: Load,
 ) -> tuple[LoadWatch, float | None]:
-    """Return the watcher for fio, and the interval between fio's reports in seconds, or None for no reports."""
+    """Return the watcher for fio and the interval between fio's reports in seconds.
+
+    The interval is None if fio writes no reports while it runs.
+    """
     layout, generator = context.layout, generator_of(load)
     key = TrialKey(layout.name, prepared.workload.name, number)
     publisher = RatePublisher(context.listener, context.run, key)
@@ -268,15 +272,18 @@ def _watch(
 
 
 def _ahead_now_s(sampler: Sampler, load: Load, status_s: float | None) -> float:
-    """Return how far the wall clock is ahead of the samples' clock in seconds, or 0 if fio's timestamps are unused."""
+    """Return the number of seconds by which the wall clock is ahead of the samples' clock.
+
+    If fio's timestamps are not used, return 0.
+    """
     is_dated = status_s is not None or load.ramp_s > 0
     return clock_ahead_s(sampler.run_host, sampler.dating_host) if is_dated else 0.0
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return the condition on which fio is stopped, and the load with its time limit set accordingly.
+    """Return the condition for stopping fio, and the load with the resulting time limit.
 
-    The condition is None if fio finishes by itself.
+    If fio ends on its own, the condition is None.
     """
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
@@ -284,7 +291,10 @@ def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending |
 
 
 def _pause(context: TrialContext) -> float:
-    """Measure the disks' background I/O, for longer before the first trial. Return the time this took in seconds."""
+    """Measure the disks' background I/O, and return the time in seconds that this took.
+
+    The measurement before the first trial takes longer than the others.
+    """
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
     before = read_now(context.host, context.layout.leaves)
     time.sleep(min(longest_s, share * context.measure.shortest_s))
@@ -294,7 +304,7 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: LoadRun, load: Load) -> Outcome:
-    """Return fio's last complete report. Any earlier reports are interim ones.
+    """Return fio's last complete report. All earlier reports are interim reports.
 
     Raises a FioError if there is no report, or if fio failed in a way that its report does not show.
     """
@@ -341,14 +351,14 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return the duration of the load's I/O in seconds, or None if unknown or if some parts start late."""
+    """Return the duration of the load's I/O in seconds. None if it is unknown or if some parts start late."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window covered by fio's results, which excludes fio's ramp.
+    """Return the window to which fio's results apply, which excludes fio's ramp.
 
-    The window starts when the first job's ramp ends, and ends with fio's last report. The counters at its start are
+    The window begins when the first job's ramp ends, and ends with fio's last report. The counters at its beginning are
     interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
@@ -359,10 +369,10 @@ def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> 
 
 
 def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
-    """Return the time of fio's last report by the samples' clock, even if the host's wall clock was set meanwhile.
+    """Return the time of fio's last report by the samples' clock, even if the host's wall clock was changed meanwhile.
 
     The report is the last thing that fio writes. If its timestamp is not between fio's start and end, the wall clock
-    has been set, and the best estimate is the time at which fio ended.
+    was changed. The best estimate is then the time at which fio ended.
     """
     window, at_s = measured.window, reported_s - measured.clock_ahead_s
     possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S

@@ -1,1 +1,1 @@
-"""Present runs to people: terminal output, charts, HTML report, history page, live view and exports."""
+"""Show runs to people: terminal output, charts, an HTML report, a history page, a live view and exports."""

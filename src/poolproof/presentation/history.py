@@ -1,8 +1,8 @@
 """The history page, which shows how each cell's result changed from run to run, with dates and versions.
 
-Only runs of the same campaign on the same machine are compared. Each result is compared with the latest valid one
-before it, and is marked as a change if `poolproof compare` would report it as `slower` or `faster`. As in `compare`,
-the between-run variance is included if it is known from earlier runs.
+Only runs of the same campaign on the same machine are compared. Each result is compared with the latest valid result
+before it, and is marked as a change if `poolproof compare` would report `slower` or `faster`. As in `compare`, the test
+includes the between-run variance if it is known from earlier runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,31 +37,31 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""An expression for the time axis labels. Vega's defaults would show 19:30 as 07:30 and omit the day."""
+"""A Vega expression for the time axis labels. Vega's default labels would show 19:30 as 07:30 and omit the day."""
 
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A run, and its name on the history page."""
+    """A run and the name by which the history page refers to it."""
 
     name: str
     run: LoadedRun
 
     @property
     def campaign(self) -> tuple[str, str]:
-        """Return the campaign's name and the machine's id (the host name if unknown).
+        """Return the campaign's name and the machine's id, or the host name if the id is unknown.
 
-        Runs are compared if both agree.
+        Runs are compared only if both values are equal.
         """
         return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """The comparison of a result with an earlier one.
+    """The comparison of a result with an earlier result of the same cell.
 
     `speed`: the ratio of the two speeds.
-    `since`: the number of the run with the earlier result.
+    `since`: the number of the run that contains the earlier result.
     `earlier_runs`: the number of runs before `since` from which the between-run variance was estimated.
     """
 
@@ -77,9 +77,9 @@ class Point:
 
     `run`: the run's number.
     `reason`: the reason why the result cannot be compared, or an empty string if it can.
-    `change`: the comparison with the previous result, or None if there is nothing to compare with or `reason` is set.
+    `change`: the comparison with the previous result, or None if the result was not compared.
     `remarks`: sentences about weaknesses of the result: a changing rate, too few events, trials without a usable value,
-    or trials that agree to the last digit.
+    or trials whose values agree to the last digit.
     """
 
     run: int
@@ -91,7 +91,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """A cell's results from every run that measured it, oldest first."""
+    """A cell's results from all runs that measured it, oldest first."""
 
     campaign: str
     machine: str
@@ -102,11 +102,11 @@ class CellHistory:
 
 
 _Key = tuple[str, str, CellKey]
-"""Identifies a cell's history: the campaign, the machine and the cell's key."""
+"""The key of a cell's history: the campaign, the machine and the cell's key."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
-    """Write the history page for the runs to `out` and return the histories shown.
+    """Write the history page for the runs to `out` and return the histories that it shows.
 
     `left_out`: messages that explain what the page omits.
 
@@ -139,12 +139,12 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
-    """Sort the runs by date, then by name. `series_of` numbers them in this order."""
+    """Sort the runs by date, then by name. `series_of` numbers the runs in this order."""
     return tuple(sorted(runs, key=lambda each: (each.run.record.begun_s, each.name)))
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
-    """Return every cell's history. The runs must be sorted by `in_order`."""
+    """Return the history of every cell. The runs must be sorted as `in_order` does."""
     points: dict[_Key, list[Point]] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
     earlier = EarlierAmong(named.run for named in runs)
@@ -173,7 +173,7 @@ def _changes(
 ) -> dict[_Key, ChangePoint]:
     """Compare each cell with its latest earlier result.
 
-    As in `compare`, all cells compared with the same earlier run are tested together.
+    As in `compare`, all cells that are compared with the same earlier run are tested together.
     """
     groups: dict[int, dict[_Key, Difference]] = {}
     known: dict[int, EarlierRuns] = {}
@@ -191,7 +191,7 @@ def _changes(
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """Yield each run's differences from the previous run of the same campaign on the same machine."""
+    """For each run, yield its differences from the previous run of the same campaign on the same machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         earlier = before.get(named.campaign)
@@ -201,10 +201,10 @@ def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
 
 
 def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
-    """Return a cell's history chart: the metric against the date, with a y axis that starts at 0.
+    """Return the chart of a cell's history: the metric against the date, on a y axis that starts at 0.
 
-    Intervals are drawn as bars, changes as triangles, and unreliable results as hollow points. Each point has the
-    fields of `RESULT`, plus `begun_at`, `run`, `versions` and `change`, which is `slower`, `faster` or empty.
+    Confidence intervals are drawn as bars, changes as triangles, and unreliable results as hollow points. Each point
+    has the fields of `RESULT`, plus `begun_at`, `run`, `versions` and `change` (`slower`, `faster` or empty).
     """
     days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
     y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
@@ -244,7 +244,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return a point's values for `_COLUMNS` as a tuple, which takes much less space on the page than an object."""
+    """Return a point's values for `_COLUMNS`, as a tuple because an object would take much more space on the page."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

@@ -1,1 +1,1 @@
-"""Run directories, comparisons between runs, and SQL queries over many runs."""
+"""Read and write run directories, compare runs, and query many runs with SQL."""

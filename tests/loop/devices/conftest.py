@@ -1,4 +1,4 @@
-"""A site for each module: sockets and pid files are on disk, the data of emulated disks is in RAM."""
+"""A site for each module. Sockets and pid files are on disk, and the data of emulated disks is in RAM."""
 
 import shutil
 import tempfile

@@ -26,43 +26,46 @@ HOST = LocalHost()
 _TOLERANCE = 0.15
 _ROUNDS = 6
 _QUIET_ALONE = 3300
-"""Reads per second of a model without service time, at depth 1: each takes 0.3 ms to get there and back."""
+"""The minimum reads per second, at depth 1, of a model without service time.
+
+Each read then takes at most 0.3 ms to the model and back.
+"""
 
 _QUIET_TOGETHER = 7500
-"""The same at depth 8: a third more than any model needs."""
+"""The same at depth 8. This is a third more than any model needs."""
 
 KNOWN_S = 400e-6
-"""The service time of the device that measures the overhead for SSDs, about as long as that of an SSD."""
+"""The service time, in seconds, of the device that measures the overhead for SSDs. It is similar to that of an SSD."""
 
 KNOWN_LONG_S = 7e-3
-"""The same for a hard disk.
+"""The same for hard disks.
 
-It differs, because a guest's processor wakes up much later after sleeping for milliseconds than after a sleep that is
-shorter than its host's polling. On a machine that served short requests in time, the delay was 4 ms.
+A separate device is needed, because a guest's processor wakes up much later from a sleep of several milliseconds than
+from one that is shorter than its host's polling. On a machine that served short requests in time, the delay was 4 ms.
 """
 
 _LONG_WAY = 0.5
-"""If the overhead is more than this share of the model's service time, the model cannot be judged."""
+"""If the overhead exceeds this share of the model's service time, the model can't be judged."""
 
 _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-img", "qemu-nbd", "wipefs")
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate that fio measured, in operations and bytes per second."""
+    """A rate measured by fio, in operations and bytes per second."""
 
     iops: float
     bandwidth: float
 
 
 def site_in(directory: Path, ram: Path) -> Site:
-    """Return a site that uses the programs of this machine."""
+    """Return a site that uses this machine's programs."""
     programs = frozenset(name for name in _PROGRAMS if shutil.which(name))
     return Site("t", str(directory), str(ram), str(directory), True, programs, frozenset(), 1 << 34, 1 << 33)
 
 
 def free_loop() -> int:
-    """Return an unused loop number, far from the numbers that other programs take first."""
+    """Return an unused loop device number that is far from those that other programs use first."""
     taken = used_loops(HOST)
     first = 200 + os.getpid() % 500
     return next(number for number in range(first, first + 100) if number not in taken)
@@ -70,7 +73,10 @@ def free_loop() -> int:
 
 @contextlib.contextmanager
 def created(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Iterator[Volume]:
-    """Create the device and remove it at the end in any case. `settings` are added to the arguments of nbdkit."""
+    """Create the device, and remove it at the end in any case.
+
+    `settings`: additional arguments of nbdkit.
+    """
     (plan,) = plan_devices((device,), site, DeviceFacts(loops=(free_loop(),)))
     journal = Journal(Path(site.state_dir) / f"{device.name}.journal")
     try:
@@ -87,7 +93,7 @@ def _with_settings(plan: DevicePlan, settings: tuple[str, ...]) -> tuple[Step, .
 
 
 def fio(path: str, **options: object) -> Rate:
-    """Run fio on the device, for one second by default."""
+    """Run fio on the device, by default for one second, and return the rate."""
     asked: dict[str, object] = {
         "name": "x",
         "filename": path,
@@ -113,16 +119,20 @@ def fio(path: str, **options: object) -> Rate:
 
 
 def is_quiet(free: str) -> bool:
-    """True if the machine is fast enough to serve a model now. `free` is a device whose model adds no time."""
+    """True if the machine is currently fast enough to serve a model.
+
+    `free`: the path of a device whose model adds no time.
+    """
     alone = fio(free, rw="randread", bs="4k", iodepth=1, runtime="500ms").iops
     together = fio(free, rw="randread", bs="4k", iodepth=8, runtime="500ms").iops
     return alone >= _QUIET_ALONE and together >= _QUIET_TOGETHER
 
 
 def measured_way_s(known: str, takes_s: float, **options: object) -> float:
-    """Return the overhead of a request to a model in seconds. Every request to the device `known` takes `takes_s` in
-    the plugin, including its sleep and wake-up. `options` must be those of the job to be compared, because writes and
-    reads have different overheads.
+    """Return the overhead of a request to a model in seconds.
+
+    Every request to the device `known` takes `takes_s` in the plugin, including its sleep and wake-up. `options` must
+    be those of the job to be compared, because reads and writes have different overheads.
     """
     return 1 / fio(known, **options).iops - takes_s
 
@@ -130,14 +140,14 @@ def measured_way_s(known: str, takes_s: float, **options: object) -> float:
 def compare(
     what: str, expected: float, measure: Callable[[], float], free: str, *, way_s: Callable[[], float] | None = None
 ) -> None:
-    """Pass if the median of three measurements is within 15 % of the expected value in one of six rounds.
+    """Pass if, in one of six rounds, the median of three measurements is within 15 % of the expected value.
 
-    A model that is wrong fails in every round. A machine that was too busy in every round, judged by the `free` device
-    before and after it, can only be slower than the model. Then all rounds must be below the upper limit, and a warning
-    says that the lower limit was not tested.
+    A wrong model fails in every round. If the machine was too busy in every round, as measured on the `free` device
+    before and after, the device can only be slower than the model. In this case, all rounds must be below the upper
+    limit, and a warning says that the lower limit was not tested.
 
-    `way_s` measures the overhead of a request in seconds, for rates at queue depth 1. The expected time of each request
-    is corrected by the difference between this overhead and the one that the plugin subtracts.
+    `way_s`: measures the overhead of a request in seconds, for rates at queue depth 1. The expected time of each
+    request is corrected by the difference between this overhead and the one that the plugin subtracts.
     """
     told, fair, fastest = [], False, -1.0
     for _ in range(_ROUNDS):

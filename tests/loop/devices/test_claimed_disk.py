@@ -1,4 +1,4 @@
-"""A real disk that a run claimed is empty again afterwards. A loop device replaces the disk."""
+"""A real disk that a run has claimed is empty again afterwards. A loop device takes the place of the disk."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Compare each model, served through nbdkit, nbdfuse and a loop device, with the model alone.
+"""Compare each model, when served through nbdkit, nbdfuse and a loop device, with the model on its own.
 
-The rate that fio measures must be within 15 % of the rate that `closed_loop` computes for the same requests. The table
-in docs/emulated-disks.md comes from these tests: `pytest tests/loop/devices/test_models_served.py -rPs`.
+The rate that fio measures must be within 15 % of the rate that `closed_loop` computes for the same requests. These
+tests produce the table in docs/emulated-disks.md: `pytest tests/loop/devices/test_models_served.py -rPs`.
 """
 
 import random
@@ -20,30 +20,30 @@ _SIZE = 1 << 30
 _SHORT = 64 << 20
 _LENGTH = 16384
 _PIECE = 1 << 20
-"""The block size of the sequential jobs; it reaches the model in one piece."""
+"""The block size of the sequential jobs. A block reaches the model as a single request."""
 
 _NO_TIME = ("read_s=0", "write_s=0", "flush_s=0", "link_rate=1e12", "pipeline=0")
 _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15"}
-"""Retries that are frequent and short enough to have a stable mean within one second."""
+"""Settings with which retries are frequent and short enough to have a stable mean within one second."""
 
 
 @pytest.fixture(scope="module")
 def free(site: Site) -> Iterator[str]:
-    """A device whose model adds no time, so only the overhead remains."""
+    """A device whose model adds no time, so that a request takes only the overhead."""
     with created(Device("free", Emulated("nvme", _SIZE)), site, _NO_TIME) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module")
 def known(site: Site) -> Iterator[str]:
-    """A device that takes the same time for every request. The rest is overhead."""
+    """A device that takes the same known time for every request. Any additional time is overhead."""
     with created(Device("known", Emulated("nvme", _SIZE)), site, _taking(KNOWN_S)) as volume:
         yield volume.path
 
 
 @pytest.fixture(scope="module")
 def slow(site: Site) -> Iterator[str]:
-    """A device that takes the same time for every request, as long as a hard disk does."""
+    """A device that takes the same time for every request, about as long as a hard disk."""
     with created(Device("slow", Emulated("nvme", _SIZE)), site, _taking(KNOWN_LONG_S)) as volume:
         yield volume.path
 
@@ -140,7 +140,10 @@ def test_hdd_flush_costs_one_rotation(hdd: str, free: str) -> None:
 
 
 def test_hdd_cache_takes_a_burst_of_random_writes(hdd: str) -> None:
-    """The first 128 writes go to the cache and do not wait for the platter. With a flush they do wait."""
+    """The first 128 writes go to the disk's cache and do not wait for the platter.
+
+    With a flush after each, they do wait.
+    """
     _settle(hdd)
     burst = fio(hdd, rw="randwrite", bs="4k", number_ios=100, time_based=0, runtime=10)
     _settle(hdd)
@@ -223,7 +226,7 @@ def test_sata_ssd_flush_costs_its_time(site: Site, free: str) -> None:
 
 @pytest.mark.slow
 def test_the_models_differ_in_the_expected_order(site: Site) -> None:
-    """The four models that a user compares: a failing disk, a hard disk, an SSD and an NVMe SSD."""
+    """The models that a user compares, slowest first: a failing disk, a hard disk, an SSD and an NVMe SSD."""
     rates = []
     for name in ("hdd-failing", "hdd-7200", "sata-ssd", "nvme"):
         with created(Device("o", Emulated(name, _SIZE)), site) as volume:
@@ -244,7 +247,7 @@ def _randread(path: str, depth: int, span: int = _SIZE) -> Rate:
 
 
 def _settle(path: str) -> None:
-    """Wait until the disk has written the contents of its cache."""
+    """Wait until the disk has written its cache to the medium."""
     fio(path, rw="write", bs="4k", number_ios=1, time_based=0, fsync=1)
 
 
@@ -259,7 +262,7 @@ def _random_reads(name: str, depth: int, span: int = _SIZE, changes: Mapping[str
 
 
 def _sequential(name: str, kind: Kind, depth: int) -> float:
-    """Return the rate over 1 GiB in bytes per second, in the request sizes that reach the device."""
+    """Return the rate over 1 GiB in bytes per second, with requests of the size that reaches the device."""
     requests = [Request(kind, offset, _PIECE) for offset in range(0, _SIZE, _PIECE)]
     return _SIZE / seconds_for(MODELS[name].build(_SIZE), requests, depth)
 

@@ -1,4 +1,4 @@
-"""Each kind of device can be created, stores data, and leaves nothing behind."""
+"""Each kind of device can be created, stores data, and leaves nothing behind when it is removed."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fixtures with one host of each kind, all on this machine."""
+"""Fixtures that provide one host of each kind, all on this machine."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tests.loop.hosts.sshd import Sshd, sshd, user_without_root
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[Sshd]:
-    """An sshd for root."""
+    """An sshd to which root can log in."""
     with sshd() as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""List the processes of this machine, which is also the remote host of every ssh connection in these tests."""
+"""List the processes of this machine, which is also the remote host for all ssh connections in these tests."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def running(text: str) -> list[str]:
-    """Return the command lines that contain `text`, with arguments separated by one space."""
+    """Return the command lines that contain `text`, with their arguments separated by a space."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -20,7 +20,7 @@ def running(text: str) -> list[str]:
 
 
 def wait_until_true(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
-    """Wait until the condition is true. Fails after the time limit."""
+    """Wait until the condition is true. The test fails if the time limit is reached."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""A separate sshd on this machine, with its own keys and configuration. It does not touch the user's files."""
+"""A separate sshd on this machine, with its own keys and configuration. It does not change any of the user's files."""
 
 import contextlib
 import fcntl
@@ -20,7 +20,10 @@ _LOCK = Path("/run/poolproof-tests-sshd.lock")
 
 
 class Sshd:
-    """A running sshd. `config` is the client configuration, in which the host is called `far`."""
+    """A running sshd.
+
+    `config`: the client's configuration file, in which the host is called `far`.
+    """
 
     def __init__(self, folder: Path, user: str = "root", set_up: str = "") -> None:
         self._folder, self._user = folder, user
@@ -35,7 +38,7 @@ class Sshd:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Listen, and return when a connection succeeds."""
+        """Start to listen, and return when a connection succeeds."""
         program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") or "sshd"
         argv = [program, "-D", "-e", "-f", str(self._folder / "sshd_config")]
         with (self._folder / "sshd.log").open("ab") as log:
@@ -46,18 +49,21 @@ class Sshd:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """Accept no more connections. Existing connections continue."""
+        """Stop accepting connections. Existing connections continue."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(_LIMIT_S)
             self._process = None
 
     def break_links(self) -> int:
-        """Kill the sshd of every session, as a network reset would, and return their number."""
+        """Kill the sshd process of every session, as a network failure would, and return their number."""
         return self._signal_sessions(signal.SIGKILL)
 
     def silence(self) -> int:
-        """Stop the sshd of every session: its connections stay open, but nothing arrives. Return their number."""
+        """Stop the sshd process of every session, and return their number.
+
+        The connections stay open, but no data arrives.
+        """
         return self._signal_sessions(signal.SIGSTOP)
 
     def _signal_sessions(self, number: signal.Signals) -> int:
@@ -69,12 +75,12 @@ class Sshd:
         return len(sessions)
 
     def stop_all(self) -> None:
-        """Accept no more connections and break the existing ones, as if the host had disappeared."""
+        """Stop accepting connections and break the existing ones, as if the host had disappeared."""
         self.break_links()
         self.stop()
 
     def client_folder(self) -> Path:
-        """Return a directory for the front of PATH, whose `ssh` reads our configuration and not the user's."""
+        """Return a folder to put first on the PATH. Its `ssh` reads the test's configuration and not the user's."""
         folder = self._folder / "bin"
         folder.mkdir(exist_ok=True)
         script = folder / "ssh"
@@ -83,7 +89,10 @@ class Sshd:
         return folder
 
     def _server(self, set_up: str) -> str:
-        """Start sshd. SHLVL stops bash from reading the .bashrc of whoever runs the tests, which can be slow."""
+        """Return the configuration of the sshd.
+
+        SHLVL keeps bash from reading the .bashrc of the user who runs the tests, because that can be slow.
+        """
         return f"""
 Port {self.port}
 ListenAddress 127.0.0.1
@@ -116,7 +125,10 @@ Host far
 
 @contextlib.contextmanager
 def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
-    """Run an sshd during the context. `set_up` are lines of its configuration."""
+    """Run an sshd while the context is active.
+
+    `set_up`: additional lines for its configuration.
+    """
     with _separation_directory(), tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
         folder = Path(name)
         if user != "root":
@@ -131,9 +143,10 @@ def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
 
 @contextlib.contextmanager
 def _separation_directory() -> Iterator[None]:
-    """Provide /run/sshd. The last test process that needs it removes it, unless the machine has it for its own sshd.
+    """Make sure that /run/sshd exists while the context is active.
 
-    Every user of the directory holds a shared lock, because an sshd without it closes each new connection.
+    The last test process that needs it removes it, unless the machine's own sshd has created it. Every process that
+    uses the directory holds a shared lock, because an sshd without it closes each new connection.
     """
     with _LOCK.open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
@@ -154,7 +167,7 @@ def _separation_directory() -> Iterator[None]:
 
 @contextlib.contextmanager
 def user_without_root(*, sudo: bool) -> Iterator[str]:
-    """Create a user for the duration of the context, with or without passwordless sudo."""
+    """Create a user while the context is active, with or without passwordless sudo."""
     name = f"poolproof-{secrets.token_hex(3)}"
     rule = Path("/etc/sudoers.d") / name
     _run("useradd", "--create-home", "--shell", "/bin/sh", "--password", "*", name)

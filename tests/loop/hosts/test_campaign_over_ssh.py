@@ -1,4 +1,4 @@
-"""Campaigns on a host over SSH, run by the command: same results as here, and clear errors if the connection breaks."""
+"""Campaigns on a host over SSH have the same results as on this machine, and clear errors if the connection breaks."""
 
 import json
 import signal
@@ -40,7 +40,7 @@ measure: {trials: 1, time: 3s}
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    """An sshd whose configuration `ssh` reads. Sockets that a killed poolproof leaves are removed with it."""
+    """An sshd that `ssh` uses by default. The sockets that a killed poolproof leaves behind are removed with it."""
     with tempfile.TemporaryDirectory(prefix="poolproof-", dir="/tmp") as short, sshd() as running_one:
         monkeypatch.setenv("TMPDIR", short)
         monkeypatch.setenv("PATH", str(running_one.client_folder()), prepend=":")
@@ -78,7 +78,7 @@ def test_dry_run_and_devices_ask_the_remote_host(testbed: Testbed) -> None:
 
 @pytest.mark.usefixtures("server")
 def test_the_program_of_an_emulated_disk_is_copied(testbed: Testbed) -> None:
-    """The disk does about 131 random reads of 16k per second: docs/emulated-disks.md."""
+    """The emulated disk does about 131 random reads of 16 KiB per second, according to docs/emulated-disks.md."""
     answer = _run(testbed, _EMULATED)
     assert answer.code == 0, answer.out + answer.err
     (cell,) = answer.json["cells"]
@@ -123,7 +123,7 @@ def test_a_host_that_was_unreachable_is_cleaned_later(testbed: Testbed, server: 
 
 
 def test_a_killed_poolproof_leaves_no_fio_on_the_host(testbed: Testbed, server: Sshd) -> None:
-    """When ssh loses its input, the remote shell ends the processes it started."""
+    """When the input of ssh ends, the remote shell ends the processes that it has started."""
     started = _start(testbed)
     wait_until_true(lambda: _fio_runs(testbed), _LIMIT_S)
     started.kill()
@@ -132,7 +132,7 @@ def test_a_killed_poolproof_leaves_no_fio_on_the_host(testbed: Testbed, server: 
     assert answer.code == 0, answer.out + answer.err
     assert [undone["run"] for undone in answer.json["runs_undone"]] == [str(testbed.runs / "run")]
     assert testbed.traces() == []
-    server.break_links()  # what is left of its connection would end by itself in a minute
+    server.break_links()  # the rest of its connection would end on its own within a minute
 
 
 @pytest.mark.usefixtures("server")
@@ -154,7 +154,7 @@ def _start(testbed: Testbed) -> Started:
 
 
 def _fio_runs(testbed: Testbed) -> bool:
-    """True if a measuring fio runs. A fio that lays out files does not count."""
+    """True if a fio is running that measures. A fio that lays out files does not count."""
     return any("--output-format" in said for said in running(str(testbed.work)) if said.startswith("fio "))
 
 

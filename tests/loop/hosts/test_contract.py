@@ -1,4 +1,4 @@
-"""The contract of all hosts: exact arguments, exit codes, time limits, files, streams."""
+"""What all hosts must guarantee: exact arguments, exit codes, time limits, files and streams."""
 
 import itertools
 import signal
@@ -19,7 +19,7 @@ from tests.loop.hosts.processes import running, wait_until_true
 pytestmark = pytest.mark.parallel
 
 _LIMIT_S = 120.0
-_CLOCKS_S = 1.0  # a `date` over there may wait for a processor
+_CLOCKS_S = 1.0  # `date` on the host may have to wait for a processor
 _WORDS = [
     "",
     " ",
@@ -65,7 +65,7 @@ def test_arguments_arrive_unchanged(host: Host) -> None:
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(_WITHOUT_NUL, min_size=1, max_size=8))
 def test_any_arguments_arrive_unchanged(host: Host, words: list[str]) -> None:
-    # A pipe's text has one kind of line end here: "\r" is made "\n" on every host.
+    # Text from a pipe has only one kind of line end: "\r" becomes "\n" on every host.
     assert _arguments_seen(host, *words) == [word.replace("\r\n", "\n").replace("\r", "\n") for word in words]
 
 
@@ -182,7 +182,7 @@ def test_a_program_that_ignores_the_first_signal_is_killed(host: Host) -> None:
 
 
 def test_ctrl_c_ends_the_program(host: Host) -> None:
-    """The signal arrives in the main thread, in which poolproof waits for its programs."""
+    """The signal arrives in the main thread, where poolproof waits for its programs."""
     before = signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     try:
@@ -206,7 +206,7 @@ def test_a_daemon_outlives_its_command(host: Host) -> None:
 
 
 def test_commands_in_parallel(host: Host) -> None:
-    """poolproof reads rates while fio runs and the counters are streamed."""
+    """poolproof reads rates while fio is running and the counters are being streamed."""
     found: list[str] = []
     threads = [
         threading.Thread(target=lambda: found.append(host.run(["sleep", "0.5"], timeout_s=_LIMIT_S).stdout))
@@ -246,7 +246,7 @@ def test_read_files_returns_one_time_of_the_host_s_clock(host: Host, tmp_path: P
 
 
 def test_read_files_in_parallel(host: Host) -> None:
-    """Each one may be the first command in its shell."""
+    """In each thread, the read may be the first command of its shell."""
     seen: list[int] = []
 
     def look() -> None:
@@ -292,7 +292,7 @@ def test_a_stream_sees_changes(host: Host) -> None:
 
 
 def test_a_stream_ends_for_its_reader_when_the_context_ends(host: Host) -> None:
-    """The sampler reads the stream from another thread, too."""
+    """As with the sampler, another thread reads the stream."""
     seen: list[float] = []
     with host.stream(["/proc/uptime"], 0.1) as stream:
         thread = threading.Thread(target=lambda: seen.extend(tick.at_s for tick in stream))
@@ -303,7 +303,7 @@ def test_a_stream_ends_for_its_reader_when_the_context_ends(host: Host) -> None:
 
 
 def test_a_stream_uses_the_clock_of_the_host(host: Host) -> None:
-    """Both clocks are the same here. /proc/uptime has a resolution of 10 ms."""
+    """Here, the host's clock is that of this machine. /proc/uptime has a resolution of 10 ms."""
     before = time.time()
     with host.stream(["/proc/uptime"], 0.1) as stream:
         ticks = [next(stream) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""`poolproof lint --on`: jobs are checked against the host on which they would run."""
+"""`poolproof lint --on` checks jobs against the host on which they would run."""
 
 import json
 import os
@@ -27,14 +27,14 @@ _FLAGS = ("rw=randread", "bs=4k", "ioengine=libaio", "iodepth=8", "size=64m")
 
 @pytest.fixture
 def reachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    """An sshd whose configuration `ssh` reads."""
+    """An sshd that `ssh` uses by default."""
     with sshd() as running:
         monkeypatch.setenv("PATH", str(running.client_folder()), prepend=":")
         yield running
 
 
 def test_every_host_gives_the_same_facts(host: Host, tmp_path: Path) -> None:
-    """Only root can read the test's folder, so users without root need sudo."""
+    """Only root can read the test's folder, so a user without root needs sudo."""
     file = tmp_path / "it's a file"
     with file.open("wb") as opened:
         opened.truncate(1024**2)
@@ -110,11 +110,11 @@ def test_an_unknown_lab_is_one_clear_error(testbed: Testbed) -> None:
 
 
 def _lasting(target: Target | None) -> Target:
-    """Return the findings that do not depend on the free RAM of this moment."""
+    """Return the facts that do not depend on how much RAM is currently free."""
     assert target is not None
     return replace(target, dirty_limit_bytes=None)
 
 
 def _lasting_of(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the facts that do not depend on the load of this moment."""
+    """Return the findings that do not depend on the current load."""
     return [each for each in found if each["rule"] != "background-io"]

@@ -1,6 +1,4 @@
-"""Cases that exist only over SSH: no connection, a connection that breaks, a shell that prints text, a user without
-root.
-"""
+"""Cases that exist only over SSH: failed or broken connections, shells that print text, and users without root."""
 
 import os
 import signal
@@ -37,7 +35,7 @@ def test_a_command_leaves_only_a_shell_and_closing_leaves_nothing(
 
 
 def _use(server: Sshd, place: Path) -> str:
-    """Use every method of a host, and return a mark in the command line of the program that it starts there."""
+    """Use every method of a host. Return the mark in the command lines of the programs that it starts there."""
     with SshHost("far", server.config) as host:
         (folder,) = place.iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -122,7 +120,7 @@ def test_a_stream_ends_when_the_connection_breaks_and_the_next_command_reconnect
 
 
 def _worker(host: SshHost) -> int:
-    """Return the pid of the shell that runs the commands."""
+    """Return the process ID of the shell that runs the commands."""
     return int(host.run(["sh", "-c", "echo $PPID"], timeout_s=_LIMIT_S).stdout)
 
 
@@ -192,7 +190,7 @@ def test_more_parallel_commands_than_shells_in_one_connection(server: Sshd) -> N
 
 
 def test_a_file_on_an_unreachable_host_is_not_called_missing() -> None:
-    """Otherwise, something that is still mounted there would count as removed."""
+    """Otherwise, something that is still mounted on the host would be considered removed."""
     with sshd() as own, SshHost("far", own.config) as host:
         own.stop_all()
         with pytest.raises(HostUnreachable) as raised:
@@ -226,7 +224,7 @@ def test_a_secret_on_the_input_is_not_on_a_command_line(server: Sshd) -> None:
 
 
 def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
-    """The shell's PATH contains only the programs that the remote shell itself needs."""
+    """On the PATH of the shell are only the programs that the remote shell itself needs."""
     for program in ("sh", "id", "sleep", "head", "dd", "cat", "true"):
         (tmp_path / program).symlink_to(Path("/usr/bin") / program)
     given = 'echo "$SSH_ORIGINAL_COMMAND" | /bin/sed s,:/usr/sbin:/sbin,,'
@@ -237,7 +235,7 @@ def test_a_host_without_setsid_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_all_methods_share_one_connection(host: Host) -> None:
-    """Twenty commands take much less time than twenty connections would."""
+    """Twenty commands take much less time than setting up twenty connections would."""
     begun = time.monotonic()
     for _ in range(20):
         host.run(["true"], timeout_s=_LIMIT_S)

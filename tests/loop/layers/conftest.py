@@ -23,7 +23,7 @@ _MIB = 1024**2
 
 
 class Bench:
-    """Loop devices by name, and the layouts built on them."""
+    """Loop devices, keyed by name, and the layouts built on them."""
 
     def __init__(self, folder: Path) -> None:
         self.host = LocalHost()
@@ -33,7 +33,7 @@ class Bench:
         self._journal = Journal(folder / "journal.jsonl")
 
     def device(self, name: str, size_mib: int) -> Volume:
-        """Create a sparse file behind a loop device with direct I/O."""
+        """Create a loop device with direct I/O on a sparse file."""
         image = self.folder / f"{name}.img"
         with image.open("wb") as file:
             file.truncate(size_mib * _MIB)
@@ -44,7 +44,10 @@ class Bench:
         return self.volumes[name]
 
     def directory(self, path: Path) -> Volume:
-        """Describe an existing directory as the planner does. Its leaf device is the disk of the test folder."""
+        """Describe an existing directory in the way that the planner does.
+
+        Its leaf device is the disk with the test's folder.
+        """
         self.volumes[str(path)] = Volume(str(path), False, (Leaf("disk", "/dev/null", "/dev/null"),), 10 * 1024 * _MIB)
         return self.volumes[str(path)]
 
@@ -66,7 +69,7 @@ class Bench:
         self.apply(plan.open)
 
     def write(self, plan: tree.TreePlan, name: str, size_mib: int) -> Path:
-        """Write a file of random bytes to the layout, without a sync."""
+        """Write a file of random bytes to the layout, without syncing it."""
         path = Path(plan.volume.path) / name
         path.write_bytes(os.urandom(_MIB) * size_mib)
         return path
@@ -76,7 +79,7 @@ class Bench:
         return int(self.host.run(argv, timeout_s=_LIMIT_S).stdout)
 
     def tear_down(self) -> tuple[str, ...]:
-        """Undo everything, and return the titles of the changes that could not be undone."""
+        """Undo everything, and return the changes that could not be undone, with the reasons."""
         owned = Owned(self.site.label, (str(self.folder),))
         return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host, owned))
 

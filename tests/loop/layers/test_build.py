@@ -1,5 +1,6 @@
-"""Build every layer that this kernel supports on loop devices, write to it, drop its caches and read its counters. The
-fixture checks the undo.
+"""Build every layer that this kernel supports on loop devices, write to it, drop its caches and read its counters.
+
+The fixture checks that everything can be undone.
 """
 
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_a_file_survives_dropping_caches_and_leaves_ram(bench: Bench, text: str,
 
 
 def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
-    """`tests/unit/layers/toy/ext2.py` shows that a new layer is one new file."""
+    """The layer `tests/unit/layers/toy/ext2.py` shows that adding a layer takes only one new file."""
     bench.device("a", 64)
     with toy_layers():
         plan = bench.build("a | ext2 noatime")
@@ -61,8 +62,9 @@ def test_a_layer_outside_the_package_is_built(bench: Bench) -> None:
 
 
 def test_a_bare_device_drops_caches_too(bench: Bench) -> None:
-    """Buffered reads of a device node fill its page cache. After caches are dropped, the same read reaches the device
-    again.
+    """Buffered reads of a device node fill its page cache.
+
+    After caches have been dropped, the same read comes from the device again.
     """
     device = bench.device("a", 64)
     plan = bench.build("a")
@@ -82,7 +84,7 @@ def _sectors_read(bench: Bench) -> int:
 
 
 def _copies(plan: tree.TreePlan, name: str) -> list[Path]:
-    """Return the file as the layout and as each branch shows it. Each has its own pages in the cache."""
+    """Return the paths of a file in the layout and in each branch, because each has its own pages in the cache."""
     shown = [Path(entry.volume.path) / name for entry in (plan.top, *plan.top.inputs) if not entry.volume.is_block]
     return [path for path in shown if path.exists()]
 
@@ -156,7 +158,7 @@ def test_an_existing_directory_is_not_changed(bench: Bench) -> None:
     ],
 )
 def test_the_estimated_capacity_fits_and_is_close(bench: Bench, text: str, size_mib: int, share: float) -> None:
-    """fallocate uses as much space as data would, without writing any."""
+    """fallocate allocates as much space as writing the data would, but without writing it."""
     bench.device("a", size_mib)
     bench.device("b", size_mib)
     plan = bench.build(text)

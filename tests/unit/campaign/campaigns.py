@@ -1,4 +1,4 @@
-"""Short campaigns for the tests. One part is given, and the others are as small as possible."""
+"""Short campaigns for tests. A test specifies one part, and the other parts are as short as possible."""
 
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
@@ -17,7 +17,7 @@ def campaign(
 def text(
     *, layouts: str = "one: zfs a", workloads: str = "etcd: etcd", devices: str = "a: file:1G", rest: str = ""
 ) -> str:
-    """The devices are on line 2, the layouts on line 4, the workloads on line 6, and the rest on line 7."""
+    """Return a campaign with devices on line 2, layouts on line 4, workloads on line 6, and the rest on line 7."""
     return f"devices:\n  {devices}\nlayouts:\n  {layouts}\nworkloads:\n  {workloads}\n{rest}\n"
 
 

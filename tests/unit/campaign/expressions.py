@@ -1,4 +1,4 @@
-"""Hypothesis strategies for layout expressions, and examples from the design that must parse."""
+"""Hypothesis strategies for layout expressions, and examples from the design that must be accepted."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Which disks `measure: {calibrate: true}` measures alone, and under which workloads."""
+"""The disks that `measure: {calibrate: true}` measures individually, and the workloads that it uses."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How options on the command line change a campaign, and the mistakes that they can contain."""
+"""Campaigns changed by command-line options, and errors for mistakes in these options."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The language of claims: every form can be parsed, every mistake is pointed at, and nothing else is accepted."""
+"""The language of claims: every form can be parsed, every mistake is located, and nothing else is accepted."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""docs/claims.md: every value is on the page, and every example can be parsed."""
+"""docs/claims.md lists every value, and all of its examples can be parsed."""
 
 import re
 from pathlib import Path

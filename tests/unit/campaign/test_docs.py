@@ -1,4 +1,4 @@
-"""The pages about campaigns and layout expressions agree with the code."""
+"""The documentation of campaigns and layout expressions agrees with the code."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def layout_examples() -> list[str]:
 
 
 def whole_campaigns() -> Iterator[str]:
-    """Yield the YAML blocks of the page, each completed with the minimum that it leaves out."""
+    """Yield the YAML blocks of the page, each completed with the smallest version of the parts that it leaves out."""
     for block in blocks(CAMPAIGN, "yaml"):
         rest = ("layouts: {one: dir /srv}\n" if "layouts:" not in block else "") + (
             "workloads: {etcd: etcd}\n" if "workloads:" not in block else ""

@@ -1,4 +1,4 @@
-"""Which devices are emulated disks, including the disks of a lab."""
+"""Which devices count as emulated disks, including the disks of a lab."""
 
 import pytest
 

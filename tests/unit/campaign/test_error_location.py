@@ -1,4 +1,7 @@
-"""A mistake that only a host can show is reported with its line, like a parse error. Other errors are not."""
+"""Mistakes that only become apparent on a host are reported with their line, like parse errors.
+
+Other errors are not.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Parse and format layout expressions; mistakes are shown with a caret under the word."""
+"""Layout expressions are parsed and formatted. Mistakes are shown with a caret under the word."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A campaign given on the command line: names, matrices, and mistakes, which are reported with the option to write."""
+"""Campaigns given on the command line: names, matrices, and mistakes, which are reported with the correct option."""
 
 import pytest
 from hypothesis import given

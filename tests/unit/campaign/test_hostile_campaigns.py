@@ -1,4 +1,4 @@
-"""Any campaign file and any layout expression ends in a value or in one clear error, within a second."""
+"""Any campaign file or layout expression results in a value or in one clear error, within a second."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Braces in layout expressions and option values are expanded as by bash, and errors point at mistakes in them."""
+"""Braces in layout expressions and option values are expanded as in bash, and mistakes in them are located."""
 
 import itertools
 

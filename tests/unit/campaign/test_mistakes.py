@@ -1,4 +1,4 @@
-"""Every mistake in a campaign is one error: file, line, what was found, what was expected, what to type."""
+"""Every mistake in a campaign causes one error: file, line, what was found, what was expected, and what to type."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def mistake(content: str) -> CampaignError:
 
 
 def check(error: CampaignError, place: str, names: tuple[str, ...]) -> None:
-    """The message starts with the place of the mistake and quotes each of these names."""
+    """Check that the error message begins with the location of the mistake, and quotes each of these names."""
     assert error.message.startswith(f"{place}: ")
     assert set(names) <= set(re.findall(r"`([^`]+)`", error.message))
 
@@ -272,7 +272,7 @@ def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
 
 
 def test_the_campaign_of_a_run_is_not_checked_again() -> None:
-    """An earlier version accepted this, and its results can still be compared."""
+    """An earlier version accepted this campaign, and its results can still be compared."""
     rest = "measure: {until: 0.1%}"
     asked = text(devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write, metric: p99}", rest=rest)
     assert mistake(asked)
@@ -342,7 +342,7 @@ def test_a_metric_that_its_jobs_never_give_is_refused(options: str, said: str, h
 
 
 def test_the_messages_read_as_recorded() -> None:
-    """After changing a message: UPDATE_MESSAGES=1 pytest tests/unit/campaign/test_mistakes.py, then read the diff."""
+    """After changing a message, run UPDATE_MESSAGES=1 pytest tests/unit/campaign/test_mistakes.py and read the diff."""
     contents = [
         *(content for content, _, _ in FILE if len(content) < 100),
         *(text(devices=device) for device, _ in DEVICES),

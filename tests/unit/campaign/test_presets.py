@@ -1,4 +1,4 @@
-"""Presets: each has a source, and fio accepts its options."""
+"""Every preset has a source, and fio accepts its options."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The short version of a campaign: what it runs, and the errors for mistakes in it."""
+"""The short form of a campaign: what it runs, and errors for mistakes in it."""
 
 import pytest
 

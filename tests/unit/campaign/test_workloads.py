@@ -1,4 +1,4 @@
-"""Workloads of a campaign file: options as written, matrices, sections, presets, and the metric of each."""
+"""The workloads in a campaign file: their options, matrices, sections, presets and metrics."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A campaign that is written as YAML is read back as the same campaign."""
+"""A campaign written as YAML and parsed again is the same campaign."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -118,7 +118,7 @@ def campaigns(draw: st.DrawFn) -> Campaign:
 
 
 def _within_bins(measure: Measure, workloads: list[Workload]) -> Measure:
-    """A percentile can't be more precise than fio's bins."""
+    """Return settings whose tolerance is not finer than fio's histogram bins allow for a percentile."""
     if measure.until is None or not any(workload.metric in LOWER_IS_BETTER for workload in workloads):
         return measure
     return replace(measure, until=replace(measure.until, tolerance=max(0.1, measure.until.tolerance)))

@@ -1,4 +1,4 @@
-"""A complete campaign file: its parts, their short forms, defaults, and the lines of mistakes."""
+"""A complete campaign file: its parts, their short forms and defaults, and the line numbers of mistakes."""
 
 from pathlib import Path
 

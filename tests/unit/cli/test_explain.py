@@ -1,4 +1,4 @@
-"""`poolproof explain`: the keys that other programs read."""
+"""The JSON keys of `poolproof explain`, which other programs read."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The first signal ends a run, even if its KeyboardInterrupt was lost."""
+"""The first signal stops a run, even if its KeyboardInterrupt was lost."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The output of lsblk, wipefs and mountinfo becomes facts."""
+"""The output of lsblk, wipefs and mountinfo is parsed into facts."""
 
 import pytest
 

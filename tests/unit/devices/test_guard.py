@@ -1,4 +1,4 @@
-"""What the guard allows, and its error messages."""
+"""What the guard permits, and its error messages."""
 
 from dataclasses import replace
 

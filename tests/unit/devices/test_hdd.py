@@ -1,4 +1,4 @@
-"""The hard disk as a pure model: seek, rotation, media rate, look-ahead, cache, flush, seed."""
+"""The hard disk's model on its own: seek, rotation, media rate, look-ahead, cache, flush and seed."""
 
 import random
 import statistics
@@ -37,7 +37,7 @@ def test_a_longer_seek_never_takes_less(distances: list[float]) -> None:
 
 
 def test_the_seek_curve_meets_the_data_sheet() -> None:
-    """Ultrastar DC HC310: single track 0.23 ms, average over all pairs 7.4 ms; the full stroke is 16.8 ms."""
+    """Ultrastar DC HC310: a single-track seek takes 0.23 ms, a full stroke 16.8 ms, and the average seek 7.4 ms."""
     disk, chance = _disk(), random.Random(1)
     assert disk.seek_s(0) == 0
     assert disk.seek_s(1e-7) == pytest.approx(0.23e-3, rel=0.05)
@@ -57,7 +57,7 @@ def test_random_reads_of_a_whole_disk_and_of_a_slice() -> None:
 
 
 def test_rotation_is_spread_over_one_turn() -> None:
-    """If all seeks take the same time, only the wait for the sector varies: 0 to 8.33 ms, half of that on average."""
+    """If all seeks take the same time, only the wait for the sector varies: 0 to 8.33 ms, on average half of that."""
     disk, far, now = _disk(), _SIZE // 2, 0.0
     waits = []
     for index in range(2000):

@@ -1,4 +1,4 @@
-"""A device and the facts about a host become the exact commands."""
+"""From a device and the facts about a host follow the exact commands."""
 
 import re
 from dataclasses import replace
@@ -103,7 +103,7 @@ def test_an_emulated_disk() -> None:
 
 
 def test_an_emulated_disk_of_another_machine_brings_its_program_along() -> None:
-    """Nothing is installed there: the files are in the run's own directory and are removed with it."""
+    """Nothing is installed on the other machine. The files are in the run's own directory, and are removed with it."""
     plan = plan_device(Device("rust", Emulated("hdd-7200", _GIB)), replace(_SITE, is_here=False), _FACTS)
     there = f"{_S}/model/poolproof/devices/emulated"
     carried = {step.argv[3]: step.stdin or "" for step in plan.steps if step.title.startswith("write ")}

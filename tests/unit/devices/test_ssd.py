@@ -1,4 +1,4 @@
-"""The solid-state disk as a pure model: latency, channels, link, flush; and the models by name."""
+"""The solid-state disk's model on its own (latency, channels, link, flush), and the models by name."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Tables of keys in docs/, and the keys that types and JSON values have, both as paths: `cells[].iops.mean`."""
+"""The keys in the tables in docs/, and the keys of types and JSON values, both as paths such as `cells[].iops.mean`."""
 
 import dataclasses
 import re
@@ -15,13 +15,13 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (.+) \|$", re.MULTILINE)
 
 
 def section(page: str, heading: str) -> str:
-    """Return the text of a page from one `##` heading to the next."""
+    """Return the part of a page between a `##` heading and the next one."""
     text = (DOCS / page).read_text(encoding="utf-8")
     return re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def documented(page: str, heading: str) -> set[str]:
-    """Return the keys in the table under a heading. A row "as in `X`" means the keys below it in section X."""
+    """Return the keys in the table under a heading. A row "as in `X`" stands for the keys below it in section X."""
     rows = dict(_ROW.findall(section(page, heading)))
     keys = set()
     for key, meaning in rows.items():
@@ -35,7 +35,7 @@ def _under(path: str, key: str) -> bool:
 
 
 def keys_of_type(kind: Any) -> set[str]:
-    """Return the paths of all values that a type can contain. The keys of a mapping are `*`."""
+    """Return the paths of all values that a type can contain. The keys of a mapping become `*`."""
     return {path.lstrip(".") for path in _type_paths(kind)}
 
 
@@ -70,7 +70,7 @@ def _field_paths(fields: Mapping[str, Any]) -> Iterator[str]:
 def keys_of_value(value: Any, free: frozenset[str] = frozenset()) -> set[str]:
     """Return the paths of all values in a JSON value.
 
-    Keys under a path in `free` are chosen by the user and become `*`.
+    Keys below a path in `free` are chosen by the user, so they become `*`.
     """
     return {path.lstrip(".") for path in _value_paths(value, "", free)}
 
@@ -87,7 +87,10 @@ def _value_paths(value: Any, path: str, free: frozenset[str]) -> Iterator[str]:
 
 
 def optional_parents(keys: set[str]) -> set[str]:
-    """Return every path that leads to one of the keys. An object that may be null also has a row for its own path."""
+    """Return every path that is a prefix of one of the keys.
+
+    An object that may be null also has a row for its own path.
+    """
     parents = set()
     for key in keys:
         parts = re.split(r"(?=\.|\[\])", key)

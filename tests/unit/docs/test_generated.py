@@ -1,4 +1,4 @@
-"""The generated pages in docs/ are up to date, and every command and option has a help text."""
+"""The generated pages in docs/ are up to date, and all commands and options have a help text."""
 
 import runpy
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ PAGES: dict[str, Callable[[], str]] = runpy.run_path(str(ROOT / "scripts" / "cli
 
 
 def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every command by name, including those of groups: `lab start`."""
+    """Yield all commands with their names, including those in groups, such as `lab start`."""
     for name, command in vars(group)["commands"].items():
         if "commands" in vars(command):
             yield from _commands(command, f"{before}{name} ")

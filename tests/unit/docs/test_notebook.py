@@ -1,4 +1,4 @@
-"""docs/notebook.ipynb runs from top to bottom on real files and draws what it describes."""
+"""docs/notebook.ipynb runs from start to end on real files, and draws what it describes."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ _LIMIT_S = 100
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(2 * _LIMIT_S)  # a kernel starts in seconds, on a busy machine in many
+@pytest.mark.timeout(2 * _LIMIT_S)  # starting a kernel takes seconds, or longer on a busy machine
 def test_every_cell_runs_and_the_charts_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grid_run(tmp_path / "runs" / "grid")
     monkeypatch.setenv("POOLPROOF_RUNS", str(tmp_path / "runs"))

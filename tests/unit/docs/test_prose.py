@@ -1,4 +1,4 @@
-"""What the pages say about the code is true: quotes are in the code, links lead somewhere, and tables are complete."""
+"""What the docs say about the code is true: quotes match it, links lead somewhere, and tables are complete."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_files_that_are_named_are_there(page: Path) -> None:
-    """`measure/trial.py` in backticks is a file of the package; scripts/ and tests/ are folders of the repository."""
+    """A path in backticks, such as `measure/trial.py`, must exist in the package or in the repository."""
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+/[\w.-]+\.(?:py|lark|yaml))`", text))
     roots = (ROOT, ROOT / "src" / "poolproof", ROOT / "src" / "poolproof" / "rules")

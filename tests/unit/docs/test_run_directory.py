@@ -1,4 +1,4 @@
-"""docs/run-directory.md lists exactly the keys that the types of a run can write."""
+"""docs/run-directory.md lists exactly the keys that can occur in a run's files."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""docs/safety.md names the tests of each promise."""
+"""docs/safety.md names the tests for each promise."""
 
 import re
 from pathlib import Path

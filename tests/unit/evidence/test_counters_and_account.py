@@ -59,7 +59,7 @@ def test_an_interpolated_counter_is_between_both(first: int, more: int, share: f
 
 
 def test_milliseconds_are_printed_as_32_bits() -> None:
-    """part_stat_show in block/genhd.c: after 49 days the times start again at 0. A replaced device starts at 0 too."""
+    """Times start again at 0 after 49 days (part_stat_show in block/genhd.c), and also if a device is replaced."""
     earlier, later = (
         Counters(read_ios=10, read_ms=2**32 - 1000, busy_ms=5),
         Counters(read_ios=20, read_ms=500, busy_ms=9),
@@ -78,7 +78,7 @@ def test_the_start_of_fio_is_not_idle_time_of_a_disk() -> None:
 
 @pytest.mark.parametrize(("kernel_name", "flushes"), [("sda", 5), ("nvme0n1", 5), ("sda1", None), ("nvme0n1p2", None)])
 def test_only_whole_disks_count_flushes_whatever_the_campaign_calls_them(kernel_name: str, flushes: int | None) -> None:
-    """The device is called hdd1 in the campaign, which looks like a partition of hdd."""
+    """In the campaign, the device is called hdd1, which looks like a partition of hdd."""
     disk = Leaf("hdd1", f"/dev/{kernel_name}", f"/sys/class/block/{kernel_name}/stat")
     files = counter_files([disk])
     start, end = (CounterReading(at_s, (Counters(flush_ios=done),), files) for at_s, done in ((0.0, 1), (2.0, 6)))

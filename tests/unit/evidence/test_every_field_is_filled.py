@@ -1,4 +1,4 @@
-"""No rule uses a value that is never measured: the code fills every field of the evidence and of the target."""
+"""Every field of the evidence and of the target is set by the code, so no rule uses a value that is never measured."""
 
 import ast
 import functools
@@ -29,7 +29,7 @@ def _calls() -> tuple[tuple[str, ast.Call], ...]:
 
 
 def _filled(kind: Any) -> set[str]:
-    """Return the fields that the code passes to the class, by position or name, or to `replace`."""
+    """Return the fields that the code passes to the class or to `replace`, by position or by name."""
     names = [field.name for field in fields(kind)]
     found: set[str] = set()
     for function, call in _calls():

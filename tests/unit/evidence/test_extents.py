@@ -1,4 +1,4 @@
-"""Shared and unwritten bytes of test files, from the output of filefrag 1.47 on btrfs and ext4."""
+"""Shared and unwritten bytes of test files, according to filefrag 1.47 on btrfs and ext4."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _COLUMNS = " ext:     logical_offset:        physical_offset: length:   expected
 
 
 class _Host(ToldHost):
-    """A host with files that have these extents: (physical start, blocks, flags)."""
+    """A host whose files have the given extents: (physical start, blocks, flags)."""
 
     def __init__(self, extents: dict[str, Sequence[tuple[int, int, str]]]) -> None:
         super().__init__({}, {})

@@ -1,4 +1,4 @@
-"""Memory and processors of a host during a trial, from real /proc texts."""
+"""The use of a host's memory and processors during a trial, computed from real contents of /proc."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ ctxt 130
 
 
 class Texts(LocalHost):
-    """This host with these texts in /proc."""
+    """This machine, with other contents in /proc."""
 
     def __init__(self, memory: tuple[int, int, int], cpus: tuple[str, str]) -> None:
         cached, dirty, writeback = memory

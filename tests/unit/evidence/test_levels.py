@@ -1,4 +1,4 @@
-"""The byte accounting by level, from readings of the counters."""
+"""The byte accounting per level of the storage stack, computed from readings of the counters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A rule on a counter that is not read yet needs two new files: the counter source and the rule."""
+"""A rule about a counter that is not read yet takes two new files: the counter source and the rule."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ _BY_COMMAND = 'command=("toy-driver", "--counters")'
 
 @pytest.fixture(params=[_BY_FILE, _BY_COMMAND], ids=["file", "command"])
 def toy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write the two files into second directories of the packages `evidence` and `rules`."""
+    """Write the two files into folders that are added to the packages `evidence` and `rules`."""
     for package, name, text in ((evidence, "toy_driver", _SOURCE % request.param), (rules, "toy_retries", _RULE)):
         folder = tmp_path / package.__name__
         folder.mkdir()
@@ -76,7 +76,7 @@ def toy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 class ToyHost(ScriptedHost):
-    """A host whose toy driver repeats 40 requests in each trial."""
+    """A host with a toy driver that repeats 40 requests in each trial."""
 
     def __init__(self) -> None:
         super().__init__(script(), self._command)

@@ -50,7 +50,10 @@ def test_a_busy_process_is_noticed_unless_it_has_the_mark() -> None:
 
 
 def test_all_shells_of_a_connection_are_the_runs_own() -> None:
-    """Each shell has the times of the commands that it ran before, and the next reading may run in another shell."""
+    """The next reading may run in a different shell.
+
+    Each shell's times include those of the commands that it has run before.
+    """
     mark = f"poolproof-{os.getpid()}test"
     shell, command = ["sh", "-s", mark], shlex.join(["sh", "-c", SCRIPT, "sh", "no such mark"])
     with subprocess.Popen(shell, stdin=-1) as another, subprocess.Popen(["sh", "-c", "read x"], stdin=-1) as stranger:

@@ -1,4 +1,4 @@
-"""How long the threads of a load waited for a processor: recorded samples, and a real thread that had to wait."""
+"""How long a load's threads waited for a processor: recorded samples, and a real thread that has to wait."""
 
 import os
 import subprocess

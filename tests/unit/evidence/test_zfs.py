@@ -53,7 +53,7 @@ nunlinked                       4    0
 
 
 class KstatHost:
-    """A host with these files; a missing file is empty."""
+    """A host with the given files. Reading any other file yields an empty string."""
 
     name = "kstats"
 

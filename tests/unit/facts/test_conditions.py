@@ -1,4 +1,4 @@
-"""Limits of control groups of both versions, processor settings, links and temperatures, as the script prints them."""
+"""The limits of control groups (v1 and v2), processor settings, links and temperatures, as the script prints them."""
 
 from collections.abc import Mapping
 

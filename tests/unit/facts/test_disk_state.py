@@ -1,4 +1,4 @@
-"""Narrow links, cloud volumes and degraded arrays, from what sysfs contains."""
+"""Narrow links, cloud volumes and degraded arrays are recognized by the contents of sysfs."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_cloud_volume() -> None:
 
 @pytest.mark.parametrize("partition", ["sda1", "nvme1n1p1"])
 def test_a_partition_of_a_cloud_volume(partition: str) -> None:
-    """/sys/class/block/sda1 is a link into the folder of sda."""
+    """/sys/class/block/sda1 is a symbolic link into the folder of sda."""
     host = ToldHost({f"/sys/class/block/{partition}/../device/model": "PersistentDisk\n"})
     assert cloud_volume(host, partition) == "PersistentDisk"
 

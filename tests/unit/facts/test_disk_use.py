@@ -1,4 +1,4 @@
-"""Whether a device can be opened exclusively, and what is said if that cannot be tried."""
+"""Whether a device can be opened exclusively, and the message if this can't be tested."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from poolproof.process import Completed
 
 
 class Bare(LocalHost):
-    """This machine without any program on its PATH."""
+    """This machine, but without any programs on the PATH."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         bare = ["/usr/bin/env", "PATH=/nonexistent", f"/bin/{argv[0]}", *argv[1:]]

@@ -1,5 +1,4 @@
-"""Facts about a machine: whether it is a guest, its settings, the versions of its programs, and the links of its
-disks."""
+"""Facts about a machine: whether it is a virtual machine, its settings, program versions, and its disks' links."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -130,7 +129,7 @@ VERSIONS = (
 
 
 class PrintingHost(LocalHost):
-    """This host with programs that print the given text. None of them is actually run."""
+    """This machine, with programs that print the given text. None of them is actually run."""
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True

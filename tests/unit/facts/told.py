@@ -1,4 +1,4 @@
-"""A host with the given files, which answers the commands that it knows."""
+"""A host that has the given files, and answers the given commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -8,9 +8,10 @@ from poolproof.process import Completed
 
 
 class ToldHost:
-    """`files` is by path, and `said` by a command's last word.
+    """A host that has only the given files, and on which only the given commands succeed.
 
-    All other files are missing, and all other commands fail.
+    `files`: the contents of each file, keyed by path.
+    `said`: the output of each command, keyed by its last argument.
     """
 
     name = "told"

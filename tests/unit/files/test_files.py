@@ -1,4 +1,7 @@
-"""Files that somebody else prepared: no link is followed, nothing waits, and size and permissions are kept."""
+"""Reading and writing files that another user may have prepared.
+
+No symbolic link is followed, nothing blocks, and limits of size and permissions are respected.
+"""
 
 import os
 import socket
@@ -74,7 +77,7 @@ def test_a_fifo_a_socket_and_a_device_are_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "fifo")
     with socket.socket(socket.AF_UNIX) as listening:
         here = Path.cwd()
-        os.chdir(root)  # a socket's path is short
+        os.chdir(root)  # the path of a socket must be short
         try:
             listening.bind("socket")
         finally:
@@ -143,7 +146,7 @@ def test_a_large_file_is_refused_by_its_size_and_not_read(root: Path) -> None:
 
 
 def test_a_link_to_something_else_than_a_file_is_not_replaced(root: Path) -> None:
-    """As root, `report --out /dev/stdout` would otherwise replace that link for the whole machine."""
+    """Otherwise, `report --out /dev/stdout` as root would replace this symbolic link for the whole machine."""
     for target, what in (("/dev/null", "a character device"), (str(root), "a directory")):
         link = root / "out"
         link.symlink_to(target)
@@ -175,7 +178,7 @@ def test_permissions_are_kept_and_never_widened(root: Path, precious: Path) -> N
 
 
 def test_a_prepared_temporary_file_is_not_used(root: Path, precious: Path) -> None:
-    """The names of temporary files are random, so nobody can prepare a link for them."""
+    """The names of temporary files are random, so nobody can prepare a symbolic link with the same name."""
     (root / ".report.html.part").symlink_to(precious)
     write_output(root / "report.html", b"page")
     assert precious.read_text() == "precious\n"

@@ -1,4 +1,4 @@
-"""Caches that a text says were dropped: every form of drop_caches, and what only looks like one."""
+"""Statements that caches were dropped: every form of drop_caches, and text that only looks similar."""
 
 import pytest
 

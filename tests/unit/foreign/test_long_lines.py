@@ -1,4 +1,4 @@
-"""Long lines: every regular expression that reads other people's texts takes linear time."""
+"""Every regular expression that is applied to other people's texts takes linear time, even on long lines."""
 
 import importlib
 import pkgutil
@@ -23,11 +23,11 @@ LONG_TEXT_S = 2.0
 
 
 class TooSlow(Exception):
-    """A pattern took longer than LONGEST_S."""
+    """Raised if a pattern takes longer than LONGEST_S."""
 
 
 def patterns() -> dict[str, re.Pattern[str]]:
-    """Return every pattern of text at module level in `foreign` and `load.fio`, by its full name."""
+    """Return all regular expressions at module level in `foreign` and `load.fio`, keyed by their full name."""
     found: dict[str, re.Pattern[str]] = {}
     for package in (poolproof.foreign, poolproof.load.fio):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -52,7 +52,10 @@ def _flat(value: object) -> Iterator[re.Pattern[str]]:
 
 
 def seconds_of(pattern: re.Pattern[str], text: str) -> float:
-    """Return the CPU seconds that matching and searching the text take; LONGEST_S or more if the search was stopped."""
+    """Return the CPU time, in seconds, for matching and searching the text.
+
+    If the search had to be stopped, the result is at least LONGEST_S.
+    """
 
     def stop(_signal: int, _frame: object) -> None:
         raise TooSlow
@@ -91,7 +94,7 @@ def test_audit_skips_long_lines(unit: str) -> None:
 
 
 def test_audit_reads_a_long_text_without_results_in_linear_time() -> None:
-    """Each `Read` looked like the header of a table whose rows are the rest of the text: this took over a minute."""
+    """Each `Read` looks like the header of a table with the rest of the text. This once took over a minute."""
     lines = ["Read", "a rate"] * 3000 + ["Read | Write", "a | b"] * 500
     start = time.process_time()
     assert audit_text("post", "\n".join(lines), Context()) == ()

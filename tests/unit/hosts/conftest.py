@@ -1,4 +1,4 @@
-"""Use each shell of this machine as the shell of the remote host."""
+"""Use each of this machine's shells as the shell of the remote host."""
 
 import shlex
 import shutil
@@ -11,7 +11,7 @@ _SHELLS = [words for words in (["dash"], ["bash"], ["busybox", "sh"], ["ksh"], [
 
 @pytest.fixture(params=_SHELLS, ids=" ".join)
 def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make this shell `sh`, for the login and for everything that the remote host starts."""
+    """Make this shell the `sh` of the remote host, for the login and for everything that the host starts."""
     program, *arguments = request.param
     script = tmp_path / "sh"
     script.write_text(f'#!/bin/sh\nexec {shlex.join([shutil.which(program) or program, *arguments])} "$@"\n')

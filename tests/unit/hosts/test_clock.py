@@ -1,4 +1,4 @@
-"""By how much a host's time of day is ahead of the clock of its readings."""
+"""By how much a host's wall clock is ahead of the clock of its readings."""
 
 import time
 from collections.abc import Sequence
@@ -12,7 +12,10 @@ from poolproof.process import Completed
 
 
 class Set(LocalHost):
-    """This machine after somebody set its clock by `step_s`. `form` is how its `date` prints the time."""
+    """This machine after somebody has set its clock, by `step_s` seconds.
+
+    `form`: the format in which its `date` prints the time.
+    """
 
     def __init__(self, step_s: float, form: str = "{time:.9f}") -> None:
         self.step_s, self.form = step_s, form
@@ -40,7 +43,7 @@ def test_a_clock_that_was_not_set_is_not_ahead() -> None:
 
 
 def test_a_date_in_whole_seconds_is_exact_to_a_second() -> None:
-    """Some versions of busybox print what they do not know: `1795305652.%N`."""
+    """Some versions of busybox print unsupported parts unchanged, as in `1795305652.%N`."""
     whole = "{whole}.%N"
     assert clock_ahead_s(Set(0.0, whole)) == 0.0
     assert clock_ahead_s(Set(60.0, whole)) == pytest.approx(60.0, abs=1.2)

@@ -1,4 +1,4 @@
-"""The remote side without ssh: its shell code in every shell of this machine, and how its output is parsed."""
+"""Remote execution without ssh: its shell code in each of this machine's shells, and how its output is parsed."""
 
 import shlex
 
@@ -15,7 +15,7 @@ _LIMIT_S = 20.0
 
 
 def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> remote_exec.SshResult:
-    """Give the command to a shell as sshd would, and keep its standard input open until it ends."""
+    """Pass the command to a shell as sshd would, and keep the shell's standard input open until it ends."""
     command = remote_exec.ssh_command(argv, mark=_MARK, limit_s=limit_s, stdin=stdin)
     ended = run_kept_alive(["sh", "-c", command.line], timeout_s=_LIMIT_S, stdin=command.stdin, grace_s=5)
     return remote_exec.outcome(ended.stdout, ended.stderr, _MARK)

@@ -1,4 +1,4 @@
-"""Persistent shells without ssh: their code in every shell of this machine, and how its output is parsed."""
+"""Persistent shells without ssh: their code in each of this machine's shells, and how its output is parsed."""
 
 import secrets
 import shlex
@@ -190,7 +190,10 @@ def _running(text: str) -> bool:
 
 
 def test_the_clock_of_the_host_is_read_once(shells: Shells) -> None:
-    """All later times, also those of a stream, follow its uptime, so a step of its clock changes no interval."""
+    """All later times, including those of a stream, are based on the host's uptime.
+
+    Setting the host's clock therefore changes no interval.
+    """
     reader = RemoteReader()
     assert reader.read_files(shells.ask, ["/proc/uptime"]) is not None and reader.zero_s is not None
     reader.zero_s -= 3600.0  # as if the clock had stepped since

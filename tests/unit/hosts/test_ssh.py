@@ -1,4 +1,4 @@
-"""The destination of a connection, which a run directory from a stranger can name."""
+"""The destination of a connection, which may be named by a run directory from a stranger."""
 
 from pathlib import Path
 

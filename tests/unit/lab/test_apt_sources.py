@@ -1,4 +1,4 @@
-"""The machine's apt configuration becomes the image's sources."""
+"""The sources of the image are derived from the machine's apt configuration."""
 
 from pathlib import Path
 

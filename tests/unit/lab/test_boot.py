@@ -1,4 +1,4 @@
-"""Which acceleration a lab boots with, tested with a stand-in for QEMU that fails like a broken KVM."""
+"""The acceleration with which a lab boots, tested with a substitute for QEMU that fails like a broken KVM."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from poolproof.provision.undo import undo_all
 
 pytestmark = pytest.mark.timeout(60)
 
-# Each start leaves a line in `tries`. What either does is the test's choice.
+# Each start adds a line to `tries`. The test decides what each of them does.
 _QEMU = """\
 #!/bin/sh
 folder={folder}
@@ -51,7 +51,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
 
 
 def _stand_in(asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, tcg: str = "ready") -> None:
-    """Set what QEMU does from now on: `ready`, `refuses`, `hangs` or `crashes`."""
+    """Set how QEMU behaves from now on: `ready`, `refuses`, `hangs` or `crashes`."""
     programs = asked.folder.parent / "bin"
     programs.mkdir(exist_ok=True)
     program = programs / "qemu-system-x86_64"

@@ -1,4 +1,4 @@
-"""The stages of a build, tested with stand-ins for apt, mmdebstrap and mke2fs that make a small tree."""
+"""The stages of a build, tested with substitutes for apt, mmdebstrap and mke2fs that create a small tree."""
 
 import shutil
 from collections import namedtuple
@@ -14,7 +14,7 @@ from poolproof.lab.recipe import Recipe
 _GIB = 1 << 30
 _Usage = namedtuple("_Usage", "total used free")
 
-# In $STAND_INS; the last two leave a line each in `calls`. The kernel in a tree is the number of trees made until then.
+# The last two add a line to `calls` when run. The kernel file contains the number of trees made so far.
 _AS_ROOT = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n'
 _PROGRAMS = {
     "apt-get": "#!/bin/sh\n",
@@ -61,7 +61,7 @@ def _free(monkeypatch: pytest.MonkeyPatch, size_bytes: int) -> None:
 
 
 def _build(recipe: Recipe, *, anew: bool = False) -> str:
-    """Build the image and return the content of its kernel file."""
+    """Build the image, and return the contents of its kernel file."""
     return build(recipe, lambda _line: None, anew=anew).kernel.read_text().strip()
 
 

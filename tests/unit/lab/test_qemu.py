@@ -1,4 +1,4 @@
-"""The disks of a lab, and the exact command lines of nbdkit and QEMU."""
+"""The disks of a lab, and the exact command lines for nbdkit and QEMU."""
 
 import json
 from pathlib import Path

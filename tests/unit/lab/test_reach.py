@@ -1,4 +1,4 @@
-"""The other hosts of a run."""
+"""The other hosts that a run uses."""
 
 import pytest
 

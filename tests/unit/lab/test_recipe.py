@@ -1,4 +1,4 @@
-"""What an image contains, and that its name depends on all of it."""
+"""The contents of an image, and that its name depends on all of them."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Labs on disk: their names, their states, orphans, and how a campaign's devices become lab disks."""
+"""Labs on disk: their names, their states, orphaned labs, and the lab disks for a campaign's devices."""
 
 import os
 import time
@@ -43,7 +43,10 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
-    """Create a lab's folder. If the lab is to run, `sleep` replaces QEMU, with the folder in its arguments."""
+    """Create the folder of a lab.
+
+    If the lab is to run, `sleep` takes the place of QEMU, with the folder among its arguments.
+    """
     folder = machines / record.name
     folder.mkdir(parents=True)
     (folder / "lab.json").write_bytes(msgspec.json.encode(record))
@@ -59,7 +62,10 @@ def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
 
 
 def _await_argument(number: int, argument: str) -> None:
-    """A process that was just forked has its parent's arguments until it becomes the requested program."""
+    """Wait until the process has the given argument.
+
+    A process that was just forked has its parent's arguments until it executes the requested program.
+    """
     limit = time.monotonic() + 10
     while argument not in Path(f"/proc/{number}/cmdline").read_text().split("\0")[3:4]:
         assert time.monotonic() < limit, "the stand-in for QEMU did not start"
@@ -85,7 +91,7 @@ def test_a_lab_whose_qemu_is_gone_has_crashed(machines: Path) -> None:
 
 
 def test_a_lab_whose_owner_is_dead_is_an_orphan(machines: Path) -> None:
-    dead = OwnerProcess(os.getpid(), "1")  # this process did not begin at the first tick of the machine
+    dead = OwnerProcess(os.getpid(), "1")  # this process did not start when the machine booted
     folder = _lab(machines, msgspec.structs.replace(RECORD, owner=dead), runs=True)
     try:
         assert labs.find("nas").state == "orphan"

@@ -1,4 +1,4 @@
-"""Starting a lab on a machine with too little space: an error, and nothing is left behind."""
+"""Starting a lab on a machine with too little space causes an error, and nothing is left behind."""
 
 import shutil
 from collections import namedtuple
@@ -16,7 +16,7 @@ _Usage = namedtuple("_Usage", "total used free")
 
 @pytest.fixture
 def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabRequest:
-    """A lab on a machine with the necessary programs, none of which may be started."""
+    """A lab on a machine with the necessary programs, none of which must be started."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("qemu-system-x86_64", "ssh", "ssh-keygen"):

@@ -1,4 +1,4 @@
-"""The common setup of the layer tests: devices by name, a site, and layouts parsed from text."""
+"""Common setup for the layer tests: devices by name, a site, and layouts parsed from text."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A host that answers from a record of real hosts."""
+"""A host that gives the answers that were recorded on real hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +10,11 @@ from poolproof.process import CommandFailed, Completed
 
 @dataclass(frozen=True)
 class RecordedHost:
-    """`said` is by complete argv, and `files` by path. Anything that is not recorded is an error."""
+    """A host that gives recorded answers. Anything that is not recorded causes an error.
+
+    `said`: the output of each command, keyed by the complete argv.
+    `files`: the contents of each file, keyed by path.
+    """
 
     said: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

@@ -1,5 +1,4 @@
-"""A built pool whose mirrors gain and lose leaf vdevs: which layouts can be changed into each other, and with which
-commands."""
+"""Changing a built pool by attaching and detaching mirror disks: which layouts can be converted, and how."""
 
 import os
 import subprocess
@@ -95,7 +94,7 @@ def test_a_leaf_is_detached_only_when_the_data_lie_on_another() -> None:
 def test_wherever_a_run_dies_the_pool_goes_before_what_was_attached_to_it() -> None:
     standing, whole = changed(f"zfs a{TOP}", f"zfs mirror a (b | luks){TOP}")
     undos = [step.undo for step in (*standing.make, *whole.make) if step.undo and not isinstance(step.undo, UndoTree)]
-    # taken back from the end: the file system, the whole pool, the mapping that was attached to it
+    # undone in reverse order: the file system, the whole pool, the mapping that was attached to it
     assert [type(undo) for undo in undos[-3:]] == [UndoMapping, UndoPool, UndoMount]
 
 

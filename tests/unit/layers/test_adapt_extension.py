@@ -1,4 +1,4 @@
-"""Log and cache devices are added to a built pool and removed again, and the layers on the pool are kept."""
+"""Log and cache devices are added to a built pool and removed again, without rebuilding the layers on the pool."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/adding-a-layer.md quotes the code, and scripts/setup installs the programs of the layers."""
+"""The quotes in docs/adding-a-layer.md match the code, and scripts/setup installs the programs of the layers."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_all_code_on_the_page_is_quoted() -> None:
 
 
 def test_setup_installs_each_layer_that_needs_no_kernel_module_package() -> None:
-    """`truncate` is in coreutils, which every system has."""
+    """`truncate` is part of coreutils, which is always installed."""
     rows = dict(re.findall(r"^(\S+) +(\S+)(?: +\S+){3}$", SETUP, re.MULTILINE))
     for layer in all_layers().values():
         if layer.packages and not layer.module_packages and layer.packages != ("coreutils",):

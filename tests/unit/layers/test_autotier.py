@@ -1,4 +1,4 @@
-"""autotier: configuration and commands, as release 1.2.0 accepts them. No package contains its programs."""
+"""autotier: its configuration and commands, as release 1.2.0 accepts them. Its programs are in no package."""
 
 import pytest
 
@@ -14,7 +14,7 @@ MNT = "/run/poolproof/r1/mnt"
 POINT = f"{MNT}/mix-autotier"
 TEXT = "autotier (a | ext4) quota=20% (b | ext4) quota=5G tier-period=-1 log-level=0 copy-buffer-size=4M"
 
-# captured from release 1.2.0, whose tiers lay on one file system of 252 GiB
+# captured from release 1.2.0, with all tiers on one file system of 252 GiB
 STATUS = """\
 Tier        Size       Quota      Quota %     Use        Use % Path
 --------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_quotas_that_differ_from_the_layout_are_reported() -> None:
     built = plan(TEXT)
     asked = ("autotier", "-c", f"{POINT}.conf", "status")
     assert open_layout.deviations(built, RecordedHost({asked: STATUS})) == ()
-    # a bare `20` was seen to become 2000 %, and `5G` to become 100 %
+    # in practice, a bare `20` became 2000 %, and `5G` became 100 %
     for wrong, said in (
         (STATUS.replace("20.00 %", "2000.00 %"), "tier1 has 2000 % instead of 20 %"),
         (STATUS.replace("5.00 GiB   1.98 %", "251.97 GiB 100.00 %"), "tier2 has 252 GiB instead of 5 GiB"),

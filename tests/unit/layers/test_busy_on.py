@@ -1,4 +1,4 @@
-"""The background work on disks, from /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
+"""Background work on disks, according to /proc/mdstat of Linux 6.1 (mdadm 4.2)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Write factors, capacities and shares: properties that must hold for all values."""
+"""Write factors, capacities and shares: properties that hold for all values."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -38,7 +38,7 @@ USAGE = """\
 
 
 class RecordedHost:
-    """Answers commands from a record of real hosts."""
+    """A host that gives the answers that were recorded on real hosts."""
 
     name = "recorded"
 
@@ -249,10 +249,10 @@ def test_a_layout_with_any_copy_on_write_layer_copies_on_write(text: str, moves:
 @pytest.mark.parametrize(
     ("text", "written", "factor"),
     [
-        # lvm linear over unlike parts: what the fill spread by size says nothing about where a trial wrote
+        # lvm linear on unequal parts: how the fill was spread does not show where a trial wrote
         ("lvm linear (md raid1 a b) c", {"a": 0, "b": 0, "c": 50}, 1.0),
         ("lvm linear (md raid1 a b) c", {"a": 50, "b": 50, "c": 0}, 2.0),
-        # a block waits on the fast device, or went on to the slow ones
+        # a block is still on the fast device, or has been moved to the slow ones
         ("lvm writecache (md raid1 a b) cachevol c", {"a": 90, "b": 90, "c": 1}, 1.0),
         # small blocks of data are stored on the special vdev
         ("zfs -f mirror a b special c special_small_blocks=128k", {"a": 0, "b": 0, "c": 50}, 1.0),

@@ -1,4 +1,4 @@
-"""A target is `discarded` if mkfs ran directly on a real disk that supports discard, and only then."""
+"""A target is `discarded` if, and only if, mkfs ran directly on a real disk that supports discard."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A campaign says in advance if its trials are too short for the percentile that a workload is compared by."""
+"""A campaign warns in advance if its trials are too short for the percentile by which a workload is compared."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ workloads: {etcd: etcd, r: {rw: randread, size: 1m}, p: {rw: randread, size: 1m,
     ],
 )
 def test_trials_of_the_default_length_are_long_enough_for_the_goal(rest: str, time_s: float, notes: str) -> None:
-    """A percentile that needs more than a minute, and a `time` that the campaign sets, only get the note."""
+    """If the goal's percentile needs more than a minute, or if the campaign sets `time`, there is only a note."""
     found = parse_campaign(GOAL + rest, "t")
     assert found.measure.time_s == time_s
     assert [note.partition(":")[0] for note in few_events_ahead(found)] == notes.split()

@@ -1,4 +1,4 @@
-"""Layouts that people use can be resolved, and the write factor P is the one that follows from the layout."""
+"""Layouts that people use can be resolved, and have the write factor P that follows from their layers."""
 
 import re
 
@@ -14,7 +14,7 @@ from .ground import capacity, factor, resolve
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # the design's own
+        # from the design
         ("rust | ext4", 1),
         ("zfs rust", 1),
         ("zfs mirror rust ssd ashift=12 compression=off", 2),
@@ -27,7 +27,7 @@ from .ground import capacity, factor, resolve
         ("mergerfs (zfs mirror nvme ssd)", 2),
         ("autotier (zfs mirror nvme ssd) quota=20% (mergerfs (hdd1 | ext4) (hdd2 | ext4)) quota=100%", 1),
         ("dir /srv/data", 1),
-        # the seeds'
+        # from the seeds
         ("mergerfs (btrfs nvme) moveonenospc=true dropcacheonclose=true category.create=lfs use_ino", 1),
         ("md raid1 nvme ssd bitmap=internal bitmap-chunk=131072 | ext4", 2),
         ("zfs mirror hdd1 hdd2 log nvme1 nvme2 | zvol 1T | ext4", 2),

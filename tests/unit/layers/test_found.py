@@ -1,4 +1,4 @@
-"""Directories on storage that poolproof did not build: btrfs in sysfs, a pool, arrays of md and LVM."""
+"""Directories on storage that poolproof did not build: btrfs in sysfs, a pool, and md and LVM arrays."""
 
 from pathlib import Path
 
@@ -127,7 +127,7 @@ def test_arrays_below_a_mapping_are_degraded() -> None:
 def test_a_directory_on_a_pool_is_written_out_past_the_intent_log(
     tmp_path: Path, kind: str, source: str, synced: str
 ) -> None:
-    """Only the directory's own pool is synced. Stand-ins take the places of the programs."""
+    """Only the directory's own pool is synced. The test uses substitutes for the programs."""
     (step,) = plan("dir /srv/pool").flush
     assert step.argv[:3] == ("sh", "-c", FLUSH)
     answer = f'case $3 in FSTYPE) echo "{kind}";; SOURCE) echo "{source}";; esac'

@@ -1,4 +1,4 @@
-"""A layer without inputs is a device of its own: the layers above it, the accounting and the counters work as usual."""
+"""A layer without inputs is itself a device: the layers on it, the accounting and the counters work as usual."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_an_array_of_it_and_a_device_has_a_level_for_each() -> None:
 
 
 def _host_with(built: tree.TreePlan) -> RecordedHost:
-    """Return a host on which the layout's block devices have no counters, and its files take 10 blocks."""
+    """Return a host on which the layout's block devices have no counters, and its files occupy 10 blocks."""
     blocks = [entry.volume.path for entry in tree.from_bottom(built.top) if entry.plan and entry.volume.is_block]
     found = ("sh", "-c", open_layout._STAT, "sh", *blocks)
     path = built.volume.path

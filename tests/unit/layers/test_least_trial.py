@@ -1,4 +1,4 @@
-"""The shortest trials on layers that delay writes, and the budgets that are too small for them."""
+"""The shortest trials on layers that delay writes, and budgets that are too small for them."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_the_smallest_budget_includes_write_back_and_the_times_of_workloads(
     ],
 )
 def test_a_budget_is_not_refused_for_uncertain_times(layout: str, workload: str) -> None:
-    """ZFS and the page cache write back earlier under heavy writes, or by settings of the host."""
+    """ZFS and the page cache write data back earlier if there are many writes, or if the host is configured so."""
     rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 7s"
     asked = text(devices="a: {file: 2G}", layouts=f"one: {layout}", workloads=f"w: {workload}", rest=rest)
     check_budget(parse_campaign(asked, "c.yaml"))

@@ -1,4 +1,4 @@
-"""LUKS: the exact commands, in which the key never appears."""
+"""LUKS: the exact commands, which never contain the key."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""LVM: the exact commands, limited to the run's own devices."""
+"""LVM: the exact commands, which can access only the run's own devices."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def config(*devices: str) -> str:
 
 
 def commands(text: str) -> list[tuple[str, ...]]:
-    """Return the LVM commands without the filter."""
+    """Return the LVM commands without the filter that limits them to these devices."""
     return [(step.argv[1], *step.argv[4:]) for step in plan(text).make if step.argv[0] == "lvm"]
 
 

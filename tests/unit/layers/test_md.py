@@ -1,4 +1,4 @@
-"""md arrays: the exact commands, where data is stored, and what the kernel reports."""
+"""md arrays: the exact commands, the location of the data, and the kernel's reports."""
 
 import pytest
 

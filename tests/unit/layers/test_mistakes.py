@@ -1,4 +1,4 @@
-"""A mistake in a layout is found before anything is built, and reported with a caret under the word."""
+"""A mistake in a layout is found before anything is built, and is shown with a caret under the word."""
 
 import pytest
 
@@ -103,7 +103,7 @@ def test_the_caret_is_under_the_word(text: str, pointed_at: str, said: str) -> N
     "text", ["zfs raidz1 a b raidz1 c d e", "zfs raidz2 a b c raidz2 d e f rust", "zfs mirror a b raidz1 c d e"]
 )
 def test_vdevs_of_the_same_redundancy_may_be_combined(text: str) -> None:
-    """zpool of OpenZFS 2.1 and 2.3 accepts raidz vdevs of different width."""
+    """zpool accepts raidz vdevs of different widths in OpenZFS 2.1 and 2.3."""
     assert tree.devices(resolve(text))
 
 

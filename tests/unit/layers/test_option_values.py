@@ -1,4 +1,4 @@
-"""No value of a layout's option can add another option, a path or a line, in any layer."""
+"""In no layer can the value of an option add another option, a path or a line."""
 
 import re
 
@@ -65,7 +65,7 @@ def test_no_value_leaves_its_option(word: str) -> None:
 
 
 def test_the_plan_of_an_accepted_value_has_no_new_option() -> None:
-    """`log.size=64m,logdev=/dev/loop0` wrote an XFS log to a disk that the campaign did not name."""
+    """If accepted, `log.size=64m,logdev=/dev/loop0` would write an XFS log to a disk not named by the campaign."""
     with pytest.raises(CampaignError, match="cannot contain a comma"):
         resolve("a | xfs log.size=64m,logdev=/dev/loop0")
     with pytest.raises(CampaignError, match="cannot contain a comma"):

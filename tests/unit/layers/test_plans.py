@@ -1,4 +1,4 @@
-"""Facts and a layout become the exact commands."""
+"""From the facts and a layout follow the exact commands."""
 
 from dataclasses import replace
 

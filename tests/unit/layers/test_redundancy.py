@@ -1,4 +1,4 @@
-"""How many disk failures a layout survives, no matter which disks fail."""
+"""The number of disk failures that a layout survives, regardless of which disks fail."""
 
 import pytest
 
@@ -19,7 +19,7 @@ CASES = [
     ("btrfs raid1 a b c", 1),
     ("btrfs raid10 a b c d", 1),
     ("btrfs raid1c3 a b c metadata=raid1c3", 2),
-    ("btrfs raid1c3 a b c", 1),  # mkfs.btrfs makes metadata raid1 unless told otherwise
+    ("btrfs raid1c3 a b c", 1),  # mkfs.btrfs uses raid1 for metadata by default
     ("btrfs raid1 a b metadata=single", 0),
     ("btrfs raid5 a b c", 1),
     ("btrfs raid6 a b c metadata=raid1c3", 2),

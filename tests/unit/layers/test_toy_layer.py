@@ -1,4 +1,4 @@
-"""A layer is one file: with a layer outside the package, everything supports it and nothing else changes."""
+"""A layer is a single file: a layer outside the package is supported everywhere, without any other change."""
 
 import json
 from collections.abc import Iterator
@@ -97,7 +97,7 @@ def test_an_image_of_the_lab_that_lacks_its_packages_is_noticed(
     contents.check_image(old, replace(campaign, layouts=campaign.layouts[:1]), "")
     for name, about in (("unknown", {}), ("damaged", []), ("complete", {"packages": with_toy.packages})):
         contents.check_image(_image(f"zfs-2.1-bookworm-{name}", about), campaign, "")
-    assert built("2.1", tmp_path / "nowhere").folder.name != old.folder.name  # this machine cannot build: the best copy
+    assert built("2.1", tmp_path / "nowhere").folder.name != old.folder.name  # the best copy if it can't be built
 
 
 def _image(name: str, about: object) -> Image:
@@ -108,7 +108,7 @@ def _image(name: str, about: object) -> Image:
 
 
 def _etc_apt(folder: Path) -> Path:
-    """Return a folder with a source for the suite of this machine, so that it could build an image."""
+    """Return a folder with an apt source for this machine's suite, so that an image could be built."""
     suite = codename_of(Path("/etc/os-release").read_text())
     (folder / "sources.list").write_text(f"deb http://mirror.example/debian {suite} main\n")
     return folder

@@ -1,4 +1,4 @@
-"""Workloads that trim are refused before anything is built, if a layout has a file system."""
+"""If a layout has a file system, workloads that trim are refused before anything is built."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pools and volumes: the exact commands, and values parsed from zpool's output."""
+"""Pools and volumes: the exact commands, and the values parsed from zpool's output."""
 
 import pytest
 
@@ -163,7 +163,7 @@ def sized(text: str, **sizes_bytes: int) -> tree.TreePlan:
 
 
 def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
-    """zpool of OpenZFS 2.1 and 2.3 ignores log devices when it compares sizes."""
+    """zpool ignores log devices when it compares sizes, in OpenZFS 2.1 and 2.3."""
     assert sized("zfs a log mirror small big", small=GIB).volume.path
 
 

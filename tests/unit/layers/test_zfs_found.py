@@ -1,4 +1,4 @@
-"""Pools that poolproof did not build, from `zpool status -P -L -i -t`."""
+"""Pools that poolproof did not build, as listed by `zpool status -P -L -i -t`."""
 
 import pytest
 

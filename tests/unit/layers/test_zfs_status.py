@@ -1,4 +1,4 @@
-"""Values parsed from the output of zpool and zfs."""
+"""Values that are parsed from the output of zpool and zfs."""
 
 import pytest
 
@@ -40,7 +40,7 @@ config:
 errors: No known data errors
 """
 
-# of OpenZFS 2.1.11, `zfs get -H -p -o property,value all`, the lines that matter
+# from `zfs get -H -p -o property,value all` of OpenZFS 2.1.11, only the relevant lines
 PROPERTIES = """\
 type\tfilesystem
 recordsize\t16384
@@ -205,7 +205,7 @@ def test_the_target_of_a_zvol() -> None:
 def test_the_arc_is_counted_only_if_no_other_pools_are_imported(
     text: str, imported: list[str], held: int | None
 ) -> None:
-    """All pools share the ARC, so it counts once."""
+    """All pools share the ARC, so it is counted once, and only if no pools of others are imported."""
     asked = ("sh", "-c", 'cd "$0" && for pool in */; do echo "${pool%/}"; done', KSTATS.rpartition("/")[0])
     host = RecordedHost({asked: "".join(f"{pool}\n" for pool in imported)}, {KSTATS: ARCSTATS})
     assert open_layout.cached_bytes(plan(text), host) == held

@@ -1,4 +1,4 @@
-"""Point the catalogue of layers at a folder outside the package."""
+"""Make the catalogue of layers search a folder outside the package."""
 
 import contextlib
 import sys
@@ -13,7 +13,7 @@ TOYS = Path(__file__).parent / "toy"
 
 @contextlib.contextmanager
 def toy_layers(folder: Path = TOYS) -> Iterator[None]:
-    """Let the catalogue find the layers in the folder, as if they were files of the package."""
+    """While the context is active, the catalogue also finds the layers in the folder, as if the package had them."""
     known = {name for name in sys.modules if name.startswith(f"{layers.__name__}.")}
     layers.__path__.append(str(folder))
     all_layers.cache_clear()

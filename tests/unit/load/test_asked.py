@@ -1,4 +1,4 @@
-"""Reads that only check what was written are not part of a result."""
+"""Reads that only verify what was written are not part of a result."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A load generator is one folder: other code does not depend on fio, and a second generator needs no other change."""
+"""A load generator is one folder: no other code depends on fio, and a second generator needs no other change."""
 
 import ast
 import csv
@@ -68,7 +68,7 @@ def test_a_workload_selects_its_generator() -> None:
 
 @pytest.fixture(scope="module")
 def toy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the toy generator in an existing directory of this machine."""
+    """A run of the toy generator in an existing directory on this machine."""
     folder = tmp_path_factory.mktemp("toy")
     completed = _run_toy(folder, "generator=toy,mib=4")
     assert completed.returncode == 0, completed.stderr
@@ -77,7 +77,7 @@ def toy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
-    """The command line with the folder of the toy generator, and nothing else changed."""
+    """The command line, which can also find the toy generator. Nothing else is changed."""
     monkeypatch.setattr(load, "__path__", [*load.__path__, str(_MORE)])
     all_generators.cache_clear()
     yield Command(monkeypatch, capsys)

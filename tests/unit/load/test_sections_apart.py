@@ -1,4 +1,4 @@
-"""Sections of a job that run one after the other: their rates are not added, whatever separates them."""
+"""If sections of a job run one after the other, their rates are not added, regardless of what separates them."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_a_section_that_starts_later_is_not_added() -> None:
 
 
 def test_only_the_time_that_sections_share_counts_once() -> None:
-    """1,000 I/Os in the first second, 3,000 in the two seconds from 0.5 s: 4,000 in 2.5 s."""
+    """With 1,000 I/Os in the first second, and 3,000 in the two seconds from 0.5 s, there are 4,000 I/Os in 2.5 s."""
     assert _figures(_part("read", 1000), _part("read", 3000, 2000, delay_ms=500))[0] == 1600
 
 

@@ -1,7 +1,8 @@
-"""A host that replays what a real machine answered during a real run of two layouts under two workloads.
+"""A host that replays the answers of a real machine during a real run of two layouts under two workloads.
 
-The record in `captured/two-layouts.json.gz` holds every answer by command, file or set of files, in order. As root,
-`python -m tests.unit.measure.scripted_host` records it again on this machine, with real loop files, mkfs.ext4 and fio.
+The record in `captured/two-layouts.json.gz` contains all answers in their order, keyed by command, file or set of
+files. To record it again on this machine as root, with real loop files, mkfs.ext4 and fio: `python -m
+tests.unit.measure.scripted_host`.
 """
 
 import contextlib
@@ -48,7 +49,7 @@ _ANSWERS: Mapping[str, str] = {
     **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, space.FREE, owned.IS_REAL, FORGET), ""),
     swappable.PARENTS: "0\n 0 0 755 root root /\n",
 }
-"""The answers to questions that the record does not contain: there is nothing, a path has no links, root owns it."""
+"""The answers to questions that are not in the record: nothing exists, a path contains no links, and root owns it."""
 
 Argv = tuple[str, ...]
 _Key = TypeVar("_Key")
@@ -56,7 +57,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Script(msgspec.Struct):
-    """Answers in the order in which they were given. A file that could not be read is None."""
+    """The recorded answers, in their original order. A file that could not be read is None."""
 
     commands: list[tuple[Argv, Completed]] = msgspec.field(default_factory=list)
     files: list[tuple[str, str | None]] = msgspec.field(default_factory=list)
@@ -65,7 +66,7 @@ class Script(msgspec.Struct):
 
 
 def script() -> Script:
-    """The record with non-rotational disks.
+    """Return the record, changed so that the disks are not rotational.
 
     The recorded virtual disk reports that it is rotational, but it is an SSD.
     """
@@ -75,7 +76,7 @@ def script() -> Script:
 
 
 class RecordingHost(LocalHost):
-    """This machine. All of its answers are recorded."""
+    """This machine, with all of its answers recorded."""
 
     name = "scripted"
 
@@ -119,10 +120,11 @@ class RecordingHost(LocalHost):
 
 @dataclass(eq=False)
 class ScriptedHost:
-    """Answers from the script.
+    """A host that answers from the script. The last answer to a question is repeated.
 
-    The last answer to a question is repeated. `ran` lists the commands so far. The mount tables contain what is mounted
-    at that time. `instead` may answer a command in place of the script or raise an error; if it returns None, the
+    `ran`: the commands that were run so far.
+    `mounted`: the mount points that are currently mounted. The mount tables contain only these.
+    `instead`: a function that can answer a command in place of the script, or raise an error. If it returns None, the
     script answers.
     """
 
@@ -168,7 +170,7 @@ class ScriptedHost:
         return self._mount_table(path) if path in _MOUNT_TABLES else text
 
     def _mount_table(self, path: str) -> str:
-        """Return every recorded line, except those of the run's mounts that are not mounted now."""
+        """Return all recorded lines, except those for mounts of the run that are not currently mounted."""
         lines = dict.fromkeys(line for text in self._recorded(path) for line in text.splitlines())
         gone = {argv[-1] for argv, _ in self.script.commands if argv[0] == "mount"} - self.mounted
         return "".join(f"{line}\n" for line in lines if not gone.intersection(line.split()))
@@ -192,7 +194,7 @@ class ScriptedHost:
 
 @dataclass
 class Run:
-    """A planned run on a host, and where its results are written."""
+    """A planned run on a host, and the directory for its results."""
 
     plan: RunPlan
     host: Host
@@ -221,7 +223,7 @@ def planned(host: ScriptedHost | RecordingHost, path: Path, text: str = CAMPAIGN
 
 
 def record() -> None:
-    """Run a real measurement as root and write the record."""
+    """As root, do a real run and write the record."""
     host = RecordingHost()
     planned(host, Path(f"/tmp/scripted-{time.time():.0f}")).conduct()
     RECORD.write_bytes(gzip.compress(msgspec.json.encode(host.script), mtime=0))

@@ -1,4 +1,4 @@
-"""The jobs of a workload on a bare disk."""
+"""The jobs that a workload runs on a bare disk."""
 
 from itertools import pairwise
 

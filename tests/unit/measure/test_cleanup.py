@@ -1,4 +1,7 @@
-"""Cleaning up a host: only state directories of crashed runs are removed; all others are reported and left alone."""
+"""Cleaning up a host: only state directories of crashed runs are removed.
+
+All others are reported and left unchanged.
+"""
 
 import contextlib
 import json
@@ -38,14 +41,14 @@ LABEL = "0badcafe"
 
 
 class Place:
-    """A work directory in which crashed runs leave what they were creating."""
+    """A work directory in which crashed runs have left what they had created."""
 
     def __init__(self, path: Path) -> None:
         self.work, self.runs = path / "work", path / "runs"
         self.work.mkdir()
 
     def leave(self, label: str = LABEL, *steps: Step) -> RunDirectory:
-        """A crashed run with a state directory, which names its owner, and whatever else the steps create."""
+        """Create a crashed run with a state directory that names its owner, and with whatever the steps create."""
         state = str(self.work / f"poolproof-{label}")
         record = replace(RECORD, label=label, state_dir=state, ram_dir=f"/dev/shm/poolproof-{label}", facts={})
         run = RunDirectory.create(self.runs / label, record.campaign, record)
@@ -58,9 +61,9 @@ class Place:
         return self.work / f"poolproof-{label}"
 
     def clean(self) -> tuple[dict[str, CleanupResult], dict[str, Leftover]]:
-        """Return what was undone and what is left in this work directory, by label.
+        """Clean up, and return what was undone and what is left in this work directory, both keyed by label.
 
-        Other runs may be on this machine.
+        There may be other runs on this machine.
         """
         undone, left = clean_crashed_runs(HOST, str(self.work), print)
         return (
@@ -172,7 +175,7 @@ def test_a_run_controlled_by_another_machine_is_left_alone(place: Place) -> None
     if owner_of(run.path).machine:
         assert undone == {}
         assert (left[LABEL].condition, left[LABEL].next) == ("foreign", (f"there: poolproof clean {run.path}",))
-    else:  # nothing tells this machine from another one, and the run is there
+    else:  # nothing distinguishes this machine from another one, and the run is on it
         assert set(undone) == {LABEL}
 
 
@@ -200,7 +203,7 @@ def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are
 
 
 def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(place: Place, tmp_path: Path) -> None:
-    """Its mounts lead to it, but it is not in the work directory that was searched."""
+    """The run's mounts reveal its state directory, which is not in the work directory that is searched."""
     run = place.leave()
 
     class Mounted(LocalHost):
@@ -242,9 +245,7 @@ def test_without_leftovers_only_the_mounts_are_read() -> None:
 def poolproof(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, place: Place
 ) -> Command:
-    """The command line, with separate labs and a separate default work directory, so that it ignores other crashed
-    runs.
-    """
+    """The command line with its own labs and default work directory, so that other crashed runs are ignored."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("poolproof.provision.directories.DEFAULT_WORK", str(place.work))
     return Command(monkeypatch, capsys)

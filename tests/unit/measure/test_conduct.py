@@ -1,4 +1,4 @@
-"""A whole run of two layouts under two workloads on a scripted host: what is built, measured, removed and recorded."""
+"""A run of two layouts under two workloads on a scripted host: what is built, measured, removed and recorded."""
 
 import errno
 from dataclasses import replace

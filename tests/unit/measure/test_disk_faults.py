@@ -1,4 +1,4 @@
-"""Errors in the kernel's log name their disk, and a disk that slows down during a trial is noticed."""
+"""Errors in the kernel log name their disk, and a disk that becomes slower during a trial is noticed."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ _DEGRADED: dict[tuple[str, ...], str] = {
 
 
 class Logged(LocalHost):
-    """This machine with another kernel log."""
+    """This machine, with a different kernel log."""
 
     def __init__(self, log: str | None) -> None:
         self._log = log
@@ -80,7 +80,10 @@ def test_older_errors_do_not_count() -> None:
 
 
 def _readings(*per_second: tuple[int, int, int]) -> list[CounterReading]:
-    """One reading per second, from the reads, the bytes and the busy milliseconds of each second."""
+    """Return one reading per second.
+
+    `per_second`: the number of reads, the bytes and the busy time in milliseconds of each second.
+    """
     total, found = Counters(), [CounterReading(0.0, (Counters(),))]
     for second, (ios, size, busy_ms) in enumerate(per_second, start=1):
         total = Counters(total.read_ios + ios, total.read_bytes + size, busy_ms=total.busy_ms + busy_ms)

@@ -1,4 +1,4 @@
-"""The options that poolproof adds to a job are listed in docs/campaign.md."""
+"""docs/campaign.md lists the options that poolproof adds to a job."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""When a running fio is ended: based on its series of rates, after its ramp and three write-back cycles."""
+"""When a running fio is stopped, according to its series of rates, after its ramp and three write-back cycles."""
 
 import json
 
@@ -32,7 +32,7 @@ def ending(ramp_s: float = 0.0, write_backs: tuple[WriteBack, ...] = ()) -> Endi
 
 
 def steady(seconds: float, *, per_s: int = 400, from_s: float = BEGUN_S) -> list[Status]:
-    """fio's reports each quarter of a second while it writes at a constant rate, with some jitter in its clock."""
+    """Return fio's reports, four per second, while it writes at a constant rate. Its clock has some jitter."""
     count = round(seconds * 4)
     times = [number / 4 + 0.003 * (number % 3) for number in range(1, count + 1)]
     return [Status(from_s + at, at, write_bytes=int(at * per_s * 4096), write_ios=int(at * per_s)) for at in times]
@@ -58,7 +58,7 @@ def test_a_trial_whose_rate_never_converges_runs_to_its_maximum() -> None:
 def test_every_trial_is_long_enough_to_converge_even_if_little_budget_is_left(
     steady: Steady, interval_s: float, most_s: float
 ) -> None:
-    """With more than four clones, fio reports every half second, and twelve reports are needed."""
+    """With more than four clones, fio reports every half second, and at least twelve reports are needed."""
     held = with_enough_samples(StoppingRule(min_s=3.0, max_s=3.0, steady=steady), interval_s)
     assert held.most_s == most_s
     values = [100.0 + 0.1 * (number % 2) for number in range(round(most_s / interval_s))]
@@ -68,12 +68,18 @@ def test_every_trial_is_long_enough_to_converge_even_if_little_budget_is_left(
 
 
 STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155), (5.706, 155, 155))
-"""Seconds, MiB and I/Os of a fio whose queue was stuck behind a transaction group of ZFS: readwrite, 1 MiB, synced."""
+"""The seconds, MiB and I/Os of a fio whose queue was stuck while ZFS wrote a transaction group.
+
+The job was readwrite with 1 MiB blocks and syncs.
+"""
 
 
 @pytest.mark.parametrize("by_bytes", [True, False])
 def test_a_rate_interpolated_over_a_stall_does_not_converge(by_bytes: bool) -> None:
-    """Counted in bytes, all samples are equal. fio counts I/Os when it issues them, so no I/O is counted afterwards."""
+    """If bytes are counted, all samples are equal.
+
+    fio counts I/Os when it issues them, so no I/O is counted during the stall.
+    """
     statuses = [Status(BEGUN_S + at, at, write_bytes=mib << 20, write_ios=ios) for at, mib, ios in STALLED]
     held = Ending(StoppingRule(until=0.1, min_s=1.2, max_s=3.1), by_bytes=by_bytes, interval_s=0.1, ramp_s=0.0)
     decision = held.judge(statuses, BEGUN_S)
@@ -155,7 +161,7 @@ def test_a_write_back_cycle_is_shorter_at_a_higher_write_rate() -> None:
 
 
 class _Module(LocalHost):
-    """A host whose ZFS module has these parameters."""
+    """A host whose ZFS module has the given parameters."""
 
     def __init__(self, **parameters: str) -> None:
         self._parameters = parameters

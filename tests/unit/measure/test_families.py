@@ -1,4 +1,4 @@
-"""Which layouts are changed in place into the next one, and which are built from scratch."""
+"""Which layouts are converted into the next one in place, and which are built from scratch."""
 
 import pytest
 
@@ -17,12 +17,12 @@ DEVICES = ("a", "b", "c", "d")
         (["zfs mirror a b", "btrfs raid1 a b", "zfs mirror a b log c"], ["0", "1", "2"]),
         (["zfs mirror a b", "zfs mirror a b ashift=12 log c"], ["0", "1"]),
         (["zfs a | zvol 1G | ext4", "zfs a log b | zvol 1G | ext4", "zfs a log b | zvol 1G | xfs"], ["01", "2"]),
-        # the same layout twice is asked for to be built twice
+        # a layout that is listed twice must be built twice
         (["zfs a", "zfs a"], ["0", "1"]),
         (["a | ext4", "a | ext4"], ["0", "1"]),
         (["zfs a", "zfs mirror a b", "zfs b"], ["012"]),
         (["zfs (a | luks)", "zfs mirror (a | luks) b", "zfs mirror b c log d", "zfs c"], ["0123"]),
-        # a disk that was detached still stands with what it was
+        # a disk that was detached still contains its old data
         (["zfs a", "zfs mirror a b", "zfs b", "zfs mirror a b"], ["012", "3"]),
         (["zfs mirror a b", "zfs a", "zfs a log b"], ["01", "2"]),
         (["zfs a", "zfs b"], ["0", "1"]),

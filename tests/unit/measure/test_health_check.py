@@ -1,4 +1,4 @@
-"""Health checks on a host whose connection breaks: the thread that waits for fio reports that."""
+"""Health checks on a host with a broken connection, which the thread that waits for fio reports."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ TREE = plan("autotier (a | ext4) (b | ext4)")
 
 
 class _Far(ToldHost):
-    """A host behind a broken connection. The health check runs `stat`."""
+    """A host to which the connection is broken. The health check runs `stat`."""
 
     def __init__(self, *, hangs: bool) -> None:
         super().__init__({})
@@ -39,7 +39,7 @@ class _Far(ToldHost):
 
 @pytest.fixture
 def tracebacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Errors in threads, which Python prints on standard error."""
+    """The errors in threads, which Python would print on standard error."""
     found: list[str] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: found.append(repr(args.exc_value)))
     monkeypatch.setattr(pulse, "EVERY_S", 0.01)

@@ -1,4 +1,4 @@
-"""Two runs on one machine are refused, unless they may share it and use nothing in common."""
+"""A second run on the same machine is refused, unless both may share the machine and use nothing in common."""
 
 import os
 import subprocess

@@ -10,9 +10,11 @@ _BEGUN_S = 1000.0
 
 
 def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0, probed: int = 0) -> list[CounterReading]:
-    """One sample per second: a leaf that is written until then, and another counter that moves until then.
+    """Return one sample per second, with the counters of a leaf device and of something else.
 
-    Something reads `probed` bytes of the leaf per second.
+    `moves_until`: the second until which the leaf device is written.
+    `beside_until`: the second until which the other counter increases.
+    `probed`: the number of bytes that another program reads from the leaf device per second.
     """
     return [
         CounterReading(
@@ -31,8 +33,8 @@ def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0, pro
     [
         (5, 10, True),
         (39, 10, True),
-        (41, 10, False),  # still at work, long after its time
-        (5, 41, False),  # its time is over since 59 s only
+        (41, 10, False),  # still making progress, long after its time limit
+        (5, 41, False),  # its time has been over for only 59 s
         (0, 10, True),  # it never moved anything
     ],
 )
@@ -48,7 +50,10 @@ def test_counters_other_than_the_leaf_devices_do_not_count() -> None:
 
 @pytest.mark.parametrize(("probed", "stuck"), [(2**20 // 8, True), (2 * 2**20, False)])
 def test_programs_that_look_at_every_disk_do_not_hide_a_hang(probed: int, stuck: bool) -> None:
-    """blkid reads 1 MiB of a disk if it is not cached. fio's `pre_read`, which it does not report, reads far more."""
+    """blkid reads 1 MiB of a disk if it is not cached.
+
+    fio's `pre_read` reads far more, but fio does not report it.
+    """
     assert makes_no_progress(readings(100, 5, probed=probed), 1, (), _BEGUN_S + 10) is stuck
 
 
@@ -63,7 +68,7 @@ def test_programs_that_look_at_every_disk_do_not_hide_a_hang(probed: int, stuck:
 def test_fio_that_reports_progress_is_not_stuck(last: Status, stuck: bool) -> None:
     earlier = Status(at_s=_BEGUN_S + 9, ran_s=9, read_ios=500)
     assert makes_no_progress(readings(100, 5, probed=4096), 1, (earlier, last), _BEGUN_S + 10) is stuck
-    assert not makes_no_progress(readings(100, 5), 1, (last,), _BEGUN_S + 10)  # it may have done it all just now
+    assert not makes_no_progress(readings(100, 5), 1, (last,), _BEGUN_S + 10)  # all of this may have been done just now
 
 
 def test_without_leaf_devices_or_samples_fio_is_not_stuck() -> None:

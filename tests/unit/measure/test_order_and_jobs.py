@@ -1,4 +1,4 @@
-"""The order of trials and the jobs that fio gets: pure functions, no disks."""
+"""The order of trials, and the jobs that fio gets. These are pure functions, so no disks are needed."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ def order(seed: int = 5, done: Iterable[Trial] = (), measure: Measure = THREE) -
 
 
 def whole(order: TrialOrder, figure: float = 100.0) -> list[tuple[str, int]]:
-    """Return all trials of an order, each with this result."""
+    """Run an order to its end, and return its trials. Each trial has the given result."""
     found = []
     for entry, number in order.ahead():
         order.add(trial(entry.name, number, figure))
@@ -111,7 +111,7 @@ def test_with_a_budget_each_cell_gets_its_minimum_and_then_what_allow_permits() 
 
 
 class _Jump:
-    """A variance of the run's cells that jumps after this many queries."""
+    """The typical variance of the run's cells, which increases when `jump` is called."""
 
     def __init__(self) -> None:
         self.spreads = VariancePriors(rates=VariancePrior(0.001, 0.25))
@@ -124,7 +124,11 @@ class _Jump:
 
 
 def test_a_workload_that_had_converged_at_preparation_does_not_run() -> None:
-    """The goal has two workloads. While one gets its trial, the variance makes the other's result imprecise again."""
+    """The goal has two workloads.
+
+    While one of them gets its trial, the typical variance increases, so that the other's result is not precise enough
+    any more.
+    """
     jump, (known, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
     done = [trial(known.name, number, 100.0) for number in (1, 2)]
     done += [trial(restless.name, number, 100.0 * number) for number in (1, 2)]

@@ -1,4 +1,4 @@
-"""A trial that is compared by a percentile continues until the histograms of a real fio show that it is precise."""
+"""A trial compared by a percentile continues until the histograms of a real fio show that the percentile is precise."""
 
 import gzip
 from itertools import pairwise

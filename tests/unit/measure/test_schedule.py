@@ -1,4 +1,4 @@
-"""The time budget: how much is left, and whether another round of adaptive sampling fits, including builds."""
+"""The time budget: how much is left, and whether another round of adaptive sampling fits into it, including builds."""
 
 import time
 from collections.abc import Sequence
@@ -37,7 +37,10 @@ def trial(layout: str, number: int, begun_s: float) -> Trial:
 
 
 def schedule(budget_s: int, build_s: float) -> Schedule:
-    """Two layouts with two trials each; the second was built after the first, in `build_s`."""
+    """Return the schedule for two layouts with two trials each.
+
+    The second layout was built after the trials of the first, in `build_s` seconds.
+    """
     asked = campaign(budget_s)
     second_s = 2 * TRIAL_S + build_s
     done = [trial("one", 1, 0.0), trial("one", 2, TRIAL_S)]
@@ -49,7 +52,7 @@ def schedule(budget_s: int, build_s: float) -> Schedule:
 
 
 def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout; all cells show how much trials differ."""
+    """Return the trial order of each layout. All cells together determine the typical variance."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -66,7 +69,7 @@ def test_earlier_trials_and_builds_count_as_time_spent() -> None:
 
 @pytest.mark.parametrize(("build_s", "affordable"), [(5.0, True), (60.0, False)])
 def test_the_cost_of_a_sampling_round_includes_the_builds(build_s: float, affordable: bool) -> None:
-    """Of 100 s, 55 s and 0 s are left. A round consists of two trials of 10 s and two builds."""
+    """Of the budget, 55 s or 0 s are left. A round takes two trials of 10 s and two builds."""
     budget_s = round(100 + (build_s if not affordable else 0))
     found = schedule(budget_s, build_s)
     assert found.left_s >= 2 * TRIAL_S, "the trials alone would fit"
@@ -75,7 +78,7 @@ def test_the_cost_of_a_sampling_round_includes_the_builds(build_s: float, afford
 
 @pytest.mark.parametrize(("others_s", "affordable"), [(50.0, True), (5.0, False)])
 def test_the_cost_of_a_sampling_round_excludes_files_of_other_workloads(others_s: float, affordable: bool) -> None:
-    """The time left is enough for 60 s of building and two 10 s trials, but not for two builds of 60 s each."""
+    """The remaining time suffices for 60 s of building and two trials of 10 s, but not for two builds of 60 s each."""
     asked = parse_campaign(
         "layouts: {one: dir /a, two: dir /b}\n"
         "workloads: {reads: {rw: read, size: 1m}, w: {rw: [read, randread], size: 9m}}\n"
@@ -110,7 +113,7 @@ def test_without_a_budget_there_is_no_schedule() -> None:
 
 
 def test_time_before_start_does_not_count_towards_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time may pass before that, for example while bare disks are measured."""
+    """Before the start, time may pass, for example while individual disks are measured."""
     found = schedule(1000, build_s=30.0)
     before_s, now_s = found.left_s, time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now_s + 500)
@@ -120,7 +123,10 @@ def test_time_before_start_does_not_count_towards_the_budget(monkeypatch: pytest
 
 
 def sampled(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, TrialOrder]]:
-    """Return the schedule of a campaign whose goal has two workloads, with these results per layout and workload."""
+    """Return the schedule and the trial orders of a campaign with these results for each layout and workload.
+
+    The goal has two workloads.
+    """
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in figures)}}}\n"
         "workloads: {w: {rw: read, bs: [4k, 64k], size: 1m}}\n"
@@ -147,7 +153,7 @@ CALM = [[150.0, 150.0], [150.0, 150.0]]
 
 
 def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() -> None:
-    """So the number of checkpoints is at most the number by which the risk is divided.
+    """The number of checkpoints is therefore at most the number by which the risk is divided.
 
     A layout that skipped a round catches up.
     """
@@ -178,7 +184,7 @@ def test_a_resumed_run_continues_the_interrupted_sampling_round() -> None:
 
 
 def test_a_run_killed_in_the_last_sampling_round_finishes_that_round() -> None:
-    """One cell already has its maximum number of trials; the others still need theirs."""
+    """One cell already has the maximum number of trials. The others still have to get theirs."""
     found, orders = sampled({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
     assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
@@ -193,7 +199,7 @@ def test_a_run_killed_in_the_last_sampling_round_finishes_that_round() -> None:
 
 
 def test_second_trials_of_sampled_cells_do_not_use_up_a_sampling_round() -> None:
-    """With 1..2 trials, the second trials of the sampled cells are not a sampling round."""
+    """With `trials: 1..2`, the second trials of sampled cells do not count as a sampling round."""
     names = [f"l{number}" for number in range(20)]
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in names)}}}\n"
@@ -212,7 +218,10 @@ def test_second_trials_of_sampled_cells_do_not_use_up_a_sampling_round() -> None
 
 
 def test_a_sampling_round_contains_only_layouts_that_need_a_trial() -> None:
-    """A layout without a trial in the round is not built. All trials of a round are certain before its first trial."""
+    """A layout without a trial in the round is not built.
+
+    All trials of a round are guaranteed before its first trial starts.
+    """
     found, orders = sampled({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     assert found.begin_round(["one", "two", "calm"]) == ["one", "two"]
     assert [len(orders[name].certain()) for name in ("one", "two", "calm")] == [2, 2, 0]
@@ -230,7 +239,10 @@ BESIDE_S = 2.0
 
 
 def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allowed_s: float = RAN_S) -> Schedule:
-    """The first of two layouts has two trials, each with 3 s of fio and 2 s of overhead; the second has none."""
+    """Return a schedule for two layouts, of which only the first has trials.
+
+    It has two, each with 3 s of fio and 2 s of overhead.
+    """
     asked = asked or campaign(budget_s)
     done = [
         replace(
@@ -250,10 +262,10 @@ def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allo
 def test_a_trial_leaves_time_for_the_minimum_trials_and_builds_of_the_others(
     monkeypatch: pytest.MonkeyPatch, spare_s: int, most_s: float
 ) -> None:
-    """Still to come are a build of 30 s and two trials of 1 s, each with 2 s of overhead.
+    """A build of 30 s and two trials of 1 s, each with 2 s of overhead, still have to be done.
 
-    Half of the spare time is reserved for adaptive sampling, whose cost is unknown while only one layout has been
-    built. Two trials that both ran to their limit leave the next one its share of the other half.
+    Half of the spare time is reserved for adaptive sampling, whose cost is unknown as long as only one layout has been
+    built. Because two trials have already run to their limit, the next trial gets only its share of the other half.
     """
     monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
@@ -264,7 +276,10 @@ def test_a_trial_leaves_time_for_the_minimum_trials_and_builds_of_the_others(
 
 
 def test_earlier_overruns_reduce_the_time_limit_of_later_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trials with a limit of 1 s took 3 s. Later ones will too, so the spare time is 2 s less for each of them."""
+    """Trials with a limit of 1 s took 3 s.
+
+    Later trials are expected to do the same, so the spare time is 2 s less for each of them.
+    """
     monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     kept, overrun = (half_done(200, build_s=30.0, allowed_s=allowed_s) for allowed_s in (RAN_S, 1.0))
     as_asked, longer = (found.measure("one", "reads").until for found in (kept, overrun))
@@ -277,7 +292,10 @@ def test_earlier_overruns_reduce_the_time_limit_of_later_trials(monkeypatch: pyt
 def test_write_trials_keep_time_for_three_write_back_cycles_unless_earlier_trials_were_shorter(
     monkeypatch: pytest.MonkeyPatch, commit_s: int, least_s: float
 ) -> None:
-    """The mount option would mean 90 s, but a trial of 3 s was enough: cycles are shorter at a high write rate."""
+    """According to the mount option, three cycles take 90 s.
+
+    However, an earlier trial of 3 s was enough, because cycles are shorter at a high write rate.
+    """
     monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     one, two = (f"btrfs {name} commit={commit_s}" if commit_s else f"{name} | ext4" for name in "ab")
     asked = parse_campaign(
@@ -293,9 +311,10 @@ def test_write_trials_keep_time_for_three_write_back_cycles_unless_earlier_trial
 
 
 class Played:
-    """A simulated run of three layouts with ten workloads and etcd, the goal, on a simulated clock.
+    """A simulated run of three layouts with ten workloads and the goal etcd, on a simulated clock.
 
-    A build takes 30 s. A trial has 2 s of overhead, and runs to its time limit, or for 2 s if `settles`.
+    A build takes 30 s. A trial has 2 s of overhead, and runs to its time limit. With `settles`, it runs for 2 s
+    instead.
     """
 
     def __init__(
@@ -337,7 +356,10 @@ class Played:
 def test_if_nothing_converges_all_layouts_get_similar_time_and_one_sampling_round_fits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """66 trials: builds take 90 s, overhead 132 s, minimum times 66 s; a sampling round takes 90 s and three trials."""
+    """Of the 66 trials, builds take 90 s, overhead 132 s, and the minimum times 66 s.
+
+    A sampling round takes 90 s and three trials.
+    """
     played = Played(monkeypatch, 900)
     first, last = played.caps["one", "w"], played.caps["three", "w"]
     assert 0.5 < sum(last) / sum(first) < 2.0
@@ -355,7 +377,10 @@ def test_if_nothing_converges_all_layouts_get_similar_time_and_one_sampling_roun
 def test_trials_of_the_goal_get_up_to_their_maximum_time(
     monkeypatch: pytest.MonkeyPatch, budget_s: int, least: float, most: float
 ) -> None:
-    """The maximum is 60 s. The goal answers the campaign's question; the other workloads share the rest."""
+    """The maximum is 60 s. The goal has priority because it answers the campaign's question.
+
+    The other workloads share the rest.
+    """
     played = Played(monkeypatch, budget_s)
     others = [cap for (_name, family), caps in played.caps.items() if family == "w" for cap in caps]
     goal = [cap for (_name, family), caps in played.caps.items() if family == "etcd" for cap in caps]
@@ -365,7 +390,7 @@ def test_trials_of_the_goal_get_up_to_their_maximum_time(
 
 
 def test_with_a_minimum_of_one_trial_cells_of_the_goal_get_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One trial decides nothing, and three layouts are too few to estimate how much trials differ."""
+    """A single trial allows no decision, and three layouts are too few to estimate how much trials vary."""
     played = Played(monkeypatch, 900, trials="1..6")
     counts = {len(caps) for (_name, family), caps in played.caps.items() if family == "etcd"}
     assert counts == {2}
@@ -374,7 +399,7 @@ def test_with_a_minimum_of_one_trial_cells_of_the_goal_get_two(monkeypatch: pyte
 
 
 def test_if_all_trials_converge_early_each_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At least five times the time that they need, although time is set aside for the goal."""
+    """Each may take at least five times as long as it needs, although some time is reserved for the goal."""
     played = Played(monkeypatch, 1500, settles=True)
     assert min(cap for caps in played.caps.values() for cap in caps[2:]) >= 10.0
 
@@ -387,7 +412,7 @@ def test_a_budget_near_the_minimum_is_not_exceeded(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(("blocks", "second"), [(4, 8), (12, 8), (3, 0)])
 def test_with_a_minimum_of_one_trial_sampled_cells_get_a_second_one(blocks: int, second: int) -> None:
-    """Eight second trials show how much trials differ; fewer cells are too few to estimate that."""
+    """Eight second trials show how much trials vary. Fewer cells are not enough to estimate that."""
     sizes = ", ".join(f"{4 * (1 + block)}k" for block in range(blocks))
     asked = parse_campaign(
         f"layouts: {{one: dir /a, two: dir /b}}\nworkloads: {{w: {{rw: read, bs: [{sizes}], size: 1m}}}}\n"
@@ -413,7 +438,11 @@ def test_with_a_minimum_of_one_trial_sampled_cells_get_a_second_one(blocks: int,
 def test_trials_of_a_percentile_may_last_until_it_has_enough_events(
     syncs: int | None, budget_s: int, least_s: float
 ) -> None:
-    """A p99 needs 1,000 syncs: 40 s if an earlier trial had 250 in 10 s, and 20 s on a slow layout if none has run."""
+    """A p99 needs 1,000 syncs.
+
+    This takes 40 s if an earlier trial had 250 syncs in 10 s. If no trial has run, a slow layout is assumed, which
+    takes 20 s.
+    """
     asked = parse_campaign(
         "layouts: {one: dir /a, two: dir /b, three: dir /c}\nworkloads: {etcd: etcd}\n"
         f"measure: {{until: 5%, min: 1s, trials: 2}}\nbudget: {budget_s}s",

@@ -1,4 +1,4 @@
-"""The I/Os that completed between two of fio's reports, from the histograms of a real run."""
+"""The I/Os that completed between two of fio's reports, computed from the histograms of a real run."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Planning and resuming a run: what is rejected, and which error is reported first."""
+"""Planning and resuming a run: what is refused, and which error is reported first."""
 
 from dataclasses import replace
 from pathlib import Path

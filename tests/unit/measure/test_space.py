@@ -1,4 +1,4 @@
-"""Images and test files must fit on the host's own file systems, before a run and during it."""
+"""Images and test files must fit on the host's own file systems, both before a run and during it."""
 
 import time
 from pathlib import Path
@@ -16,7 +16,7 @@ MIB = 1024**2
 
 
 class Disk:
-    """Answers questions about free space."""
+    """A host that answers only questions about free space."""
 
     def __init__(self, free_bytes: int) -> None:
         self.free_bytes = free_bytes

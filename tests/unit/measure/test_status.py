@@ -1,4 +1,4 @@
-"""fio's reports while it runs become statuses, rates per interval and the metrics of a window."""
+"""fio's live reports are parsed into statuses, rates per interval, and the metrics of a window."""
 
 import gzip
 import math
@@ -97,7 +97,7 @@ def test_a_report_that_does_not_exist_yet_has_no_statuses(tmp_path: Path) -> Non
 @pytest.mark.parametrize("jump_s", [3600, -3600])
 @pytest.mark.parametrize("first", [0, 2, 5, 9])
 def test_a_clock_that_is_set_moves_no_report(tmp_path: Path, whole: FioReport, jump_s: int, first: int) -> None:
-    """All reports from number `first` on, also during the ramp, have a time of day that is an hour off."""
+    """From report number `first` on, all timestamps are an hour off. The clock may also be changed during the ramp."""
     path, text = tmp_path / "fio.json", CAPTURED.decode()
     for status in reversed(whole.statuses[first:]):
         stamp = f'"timestamp_ms" : {round(status.at_s * 1000)},'
@@ -116,7 +116,7 @@ def test_a_clock_that_is_set_moves_no_report(tmp_path: Path, whole: FioReport, j
 
 @pytest.mark.parametrize("step_s", [-3.0, 5.0, 300.0])
 def test_a_clock_that_was_set_before_fio_started_moves_no_report(whole: FioReport, step_s: float) -> None:
-    """fio dates its reports by a time of day that is not the one that poolproof read when it started."""
+    """fio's timestamps are based on a wall clock that differs from the one that poolproof read at the start."""
     report = FioReport(HOST, whole.path, BEGUN_S - step_s, step_s)
     report.read_on()
     for found, expected in zip(report.statuses, whole.statuses, strict=True):
@@ -131,7 +131,7 @@ def test_the_clock_restarts_after_the_ramp(whole: FioReport) -> None:
 
 
 def test_a_steady_job_has_a_steady_series(whole: FioReport) -> None:
-    """Two clones, which fio limits to 600 reads and 600 writes per second each."""
+    """There are two clones, each limited by fio to 600 reads and 600 writes per second."""
     series = series_of(after_ramp(whole.statuses, RAMP_S, BEGUN_S), 0.2, by_bytes=False)
     assert len(series.values) == 6
     assert all(abs(value - 2400) < 0.03 * 2400 for value in series.values)

@@ -1,4 +1,4 @@
-"""The share of the test files that the disks store, from the fill and from the blocks of the files."""
+"""The fraction of the test files that the disks store, computed from the fill and from the files' blocks."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a host reports about the disks under an open layout, and what stays unknown."""
+"""The facts about the disks under a layout that a host reports, and facts that stay unknown."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def test_one_unknown_link_makes_the_ceiling_unknown() -> None:
 
 @pytest.mark.parametrize(("says", "zoned"), [("none\n", None), ("host-aware\n", True), ("host-managed\n", True)])
 def test_a_zoned_disk_is_recognized(says: str, zoned: bool | None) -> None:
-    """A drive-managed shingled disk reports "none", so "none" proves nothing."""
+    """A drive-managed shingled disk also reports "none", so "none" does not prove that the disk is not shingled."""
     assert target(leaf("sda"), leaf("sdb"), files={"/sys/class/block/sdb/queue/zoned": says}).zoned is zoned
 
 

@@ -119,7 +119,7 @@ def test_if_the_connection_breaks_the_trial_fails(tmp_path: Path) -> None:
 
 
 def test_the_samples_end_with_the_window(tmp_path: Path) -> None:
-    """On a slow host, it takes seconds to read everything after fio, and samples are taken until then."""
+    """On a slow host, reading everything after fio takes several seconds, during which the sampler continues."""
     late = script()
     for ticks in late.streams:
         ticks.append(replace(ticks[-1], at_s=ticks[-1].at_s + 30.0))

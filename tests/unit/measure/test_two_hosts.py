@@ -1,4 +1,4 @@
-"""A layout over two scripted hosts: all work on the disk of the second host is done there, and only there."""
+"""A layout on two scripted hosts: everything on the second host's disk is done on that host, and nothing else is."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ HERE, THERE = "/sys/class/block/loop0/stat", "/sys/class/block/loop7/stat"
 
 
 class CountingHost(ScriptedHost):
-    """Shows the sampler the next counters of the script without using them up."""
+    """A scripted host that shows the sampler the script's next counters without using them up."""
 
     def read_files(self, paths: Sequence[str]) -> Tick:
         if threading.current_thread().name == "sampler":
@@ -32,7 +32,7 @@ class CountingHost(ScriptedHost):
 
 
 def main_script() -> Script:
-    """The record of the main host without the readings during pauses, which are only of the leaf devices."""
+    """Return the record for the main host, without the readings during pauses, which only concern the leaf devices."""
     found = script()
     counters = [entry for entry in found.ticks if entry[0][0] == HERE]
     between = [entry for number, entry in enumerate(counters) if number % 5 > 1]
@@ -40,7 +40,7 @@ def main_script() -> Script:
 
 
 def other_script() -> Script:
-    """The record of a host with one disk, which did what the recorded disk did."""
+    """Return the record for a host with one disk, which did the same as the recorded disk."""
     found = script()
     files = [(name.replace("/loop0/", "/loop7/"), text) for name, text in found.files if "/self/mount" not in name]
     ticks: list[tuple[Argv, Tick]] = []
@@ -57,9 +57,9 @@ def main_answer(argv: Argv) -> Completed | None:
 
 
 def second_host(disks: str = "") -> ScriptedHost:
-    """A host on which every command succeeds. The loop device has its backing file until it is detached.
+    """Return a host on which every command succeeds, and the loop device has its backing file until it is detached.
 
-    `disks` are the block devices that exist before the layout is built, as rows of lsblk.
+    `disks`: the block devices that exist before the layout is built, as rows of lsblk's output.
     """
 
     def answer(argv: Argv) -> Completed:

@@ -1,4 +1,4 @@
-"""`clean` and `resume` refuse a run that another user could have written, and a record that poolproof did not write."""
+"""`clean` and `resume` refuse a run that another user could have written, and a record not written by poolproof."""
 
 import json
 import os
@@ -25,7 +25,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a fil
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
-    """A crashed run that left its state directory."""
+    """A crashed run that has left its state directory behind."""
     state = tmp_path.resolve() / "work" / f"poolproof-{LABEL}"
     state.mkdir(parents=True)
     record = replace(RECORD, label=LABEL, state_dir=str(state), ram_dir=f"/dev/shm/poolproof-{LABEL}", facts={})
@@ -120,7 +120,7 @@ def test_nothing_is_removed_in_a_work_directory_that_others_can_replace(
     run: RunDirectory, tmp_path: Path, still_exists: bool
 ) -> None:
     state = Path(run.record().state_dir)
-    if not still_exists:  # the other user may put it back during the clean-up
+    if not still_exists:  # the other user may put it back during the cleanup
         state.rmdir()
     (tmp_path / "work").chmod(0o777)
     _refused_at_work(run)

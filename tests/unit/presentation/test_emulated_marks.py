@@ -1,4 +1,4 @@
-"""Results on emulated disks are marked in each output, and only they are."""
+"""Every output marks results on emulated disks, and no others."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ _EMULATED = CAMPAIGN.replace("b: {file: 2G}", "b: {emulate: nvme, size: 2G}")
 
 @pytest.fixture
 def run(tmp_path: Path) -> LoadedRun:
-    """Layout `one` is on a file, `pair` on a file and an emulated SSD."""
+    """A run in which the layout `one` is on a file, and `pair` is on a file and an emulated SSD."""
     return load_run(make_run(tmp_path / "run", VALUES, record=replace(RECORD, campaign=_EMULATED)))
 
 

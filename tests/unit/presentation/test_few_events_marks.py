@@ -1,4 +1,4 @@
-"""A percentile with too few events is marked wherever it is shown, whether or not the workload is compared by it."""
+"""A percentile with too few events is marked wherever it is shown, even if the workload is not compared by it."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ FEW = "500 I/Os in a trial; the p99.9 latency needs 10,000 I/Os: 1 min 40 s at t
 
 @pytest.fixture
 def run(tmp_path: Path) -> LoadedRun:
-    """A run compared by p99, with 500 I/Os in each trial: enough for the median and for the p99 of syncs only."""
+    """A run compared by p99, with 500 I/Os per trial. This is enough only for the median, and for the p99 of syncs."""
     campaign = CAMPAIGN.replace("reads: {rw: randread, bs: 4k}", "reads: {rw: randread, bs: 4k, metric: p99}")
     directory = RunDirectory.create(tmp_path / "runs" / "r", campaign, replace(RECORD, campaign=campaign))
     for number in (1, 2, 3):

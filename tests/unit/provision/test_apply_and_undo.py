@@ -1,6 +1,6 @@
-"""Steps run in order, each after its journal line.
+"""Steps run in order, each after it was written to the journal.
 
-Undos affect only what still belongs to the run, within their limits.
+Undos affect only what still belongs to the run, and keep to their limits.
 """
 
 import os
@@ -37,7 +37,7 @@ def owned(folder: Path) -> Owned:
 
 
 class StandIns(LocalHost):
-    """This machine with a separate mount table in the file `mounts`, and with replacements for some programs."""
+    """This machine, with the file `mounts` as its mount table, and with substitutes for some programs."""
 
     def __init__(self, folder: Path, **scripts: str) -> None:
         self.mounts, self._programs = folder / "mounts", folder / "bin"
@@ -85,11 +85,11 @@ def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_
 
 
 UNAVAILABLE = "cannot create 'tank': one or more devices is currently unavailable"
-"""The output of `zpool create` (OpenZFS 2.1.11) while udev reread the partition table that zpool had just written."""
+"""The output of `zpool create` (OpenZFS 2.1.11) while udev read the partition table that zpool had just written."""
 
 
 def counting(path: Path, said: str, *, until: int) -> tuple[str, ...]:
-    """A program that counts its runs in a file, and complains before the last of them."""
+    """Return a program that counts its runs in a file, and fails with a message in all runs before the last."""
     script = f'echo >>{path}; [ $(wc -l <{path}) -ge {until} ] || {{ echo "{said}" >&2; exit 1; }}'
     return ("sh", "-c", script)
 
@@ -191,7 +191,7 @@ def test_the_last_resort_comes_when_the_undo_does_not_help(
 
 
 def test_unmounting_may_take_as_long_as_writing_all_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hanging FUSE mount is given up earlier, because a lazy unmount helps there."""
+    """For a FUSE mount that hangs, the limit is shorter, because a lazy unmount helps in that case."""
     monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.1)
     monkeypatch.setattr("poolproof.undos.ONCE_S", 0.2)
     slow = 'for point; do :; done; [ "$1" = -l ] || sleep 1; : >{mounts}'
@@ -244,7 +244,7 @@ def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, jo
 
 
 def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, journal: Journal) -> None:
-    """Two of the processes match. One has another name, and one another folder."""
+    """Two of the processes match. One of the others has a different name, and one uses a different folder."""
     os.mkfifo(tmp_path / "wait")
     (tmp_path / "log").touch()
     (tmp_path / "other").mkdir()
@@ -321,7 +321,7 @@ def test_only_disks_of_the_steps_own_host_are_checked_on_that_host(disk_host: st
 
 
 def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
-    """The error of mkfs.btrfs 6.2 on a machine where the FUSE server of another run's loop file is dead."""
+    """mkfs.btrfs 6.2 prints this error if the FUSE server of another run's loop file is dead."""
     said = "ERROR: cannot check mount status of /dev/loop2: Transport endpoint is not connected"
     with pytest.raises(BuildError, match="endpoint is not connected") as raised:
         apply([Step("make it", ("sh", "-c", f"echo '{said}' >&2; exit 1"))], HOST, journal, may_overwrite=NOTHING)
@@ -329,7 +329,7 @@ def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(jou
 
 
 class _NamedHost(LocalHost):
-    """This machine under another name, which keeps the argv of the programs that it runs."""
+    """This machine with a different name. It records the argv of each program that it runs."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -397,8 +397,10 @@ def test_the_hosts_of_a_run_are_used_like_its_main_host(tmp_path: Path) -> None:
 
 
 def test_a_daemon_without_a_pid_file_is_found_by_its_name_and_marker(tmp_path: Path, journal: Journal) -> None:
-    """The daemons could not write their pid files, because the disk was full. Only programs that a device, a layer or
-    the owner names are ended, whatever the journal names. The kernel cuts their names after 15 characters.
+    """The daemons could not write their pid files, because the disk was full.
+
+    Only programs that a device, a layer or the owner names are ended, regardless of what the journal names. The kernel
+    truncates their names after 15 characters.
     """
     pidfile, marker = tmp_path / "a.nbd.pid", tmp_path / "a.sock"
     pidfile.touch()
@@ -435,7 +437,7 @@ def test_a_pid_file_that_stays_empty_is_reported_early(tmp_path: Path, monkeypat
 
 
 def test_a_change_without_a_command_is_undone(tmp_path: Path) -> None:
-    """poolproof never writes such a line, but a stranger can."""
+    """poolproof never writes such a line to the journal, but a stranger can."""
     (tmp_path / "made").touch()
     journal = Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make a file", (), UndoTree(str(tmp_path / "made"))))

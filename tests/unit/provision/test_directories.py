@@ -1,4 +1,7 @@
-"""A state directory names its owner, which is written by the run's own steps and can be read from any host."""
+"""A state directory names its owner.
+
+The run's own steps write this name, and it can be read from any host.
+"""
 
 from pathlib import Path
 

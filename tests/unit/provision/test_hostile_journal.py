@@ -1,4 +1,4 @@
-"""A journal from a stranger cannot run its own commands, and can name only what its run created."""
+"""A journal from a stranger can't run arbitrary commands, and can name only what its run has created."""
 
 import json
 import os
@@ -196,7 +196,10 @@ def test_a_forged_tree_and_a_forged_daemon_harm_nobody(tmp_path: Path) -> None:
 
 
 def _state_with_a_link(tmp_path: Path) -> tuple[Path, Path]:
-    """A state directory with a link to another directory, which has a file; as an unpacked archive can have."""
+    """Create a state directory with a link to another directory that contains a file, as an unpacked archive can.
+
+    Return both directories.
+    """
     state, precious = tmp_path.resolve() / f"poolproof-{LABEL}", tmp_path / "precious"
     for folder in (state, precious / "inner"):
         folder.mkdir(parents=True)

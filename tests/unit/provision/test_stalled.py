@@ -1,4 +1,7 @@
-"""A disk whose server hangs is noticed, and its server is ended. A slow disk and the disks of others are left alone."""
+"""A disk whose server hangs is noticed, and the server is ended.
+
+Slow disks and disks of other runs are not affected.
+"""
 
 import subprocess
 import time
@@ -21,7 +24,7 @@ _LONG_S = 20.0
 
 
 class OneDisk(LocalHost):
-    """This machine, with the counters of a loop device that it does not have."""
+    """This machine, with the counters of a loop device that does not exist."""
 
     def __init__(self, in_flight: int, *, progress: bool) -> None:
         self._in_flight, self._progress, self._reads = in_flight, progress, 7
@@ -41,7 +44,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that does not react to SIGTERM, and whose command line contains the socket."""
+    """A process that ignores SIGTERM, and whose command line contains the socket."""
     script = 'trap "" TERM; echo ready; while :; do sleep 0.1; done'
     argv = ["sh", "-c", script, str(tmp_path / "a.sock")]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True) as process:
@@ -84,7 +87,7 @@ def test_a_disk_that_answers_is_left_alone(tmp_path: Path, server: subprocess.Po
 
 
 def test_a_foreign_process_is_not_ended(tmp_path: Path, server: subprocess.Popen[bytes]) -> None:
-    """A journal from a stranger names a server that does not belong to the run."""
+    """The journal comes from a stranger, and names a server that does not belong to the run."""
     watch = _watch(tmp_path, OneDisk(4, progress=False), tmp_path / "elsewhere", 4 * _LIMIT_S)
     assert watch.found == []
     assert server.poll() is None

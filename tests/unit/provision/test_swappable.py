@@ -1,4 +1,4 @@
-"""A `dir` that another user could swap for a link is refused, with the name of that user."""
+"""A `dir` that another user could replace with a symbolic link is refused. The message names that user."""
 
 import os
 from pathlib import Path

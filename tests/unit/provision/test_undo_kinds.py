@@ -1,4 +1,7 @@
-"""A kind of undo needs only the file of its layer. Unknown kinds, and kinds with unchecked fields, are refused."""
+"""A kind of undo is defined only in the file of its layer.
+
+Unknown kinds, and kinds with unchecked fields, are refused.
+"""
 
 import importlib
 import json
@@ -122,7 +125,10 @@ def test_two_kinds_with_one_tag_are_refused(monkeypatch: pytest.MonkeyPatch, pla
 
 
 def test_only_the_marks_of_a_disk_may_be_any_text() -> None:
-    """They are compared with the disk. A further field with any text needs the same thought."""
+    """These marks are only compared with the disk.
+
+    Another field with arbitrary text requires a similar justification.
+    """
     free = {
         f"{kind.__name__}.{name}"
         for kind in undo_kinds()

@@ -1,4 +1,4 @@
-"""If a command outlives its poolproof process, the undo of its change waits for it, up to the limit."""
+"""If a command outlives the poolproof process that started it, the undo waits for the command, up to a limit."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ _MAKE = 'read -r go <"$1" && mkdir "$2"'
 
 
 class Orphan:
-    """A command of a killed poolproof process. It creates the directory `made` once it may continue."""
+    """A command whose poolproof process was killed. It creates the directory `made` when it may continue."""
 
     def __init__(self, folder: Path, argv: Sequence[str] = ()) -> None:
         self._gate, self.made = folder / "gate", folder / "poolproof-made"
@@ -37,7 +37,10 @@ class Orphan:
             process.wait(10)
 
     def told(self, title: str) -> None:
-        """Record a message of await_unfinished. The first one lets the command continue and end during the wait."""
+        """Record a message from await_unfinished.
+
+        After the first message, the command may continue, so it ends during the wait.
+        """
         self.titles.append(title)
         if title.startswith("waiting for process"):
             self._gate.write_text("go\n")

@@ -1,4 +1,4 @@
-"""How findings become a verdict, as docs/verdicts.md describes it."""
+"""How findings lead to a verdict, as described in docs/verdicts.md."""
 
 from dataclasses import replace
 
@@ -180,7 +180,7 @@ def test_counters_without_leaves_prove_nothing() -> None:
 
 
 def test_small_commits_write_more_and_are_sound() -> None:
-    """etcd's job: page rounding and the journal write two to three times what fio does."""
+    """This is etcd's job. Rounding to pages and the journal make the disks write two to three times as much as fio."""
     case = Case(
         jobs("rw=write bs=2300 size=22m fdatasync=1 ioengine=sync"),
         said(write=direction(22 * 1024**2, 20.0, 2300, p50_ns=9_000.0)),
@@ -205,7 +205,7 @@ def test_equal_findings_of_clones_are_reported_once() -> None:
 
 
 def test_the_run_time_of_phases_is_that_of_the_longest() -> None:
-    """Two jobs of 2 s, one after the other: the run takes 4 s, and no job runs for longer than 2."""
+    """Two jobs of 2 s run one after the other. The run takes 4 s, although no job runs for more than 2 s."""
     options = "bs=1m size=64g direct=1 runtime=2 time_based=1"
     job = jobs(f"rw=read {options}", f"rw=read stonewall=1 {options}")
     clones = tuple(PartOutcome(name, read=direction(GIB, 2.0)) for name in "ab")
@@ -214,7 +214,7 @@ def test_the_run_time_of_phases_is_that_of_the_longest() -> None:
 
 
 def test_an_engine_that_blocks_in_submission_may_complete_fast() -> None:
-    """Direct writes that btrfs makes buffered: all the time is in slat, and clat is next to nothing."""
+    """If btrfs turns direct writes into buffered ones, all the time is in slat, and clat is almost 0."""
     figures = direction(GIB, 10.0, p50_ns=700.0, slat=Latency(mean_ns=27_300.0))
     case = Case(jobs("rw=randwrite bs=4k size=1g direct=1 ioengine=libaio"), said(write=figures), None, Target("btrfs"))
     assert "latency-floor" not in {finding.rule for finding in judge(case).findings}

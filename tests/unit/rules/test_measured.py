@@ -1,4 +1,7 @@
-"""The labelled cases L01 to L18, pitfalls and their controls: fio 3.33 on Linux 6.18, ext4 on a virtio disk."""
+"""The labelled cases L01 to L18, which are pitfalls and controls.
+
+They were measured with fio 3.33 on Linux 6.18, on ext4 on a virtio disk.
+"""
 
 from dataclasses import dataclass
 
@@ -22,7 +25,10 @@ _L09 = "rw=randread bs=4k size=64m direct=1 iodepth=16 ioengine=libaio filename=
 
 @dataclass(frozen=True)
 class Labelled:
-    """A case, its verdict, and the rule that must name the cause: the strongest finding of a pitfall."""
+    """A case and its expected verdict.
+
+    `cause`: for a pitfall, the rule whose finding must be the most serious one.
+    """
 
     case: Case
     verdict: Verdict
@@ -187,7 +193,7 @@ def test_the_second_run_is_also_reported_as_read_from_cache() -> None:
 
 
 def test_without_counters_a_pitfall_is_suspect_and_a_control_unproven() -> None:
-    """An imported result: the job shows the pitfall, and nothing proves the control."""
+    """As in an imported result, only the job reveals the pitfall, and nothing proves the control."""
     for label, verdict in {"L02": "suspect", "L03": "unproven", "L05": "suspect", "L06": "unproven"}.items():
         case = _CASES[label].case
         assert judge(Case(case.load, case.outcome, None, case.target)).verdict == verdict, label

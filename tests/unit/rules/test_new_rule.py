@@ -1,4 +1,4 @@
-"""A new rule is one new file: every command, the report and the docs find it there."""
+"""Adding a rule takes one new file, which every command, the report and the docs find."""
 
 import json
 import runpy
@@ -56,7 +56,7 @@ Command = Callable[..., str]
 
 @pytest.fixture(autouse=True)
 def toy_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write the one file into a second directory of the package `rules`."""
+    """Write the file into a folder that is added to the package `rules`."""
     (tmp_path / "toy_rule.py").write_text(_FILE, encoding="utf-8")
     monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(tmp_path)])
     all_rules.cache_clear()

@@ -1,4 +1,4 @@
-"""Which metrics the counters of a trial prove: bytes a bandwidth, requests IOPS and latencies."""
+"""Which metrics the counters of a trial prove: bytes prove a bandwidth, and requests prove IOPS and latencies."""
 
 from dataclasses import replace
 
@@ -47,7 +47,10 @@ def test_reads_that_requests_do_not_cover_are_refuted(
 
 
 def test_a_record_of_zfs_serves_many_small_reads_from_ram() -> None:
-    """OpenZFS 2.1, recordsize=128k: 10,270 reads of 4 KiB, 769 records from the disk, 2.4 times the bytes."""
+    """OpenZFS 2.1 with recordsize=128k.
+
+    For 10,270 reads of 4 KiB, 769 records came from the disk, which is 2.4 times the bytes.
+    """
     case = _read("rw=randread bs=4k size=96m ioengine=psync", 10_270, 4096, 769, 769 * 128 * KIB, _ZFS)
     found = judge(case, "iops")
     assert found.verdict == "refuted"
@@ -62,7 +65,10 @@ def test_a_record_of_zfs_serves_many_small_reads_from_ram() -> None:
     ("misses", "verdict"), [(9_000, "sound"), (5_400, "unproven"), (4_000, "suspect"), (300, "refuted")]
 )
 def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: Verdict) -> None:
-    """Four disks of a raidz read each record in four requests, so requests alone cover reads from the ARC."""
+    """The four disks of a raidz read each record in four requests.
+
+    Their number alone would therefore hide that some reads were served from the ARC.
+    """
     case = _read("rw=randread bs=128k size=8g", 6_000, 128 * KIB, 24_000, 6_000 * 128 * KIB, _ZFS)
     evidence = replace(case.evidence or Evidence(None), zfs=ZfsUse(data_misses=misses))
     found = judge(replace(case, evidence=evidence), "iops")
@@ -78,7 +84,10 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
 def test_requests_of_split_reads_do_not_hide_reads_from_ram(
     ios: int, requests: int, mib: int, verdict: Verdict
 ) -> None:
-    """1m randread through the page cache with norandommap: each read that misses is two requests or more."""
+    """1 MiB random reads through the page cache with norandommap.
+
+    Each read that is not cached causes two or more requests.
+    """
     case = _read("rw=randread bs=1m size=512m norandommap=1 ioengine=psync", ios, MIB, requests, mib * MIB)
     assert judge(case, "iops").verdict == verdict
     compressed = replace(EXT4, file_system="btrfs", compression="zstd", record_bytes=128 * KIB)
@@ -119,7 +128,7 @@ def test_disks_that_are_not_counted_leave_a_result_unproven(why: str) -> None:
 
 
 def test_reads_from_ram_say_nothing_about_the_writes() -> None:
-    """A job that verifies what it wrote reads it from RAM."""
+    """A job that verifies what it has written reads it from RAM."""
     disk = leaf(write_bytes=64 * MIB, write_ios=1024, drained_write_bytes=64 * MIB)
     evidence = Evidence(account(read=(64 * MIB, 0), write=(64 * MIB, 64 * MIB, 64 * MIB)), (disk,))
     outcome = said(read=direction(64 * MIB, 2.0, 64 * KIB), write=direction(64 * MIB, 2.0, 64 * KIB))
@@ -135,7 +144,10 @@ def _write(options: str, ios: int, bs: int, at_end: int, drained: int, target: T
 
 
 def test_late_writes_cannot_hide_behind_amplification() -> None:
-    """OpenZFS, buffered 4k writes of 128k records: 1 GiB by fio, 2 GiB at the end, 9 GiB once drained."""
+    """OpenZFS, buffered 4k writes to records of 128k.
+
+    fio wrote 1 GiB. The disks had written 2 GiB when fio ended, and 9 GiB after the drain.
+    """
     late = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
     found = judge(late, "bandwidth")
     assert (found.verdict, found.findings[0].rule) == ("refuted", "write-without-sync")
@@ -149,7 +161,10 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
 
 
 def test_a_job_that_syncs_is_not_told_to_sync() -> None:
-    """zfs mirror under mergerfs: the log makes 96 MiB durable, and their transaction group is written later."""
+    """A ZFS mirror under mergerfs.
+
+    The intent log makes 96 MiB durable, and their transaction group is written later.
+    """
     late = _write("rw=write bs=1m size=96m end_fsync=1 ioengine=psync", 96, MIB, 196 * MIB, 271 * MIB, _ZFS)
     (found,) = (finding for finding in judge(late, "bandwidth").findings if finding.rule == "write-not-on-disk")
     assert found.effect == "suspects"
@@ -173,7 +188,7 @@ def test_a_job_that_syncs_is_not_told_to_sync() -> None:
 def test_each_copy_of_a_random_write_needs_a_request(
     factor: float, requests_per_write: float, verdict: Verdict, options: str
 ) -> None:
-    """btrfs raid1 on loop devices, 4k randwrite with end_fsync: the pages that lie next to each other are joined."""
+    """btrfs raid1 on loop devices with 4k random writes and end_fsync. Adjacent pages are merged into one request."""
     ios, moved = 16_384, 64 * MIB
     disk = leaf(write_bytes=moved * factor, write_ios=round(ios * requests_per_write), write_merges=0)
     disk = replace(disk, drained_write_bytes=disk.write_bytes)
@@ -188,7 +203,7 @@ def test_each_copy_of_a_random_write_needs_a_request(
     [
         ("direct=0 end_fsync=1", 8192, 15_052, 3_070, 114.7, 2.0, "unproven"),  # raid1: 3,245 are tree blocks
         ("direct=0 end_fsync=1", 8192, 7_551, 1_977, 63.6, 1.0, "unproven"),  # raid0: 2,022
-        ("direct=0 end_fsync=1", 12_288, 22_029, 0, 202.6, 1.0, "sound"),  # one disk, each block for itself
+        ("direct=0 end_fsync=1", 12_288, 22_029, 0, 202.6, 1.0, "sound"),  # one disk, one request per block
         ("direct=0 fdatasync=1", 347, 2_818, 1_468, 39.9, 2.0, "sound"),  # a commit waits for its block
         ("direct=1", 1_888, 3_776, 0, 14.8, 2.0, "sound"),
     ],
@@ -196,7 +211,7 @@ def test_each_copy_of_a_random_write_needs_a_request(
 def test_tree_blocks_of_btrfs_are_no_requests_of_data(
     options: str, ios: int, requests: int, merged: int, at_end: float, factor: float, verdict: Verdict
 ) -> None:
-    """Counters of 4k randwrite on loop devices, Linux 6.18: up to half of the bytes are metadata."""
+    """Counters of 4k random writes on loop devices with Linux 6.18. Up to half of the bytes are metadata."""
     written = at_end * MIB
     disk = leaf(write_bytes=written, write_ios=requests, write_merges=merged, drained_write_bytes=written)
     evidence = Evidence(account(write=(ios * 4096, written, written), factor=factor), (disk,))
@@ -211,7 +226,10 @@ def test_tree_blocks_of_btrfs_are_no_requests_of_data(
 
 
 def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
-    """128k records on a mirror with one log device: each commit is one request to the log until the group closes."""
+    """Records of 128k on a mirror with one log device.
+
+    Until the transaction group closes, each commit is one request to the log device.
+    """
     moved = 64 * MIB
     log = leaf("log", write_bytes=2 * moved, write_ios=16_384, drained_write_bytes=2 * moved)
     pool = leaf("vda", drained_write_bytes=2 * moved)
@@ -223,7 +241,10 @@ def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
 
 
 def test_metadata_after_a_final_sync_is_not_late() -> None:
-    """btrfs, randrw with 99 % reads: 208 KiB by fio, 276 KiB at the end, 732 KiB once the trees were written."""
+    """btrfs, randrw with 99 % reads.
+
+    fio wrote 208 KiB. The disks had written 276 KiB when fio ended, and 732 KiB after the trees were written.
+    """
     btrfs = Target("btrfs", ram_bytes=8 * GIB, record_bytes=128 * KIB)
     for options, is_late in {"end_fsync=1": False, "": True}.items():
         case = _write(f"rw=randwrite bs=4k size=48m {options}", 52, 4096, 276 * KIB, 732 * KIB, btrfs)
@@ -256,7 +277,7 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
 def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
     options: str, ios: int, mib: float, verdict: Verdict
 ) -> None:
-    """4k writes on loop devices: the bytes of journal and trees hide that data was overwritten in RAM."""
+    """4k writes on loop devices. The bytes of the journal and of trees hide that data was overwritten in RAM."""
     case = _write(f"bs=4k ioengine=psync {options}", ios, 4096, int(mib * MIB), int(mib * MIB))
     assert judge(case, "bandwidth").verdict == verdict
     on_zfs = replace(case, target=replace(_ZFS, record_bytes=4 * KIB))
@@ -272,7 +293,7 @@ def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
     ],
 )
 def test_each_clone_waits_for_its_own_syncs(files: str, fsync: int, runtime_s: float, is_found: bool) -> None:
-    """4 clones write 4k blocks to 32 KiB each, 25 writes per second and clone."""
+    """Four clones write 4k blocks to 32 KiB each, at 25 writes per second and clone."""
     case = _write(f"rw=randwrite bs=4k size=32k norandommap=1 numjobs=4 {files} fsync={fsync}", 2000, 4096, MIB, MIB)
     written = direction(2000 * 4096, runtime_s, 4096)
     found = {finding.rule for finding in judge(replace(case, outcome=said(write=written, clones=4))).findings}
@@ -291,7 +312,10 @@ def test_each_clone_waits_for_its_own_syncs(files: str, fsync: int, runtime_s: f
 def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
     direct_kib: int | None, options: str, verdicts: tuple[Verdict, ...]
 ) -> None:
-    """OpenZFS 2.3, 34 writes of whole 16k records with dedup=on: 544 KiB at the end, 1.16 MiB with the tables."""
+    """OpenZFS 2.3 with dedup=on and 34 writes of whole 16k records.
+
+    The disks had written 544 KiB when fio ended, and 1.16 MiB including the deduplication tables.
+    """
     disk = leaf(write_bytes=544 * KIB, write_ios=34, drained_write_bytes=1_160 * KIB)
     found = account(write=(544 * KIB, 544 * KIB, 1_160 * KIB))
     direct = None if direct_kib is None else direct_kib * KIB
@@ -318,7 +342,7 @@ def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
 def test_compression_leaves_whole_sectors(
     file_system: str, record_kib: int, sector: int, options: str, least: float
 ) -> None:
-    """With buffer_compress_percentage=90, a tenth of the bytes is all that a small record would need."""
+    """With buffer_compress_percentage=90, a small record would compress to only a tenth of its bytes."""
     zfs = ZfsFacts(version="2.1.11") if file_system == "zfs" else None
     target = Target(file_system, 8 * GIB, compression="lz4", record_bytes=record_kib * KIB, zfs=zfs)
     target = replace(target, alignment_bytes=sector if zfs else None)
@@ -330,7 +354,10 @@ def test_compression_leaves_whole_sectors(
 
 @pytest.mark.parametrize("option", ["data=ordered", "data=journal"])
 def test_ext4_with_a_journal_of_data_does_no_direct_writes(option: str) -> None:
-    """ext4 on a loop device, Linux 6.18, fsync=64: 7,872 writes, each stored in the journal and in its place."""
+    """ext4 on a loop device with Linux 6.18 and fsync=64.
+
+    Each of 7,872 writes was stored both in the journal and at its final location.
+    """
     moved, written = 7_872 * 4096, 62.9 * MIB
     disk = leaf(write_bytes=written, write_ios=7_572, write_merges=7_987, flush_ios=373, drained_write_bytes=written)
     evidence = Evidence(account(write=(moved, written, written), factor=2.0), (disk,))
@@ -348,7 +375,10 @@ def test_metadata_after_direct_writes_is_not_late() -> None:
 
 @pytest.mark.parametrize("factor", [2.0, 3.0])
 def test_commits_to_a_log_device_are_durable_there(factor: float) -> None:
-    """128k fdatasync on a mirror (or three sides) with a log device: the pool writes when the group closes."""
+    """128k writes with fdatasync on a mirror of two or three disks with a log device.
+
+    The pool itself is written when the transaction group closes.
+    """
     moved = 453 * 64 * KIB
     facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
     target = replace(_ZFS, zfs=facts, write_through=False)
@@ -368,7 +398,10 @@ def test_commits_to_a_log_device_are_durable_there(factor: float) -> None:
 )
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 def test_a_final_sync_to_a_log_device_is_durable(pool_mib: int, log_mib: int, verdict: Verdict, factor: float) -> None:
-    """end_fsync=1 on a mirror with a log device: the log has all data, and the mirror gets it with its group."""
+    """end_fsync=1 on a mirror with a log device.
+
+    The log device gets all data at once, and the mirror gets it with the transaction group.
+    """
     log_bytes, moved = int(log_mib * factor * MIB), 32 * MIB
     facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
     log = leaf("log", write_bytes=log_bytes, drained_write_bytes=log_bytes)
@@ -381,7 +414,10 @@ def test_a_final_sync_to_a_log_device_is_durable(pool_mib: int, log_mib: int, ve
 
 @pytest.mark.parametrize(("sync_every", "verdict"), [(4, "sound"), (64, "suspect")])
 def test_syncs_every_few_writes_to_a_log_device_are_durable(sync_every: int, verdict: Verdict) -> None:
-    """OpenZFS 2.3, mirror with a log, randrw of 16k with fdatasync=4: 139 writes, 2.3 MiB logged, 6.9 MiB drained."""
+    """OpenZFS 2.3, a mirror with a log device, randrw of 16k with fdatasync=4.
+
+    139 writes led to 2.3 MiB on the log device, and to 6.9 MiB in total after the drain.
+    """
     facts = ZfsFacts(version="2.3.1", has_log=True, log_devices=("s",))
     moved, logged = 139 * 16 * KIB, 2316 * KIB
     log = leaf("s", write_bytes=logged, write_ios=70, flush_ios=35, drained_write_bytes=logged)
@@ -395,7 +431,7 @@ def test_syncs_every_few_writes_to_a_log_device_are_durable(sync_every: int, ver
 
 @pytest.mark.parametrize(("pool_mib", "verdict"), [(64, "sound"), (30, "refuted")])
 def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict: Verdict) -> None:
-    """The cache device writes after fio has ended, and its bytes stand neither for the pool's nor against them."""
+    """The cache device writes after fio has ended. Its bytes count neither for nor against the pool's."""
     facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("cache",))
     cache = leaf("cache", write_bytes=2 * MIB, drained_write_bytes=80 * MIB)
     pool = leaf("a", write_bytes=pool_mib * MIB, drained_write_bytes=pool_mib * MIB)
@@ -476,7 +512,7 @@ def test_blocks_that_a_cache_copies_are_no_writes_of_the_job() -> None:
 
 
 def test_log_bytes_do_not_stand_for_the_pool() -> None:
-    """64k synchronous writes of 2 MiB by 4 jobs: the pool sees 16 % of them, the log all."""
+    """64k synchronous writes of 2 MiB by 4 jobs. The pool stores 16 % of them, and the log device all of them."""
     moved = 400 * MIB
     facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
     log = leaf("log", write_bytes=moved, write_ios=6400, flush_ios=1600, drained_write_bytes=moved)
@@ -490,7 +526,7 @@ def test_log_bytes_do_not_stand_for_the_pool() -> None:
 
 
 def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
-    """btrfs with zstd: 99 % compressible by the job, but the fill stored nearly all of it."""
+    """btrfs with zstd. According to the job, the data is 99 % compressible, but the fill stored nearly all of it."""
     target = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
     options = "rw=randread bs=4k size=64m pre_read=1 buffer_compress_percentage=99"
     cached = _read(options, 65_536, 4096, 100, 4 * MIB, target)
@@ -561,7 +597,10 @@ def test_the_flush_of_a_synchronous_direct_write_is_no_request_of_its_own(option
     [("fsync=1", 432, "sound"), ("fsync=1", 300, "unproven"), ("fsync=2", 432, "unproven")],
 )
 def test_the_two_flushes_of_a_journal_record_are_no_requests(options: str, requests: int, verdict: Verdict) -> None:
-    """Linux 6.18, xfs on a loop device: each fsync wrote a record of the log with FUA, one request and two flushes."""
+    """xfs on a loop device with Linux 6.18.
+
+    Each fsync wrote a log record with FUA, which takes one request and two flushes.
+    """
     disk = leaf(write_bytes=1910 * KIB, write_ios=requests, drained_write_bytes=1910 * KIB, flush_ios=398)
     evidence = Evidence(account(write=(1728 * KIB, 1910 * KIB, 1910 * KIB)), (disk,))
     outcome = said(write=direction(1728 * KIB, 2.0, 8 * KIB), syncs=216)
@@ -592,7 +631,10 @@ def test_the_mount_option_sync_makes_writes_wait_for_disks(mounted: str, verdict
 
 @pytest.mark.parametrize("direct", [0, 1])
 def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_own(direct: int) -> None:
-    """Reads wait for the disk, but buffered writes return from RAM: a percentile of both is not the disks'."""
+    """Reads wait for the disk, but buffered writes return from RAM.
+
+    A percentile of both together is therefore not that of the disks.
+    """
     ios, total = 4096, 16 * MIB
     disk = leaf(
         read_bytes=total, read_ios=ios, read_merges=0, write_bytes=total, write_ios=ios, drained_write_bytes=total
@@ -642,7 +684,7 @@ def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough() -> N
     ],
 )
 def test_syncs_that_were_timed_have_a_verdict(options: str, syncs: int, verdict: Verdict | None) -> None:
-    """fio also times sync_file_range, which makes nothing durable, and does not time the sync at the end."""
+    """fio also times sync_file_range, which makes nothing durable. It does not time the sync at the end of the job."""
     found = judge(_committed(syncs, syncs, replace(EXT4, write_through=False), options), "bandwidth")
     assert (found.verdict, found.verdicts.get("sync_p99", found.verdict if verdict else None)) == ("sound", verdict)
 
@@ -675,5 +717,8 @@ def test_reads_that_verify_are_not_the_reads_of_a_mixed_job(options: str, verdic
     ],
 )
 def test_a_ramp_of_another_section_is_no_proof(ramps_ms: tuple[int, int], counted_mib: int, verdict: Verdict) -> None:
-    """Each section reads 16 MiB in 2 s. The window starts when the first ramp ends, so it includes the longer ramp."""
+    """Each section reads 16 MiB in 2 s.
+
+    The window starts when the first ramp ends, so it includes the rest of the longer ramp.
+    """
     assert judge(ramped_apart(counted_mib * MIB, *ramps_ms), "iops").verdict == verdict

@@ -1,4 +1,4 @@
-"""The simulated trials of benchmarks/proof.py: controls stay sound, and docs/verdicts.md has their table."""
+"""The simulated trials in benchmarks/proof.py: controls stay sound, and docs/verdicts.md contains their table."""
 
 from pathlib import Path
 

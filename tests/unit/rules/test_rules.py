@@ -1,4 +1,4 @@
-"""Every rule: an example triggers it, a near miss does not; its texts, file name and script are complete."""
+"""Every rule applies to an example and not to a similar case. Its texts, file name and script are complete."""
 
 import re
 import runpy
@@ -90,7 +90,7 @@ _PITFALLS = {
     "zfs-direct-ignored": "#5, #22",
     "zfs-sync-disabled": "#19, #21",
 }
-"""The numbers of the known pitfalls that the first rules are based on, by rule."""
+"""The numbers of the known pitfalls on which the first rules are based, keyed by rule."""
 _ROOT = Path(__file__).parents[3]
 _CODE = re.compile(r"(?:fio|OpenZFS|Linux|mergerfs|QEMU|hdparm)[ -]\d[\w.]* [\w./-]+, [\w:]+")
 _OF_HARDWARE = {"disk-buffer", "memory-latency", "named-disk", "named-memory", "small-file"}
@@ -123,7 +123,7 @@ def test_every_rule_has_examples() -> None:
 
 
 def test_every_check_of_a_rule_has_an_example() -> None:
-    """A rule that checks jobs and results has an example for each."""
+    """A rule that checks both jobs and results has an example for each."""
     for each in all_rules():
         cases = [example.case for example in EXAMPLES[each.id]]
         if each.in_job is not None:
@@ -147,7 +147,7 @@ def test_a_rule_is_complete(each: Rule) -> None:
 
 
 def test_a_rule_names_the_code_it_rests_on() -> None:
-    """Each rule names a release, a file and a function, except those that rest on data sheets and measurements."""
+    """Each rule names a release, a file and a function, unless it is based on data sheets and measurements."""
     without = {each.id for each in all_rules() if not any(map(_CODE.match, each.sources))}
     assert without <= _OF_HARDWARE
 

@@ -1,4 +1,4 @@
-"""The limits of the accounting: users read the same values in the docs that the rules use."""
+"""The limits of the byte accounting: the docs contain the same values that the rules use."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The variance between runs, from samples of several runs; simulated comparisons of runs without a change."""
+"""The between-run variance, estimated from several runs, and simulated comparisons of runs without a change."""
 
 import math
 
@@ -15,7 +15,10 @@ def mean(log: float, inside: float = 1e-4) -> LogMean:
 
 
 def test_without_earlier_runs_most_comparisons_have_a_false_winner_and_with_them_few() -> None:
-    """The runs vary by 5 % per cell. Before, nearly every comparison of 24 cells named a winner."""
+    """Results vary by 5 % per cell from run to run.
+
+    Without the between-run variance, nearly every comparison of 24 cells has a false winner.
+    """
     assert simulate(0, 5).false > 0.8
     for earlier in (1, 3):
         found = simulate(earlier, 10)
@@ -24,12 +27,12 @@ def test_without_earlier_runs_most_comparisons_have_a_false_winner_and_with_them
 
 
 def half_width(found: Points) -> float:
-    """Return half of the 95 % interval of a value with this variance."""
+    """Return half the width of the 95 % interval of a value with this variance."""
     return MeanError(found).reach(0.025)
 
 
 def test_a_cell_that_varies_more_than_three_others_has_a_wider_interval_than_they_have() -> None:
-    """Before, each cell had the variance of all cells together: 9 % of such comparisons had a false winner."""
+    """If each cell had the variance of all cells together, 9 % of such comparisons would have a false winner."""
     samples = {cell: [mean(size * (at % 2), 0.0) for at in range(6)] for cell, size in enumerate((0.1, 0.1, 0.1, 0.2))}
     found = between_runs(samples)
     widths = [half_width(found.widened(cell, mean(0.0, 0.0)).known) for cell in samples]
@@ -37,7 +40,10 @@ def test_a_cell_that_varies_more_than_three_others_has_a_wider_interval_than_the
 
 
 def test_the_error_inside_the_runs_is_not_counted_twice() -> None:
-    """Runs that differ by no more than their own errors add less than those errors show; others add the rest."""
+    """If runs differ by no more than their own errors, less than these errors is added.
+
+    Otherwise, the rest is added.
+    """
     alike, apart, exact = (
         between_runs({cell: [mean(0.0, inside), mean(far, inside)] for cell in range(4)})
         for far, inside in ((0.14, 0.01), (0.4, 0.01), (0.4, 0.0))
@@ -72,6 +78,6 @@ def test_a_cell_that_varies_much_more_than_the_others_uses_its_own_variance() ->
 
 @pytest.mark.parametrize("far", [800.0, -800.0, 1400.0])
 def test_means_at_the_ends_of_what_a_float_can_hold(far: float) -> None:
-    """A damaged run can have a rate of 5e-324 or 1e308."""
+    """A damaged run can contain a rate of 5e-324 or 1e308."""
     found = between_runs({cell: [mean(0.0), mean(far)] for cell in range(9)})
     assert found.is_known and found.widened(0, mean(0.0)) != mean(0.0)

@@ -1,4 +1,4 @@
-"""Welch's test by hand, by simulation, and without enough values."""
+"""Welch's test, checked by hand and by simulation, and without enough values."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Decisions about many cells together: wrong words are as rare as promised, and true differences are found."""
+"""Decisions about many cells together: false decisions are as rare as promised, and true differences are found."""
 
 import math
 import random
@@ -35,7 +35,7 @@ def right(word: Word, truth: float, effect: float) -> bool:
 
 
 def wrong_families(truths: Sequence[float], effect: float, noise: float, trials: int) -> float:
-    """Return the share of simulated comparisons with at least one wrong word."""
+    """Return the share of simulated comparisons with at least one false decision."""
     chance, wrong = random.Random(17), 0
     for _ in range(ROUNDS):
         decisions = decide([measured(chance, truth, noise, trials) for truth in truths], effect)
@@ -48,8 +48,8 @@ def wrong_families(truths: Sequence[float], effect: float, noise: float, trials:
     [
         ([1.0] * 8, 0.0, 0.02),  # nothing differs, and any difference counts
         ([1.0] * 8, EFFECT, 0.02),
-        ([1.02] * 8, EFFECT, 0.005),  # on the border: the hardest place for `faster`
-        ([1.0201] * 8, EFFECT, 0.005),  # just beyond it: the hardest for `same`
+        ([1.02] * 8, EFFECT, 0.005),  # exactly at the threshold, which is the hardest case for `faster`
+        ([1.0201] * 8, EFFECT, 0.005),  # just above it, which is the hardest case for `same`
         ([0.9799] * 8, EFFECT, 0.005),
         ([1.0] * 3 + [1.02] * 3 + [1.5] * 2, EFFECT, 0.01),
     ],

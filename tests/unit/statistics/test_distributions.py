@@ -1,4 +1,4 @@
-"""Student's t, compared with published tables; its symmetry; and its limit, the normal distribution."""
+"""Student's t compared with published tables, its symmetry, and its limit, the normal distribution."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Successive elimination removes clearly worse contenders, and the true best no more often than promised."""
+"""Successive elimination removes clearly worse layouts, and removes the best one no more often than promised."""
 
 import math
 import random
@@ -15,7 +15,7 @@ CHECKPOINTS = 5
 def score(
     *workloads: Sequence[float], priors: Sequence[VariancePrior | None] = (), resolution: float = 0.0
 ) -> LogMean | None:
-    """Return the equally weighted mean over workloads; None without two values of each."""
+    """Return the mean over workloads, all with the same weight. None if a workload has fewer than two values."""
     means = [
         log_mean(values, prior, resolution=resolution) if len(values) > 1 else None
         for values, prior in zip(workloads, priors or [None] * len(workloads), strict=True)
@@ -53,7 +53,7 @@ def test_two_trials_are_too_few_unless_other_cells_say_how_much_trials_differ() 
 
 
 def test_each_workload_of_the_goal_has_the_prior_of_its_kind() -> None:
-    """A rate that varies by 0.1 % shows nothing about a percentile that varies by 30 %."""
+    """A rate that varies by 0.1 % says nothing about a percentile that varies by 30 %."""
 
     def contenders(tail: VariancePrior) -> dict[str, LogMean | None]:
         priors = (VariancePrior(0.001, 0.25), tail)
@@ -92,10 +92,12 @@ def test_equal_values_without_any_variance_are_a_tie_and_unequal_ones_are_not() 
 def test_the_true_best_is_eliminated_no_more_often_than_promised(
     deviations: tuple[float, float], most: tuple[int, int], workloads: int
 ) -> None:
-    """Complete eliminations of four equally fast layouts.
+    """Simulate complete eliminations of four equally fast layouts. The best may be eliminated in at most 5 of 100.
 
-    The best may be lost in at most 5 of 100. The first value of each pair is for the best layout: how much its trials
-    differ, and their maximum number.
+    Of each pair, the first value is for the best layout, and the second for the others.
+
+    `deviations`: how much the trials vary.
+    `most`: the maximum number of trials.
     """
     chance, races = random.Random(7), 120
     lost = sum(_loses_the_best(chance, 4, workloads, deviations, most) for _ in range(races))
@@ -103,7 +105,10 @@ def test_the_true_best_is_eliminated_no_more_often_than_promised(
 
 
 def test_an_elimination_of_two_with_very_different_variances_keeps_its_promise() -> None:
-    """The hardest simulated case of two layouts: the best is lost in 3 of 100 (docs/stopping.md)."""
+    """This is the worst of the simulated cases with two layouts.
+
+    The best is eliminated in 3 of 100 (docs/stopping.md).
+    """
     chance, races = random.Random(7), 800
     assert sum(_loses_the_best(chance, 2, 1, (0.1, 0.01), (6, 3)) for _ in range(races)) <= 0.05 * races
 
@@ -111,7 +116,7 @@ def test_an_elimination_of_two_with_very_different_variances_keeps_its_promise()
 def _loses_the_best(
     chance: random.Random, layouts: int, workloads: int, deviations: tuple[float, float], most: tuple[int, int]
 ) -> bool:
-    """True if the first layout was eliminated at any checkpoint."""
+    """True if the first layout was eliminated at one of the checkpoints."""
 
     def draw(number: int) -> float:
         return math.exp(chance.gauss(0, deviations[min(number, 1)]))

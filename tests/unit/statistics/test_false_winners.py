@@ -1,4 +1,7 @@
-"""Equal layouts get a false winner in at most 5 % of runs: the small form of `python -m benchmarks.false_winners`."""
+"""Equal layouts get a false winner in at most 5 % of runs.
+
+This is a short form of `python -m benchmarks.false_winners`.
+"""
 
 import random
 
@@ -24,7 +27,7 @@ def test_equal_layouts_get_a_false_winner_in_at_most_5_per_cent_of_runs(setting:
 
 @pytest.mark.parametrize(("least", "most", "deviation"), [(2, 6, 0.03), (3, 10, 0.03)])
 def test_trials_that_stop_when_they_agree_do_not_look_more_precise(least: int, most: int, deviation: float) -> None:
-    """Two cells, measured until each is within 3 %: their number of trials depends on the trials."""
+    """Two cells are measured until each is precise to within 3 %, so the number of trials depends on their results."""
     chance, rule, covered, runs = random.Random(3), StoppingRule(trials_min=least, trials_max=most), 0, 1500
     for _ in range(runs):
         cells: list[list[TrialMean]] = [[], []]

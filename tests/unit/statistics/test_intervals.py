@@ -1,4 +1,4 @@
-"""Intervals against textbook values and by simulation: a 95 % interval covers the truth about 95 times in 100."""
+"""Confidence intervals compared with textbook values and by simulation: 95 % of them contain the true value."""
 
 import math
 import random
@@ -58,7 +58,7 @@ def test_without_positive_values_there_is_no_ratio() -> None:
 
 
 def test_a_ratio_of_percentiles_is_known_to_their_bins_only() -> None:
-    """Three trials in one of fio's bins against three in the next bin: they may differ by one bin or be equal."""
+    """Three trials are in one of fio's bins, and three in the next. The true ratio may be 1 or one bin's width."""
     plain = ratio_interval([101.6] * 3, [100.0] * 3)
     binned = ratio_interval([101.6] * 3, [100.0] * 3, 0.0045)
     assert plain is not None and (plain.low, plain.high) == (plain.mean, plain.mean)
@@ -113,7 +113,10 @@ def test_groups_with_very_different_variances_say_little_about_each_other() -> N
 
 @pytest.mark.parametrize("trials", [3, 6])
 def test_an_outlier_does_not_change_the_prior_of_the_others(trials: int) -> None:
-    """btrfs raid1 reads from a hard disk in one trial and from an SSD in the next; 24 other cells vary by 3 %."""
+    """Reads on btrfs raid1 come from a hard disk in one trial and from an SSD in the next.
+
+    The 24 other cells vary by 3 %.
+    """
     rng = random.Random(7)
     cells = [
         [rng.gauss(100, 3 * deviation) for _ in range(trials)]

@@ -1,4 +1,4 @@
-"""The interval of a percentile, from sections of one trial: its coverage, and the samples that it needs."""
+"""The confidence interval of a percentile, from sections of a trial: its coverage, and the samples it needs."""
 
 import math
 import random
@@ -12,7 +12,7 @@ _Z99 = 2.3263
 
 
 def stretch(rng: random.Random, level: float, samples: int, phi: float) -> tuple[Histogram, float]:
-    """Return log-normal latencies with this correlation, in bins as wide as fio's."""
+    """Return log-normal latencies with the given correlation, in bins as wide as those of fio."""
     bins: Counter[int] = Counter()
     for _ in range(samples):
         level = phi * level + math.sqrt(1 - phi * phi) * rng.gauss(0, 1)
@@ -83,6 +83,6 @@ def test_too_few_or_empty_sections_have_no_extremes() -> None:
 
 @pytest.mark.parametrize("count", [1_000, 41_000, 82_000])
 def test_the_rank_of_a_percentile_is_exact(count: int) -> None:
-    """41,000 × 99.9 / 100 is a little more than 40,959 in floating point."""
+    """In floating point, 41,000 × 99.9 / 100 is slightly more than 40,959."""
     beyond = count // 1_000
     assert percentile({1: count - beyond, 2: beyond}, 99.9) == 1.0

@@ -1,4 +1,4 @@
-"""A difference carries the samples of both sides, from which a permutation test can be computed."""
+"""A difference contains the samples of both sides, which is sufficient for a permutation test."""
 
 import itertools
 import math
@@ -13,7 +13,10 @@ from tests.unit.results.compare.making import made
 
 
 def p_greater(apart: Difference) -> float:
-    """Return the share of all relabellings whose difference is at least the observed one, one workload at a time."""
+    """Return the share of all relabellings with at least the observed difference.
+
+    Samples are relabelled only within a workload.
+    """
     one, other = apart.logs
     found = [math.fsum(parts) for parts in itertools.product(*map(_relabelled, one, other))]
     return sum(each >= apart.log - 1e-9 for each in found) / len(found)

@@ -1,4 +1,4 @@
-"""The error of a mean of repeated measurements, and how precisely a value can be known at all."""
+"""The error of a mean of repeated measurements, and the highest precision that a value can have."""
 
 import math
 

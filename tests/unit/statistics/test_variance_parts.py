@@ -1,4 +1,4 @@
-"""`python -m benchmarks.variance_parts` finds the parts that simulated results were made of."""
+"""`python -m benchmarks.variance_parts` finds the variances with which results were simulated."""
 
 import random
 import statistics
@@ -24,7 +24,7 @@ def test_the_parts_of_simulated_cells_are_found(trials: float, builds: float) ->
 
 
 def test_the_start_and_the_end_of_fio_are_not_part_of_the_rate() -> None:
-    """As in a real trial: a stray write, fio starts, 20 samples of load with one pause, fio ends."""
+    """As in a real trial, there is a stray write, then fio starts, 20 samples of load with one pause, and fio's end."""
     moved = [20, 0, 0, 0, 0, 7, 50, *([60] * 9), 0, *([60] * 10), 40, 9, 0, 0]
     totals = [(0.1 * at, sum(moved[:at])) for at in range(len(moved) + 1)]
     assert [round(rate) for rate in busy_rates(totals)] == [600] * 9 + [0] + [600] * 10

@@ -1,4 +1,4 @@
-"""The contract of the stopping rule with its callers."""
+"""What the callers of the stopping rule can rely on."""
 
 import random
 from typing import Any

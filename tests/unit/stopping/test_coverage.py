@@ -1,4 +1,4 @@
-"""Coverage of intervals on series with a known true mean. docs/stopping.md has the complete table."""
+"""The coverage of confidence intervals for series with a known true mean. The complete table is in docs/stopping.md."""
 
 import math
 import random
@@ -29,7 +29,7 @@ def _kind(name: str) -> Kind:
 @pytest.mark.parametrize("name", [kind.name for kind in STATIONARY])
 def test_intervals_of_converged_trials_cover_the_truth(name: str) -> None:
     held, count = coverage(_kind(name), _ended(name)), len(_ended(name))
-    chance = 2.5 * math.sqrt(0.95 * 0.05 / count)  # so few series of one kind; together they must do better
+    chance = 2.5 * math.sqrt(0.95 * 0.05 / count)  # few series of each kind; together, they must do better
     assert held is not None and held >= 0.95 - chance
 
 

@@ -1,4 +1,4 @@
-"""The steady state of SNIA's specification."""
+"""The steady-state criterion in SNIA's specification."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The recordings in benchmarks/recordings/ are complete, and the documented results of the replay are true."""
+"""The recordings in benchmarks/recordings/ are complete, and the documented results of their replay are true."""
 
 import itertools
 import sys
@@ -57,7 +57,7 @@ def test_the_docs_show_what_the_replay_prints(
 
 @pytest.mark.parametrize("most_s", [3, 5, 8, 15])
 def test_intervals_of_imprecise_trials_cover_the_truth_as_the_docs_say(most_s: int) -> None:
-    """Layouts are compared by such trials, so their intervals must be valid."""
+    """Layouts are compared by such trials, so their confidence intervals must be valid."""
     rounds = rounds_of(replace(PROOF, max_s=most_s, trials_min=2))
     kinds = held_by_kind(itertools.chain.from_iterable(rounds))
     row = " | ".join(f"{sum(held)} of {len(held)}" for held in kinds)

@@ -1,4 +1,4 @@
-"""The replay of recordings: complete recordings are replayed like a live run, and every result is computed."""
+"""Replaying recordings: complete recordings are replayed like a live run, and every result is computed."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each kind of non-stationary series is recognized and described with its numbers."""
+"""Each kind of non-stationary series is recognized, and is described with its numbers."""
 
 import math
 import random
@@ -31,7 +31,7 @@ def _reason(values: list[float]) -> NotConverged:
 
 
 def _numbers(reason: NotConverged) -> list[float]:
-    """Return the numbers in a sentence, which are its facts whatever its words."""
+    """Return the numbers in a sentence. They are the facts that must be right, regardless of the wording."""
     return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", reason.sentence)]
 
 
@@ -74,7 +74,7 @@ def test_many_stalls_are_part_of_the_result() -> None:
 
 
 def test_two_speeds_that_change_seldom_have_no_mean() -> None:
-    spans = (30, 110, 25, 60, 75)  # unlike, so that no period is seen
+    spans = (30, 110, 25, 60, 75)  # different from each other, so that no period is found
     levels = [level for number, span in enumerate(spans) for level in [0.7 + 0.6 * (number % 2)] * span]
     reason = _reason([value * level for value, level in zip(_noise(), levels, strict=True)])
     assert reason.name == "bimodal"
@@ -90,7 +90,7 @@ def test_a_period_must_occur_three_times() -> None:
 
 @pytest.mark.parametrize("shift", [0, 17, 40, 81])
 def test_two_periods_give_the_mean_of_whole_ones(shift: int) -> None:
-    """240 of 290 samples are used, wherever the window cuts the wave; the mean has not converged."""
+    """240 of the 290 samples are used, wherever the window cuts the wave. The mean has not converged."""
     wave = [100 * (1 + 0.3 * math.sin(2 * math.pi * (at + shift) / 120)) for at in range(290)]
     decision = _decide(wave, StoppingRule(min_s=29, max_s=29))
     assert "periodic" in {reason.name for reason in decision.reasons}

@@ -1,4 +1,4 @@
-"""Several trials: their interval, whether they agree, and what cells show about each other."""
+"""Several trials: their confidence interval, whether they agree, and what cells reveal about one another."""
 
 import random
 from dataclasses import replace
@@ -72,7 +72,7 @@ def test_trials_that_differ_more_than_their_samples_explain_disagree() -> None:
 
 
 def test_an_interval_that_was_widened_for_repeated_checks_does_not_hide_that_trials_disagree() -> None:
-    """A series of few effective samples: its 95 % interval is ±7 %, four times its standard error of 1.7 %."""
+    """The series has few effective samples, so its 95 % interval is ±7 %, four times its standard error of 1.7 %."""
     means = (94.0, 106.0, 95.0)
     widened = [TrialMean(mean, mean - 7, mean + 7, error=1.7, freedom=6.0) for mean in means]
     assert across(widened, StoppingRule()).disagree
@@ -89,7 +89,7 @@ def test_the_error_of_a_trial_is_that_of_its_series_however_often_it_was_checked
 
 
 def test_a_cell_whose_trials_disagree_uses_only_its_own_variance() -> None:
-    """The prior of many quiet cells alone would call two trials 7 % apart precise to 2 %."""
+    """With the typical variance of many quiet cells alone, two trials that differ by 7 % would seem precise to 2 %."""
     quiet = VariancePrior(0.007, 0.25)
     between = across(_trials(965, 1035, within=5), StoppingRule(), quiet)
     assert between.disagree and not between.is_precise and not between.done
@@ -133,7 +133,10 @@ def test_intervals_of_cells_that_stop_when_precise_cover_the_truth(shared: bool)
 
 
 class _Cell:
-    """A cell with a true mean of 100. It has two trials and gets more until its result is precise."""
+    """A simulated cell with a true mean of 100.
+
+    It has two trials, and gets more until its result is precise.
+    """
 
     def __init__(self, rng: random.Random, deviation: float) -> None:
         self.rng, self.deviation = rng, (deviation**2 + 0.25) ** 0.5

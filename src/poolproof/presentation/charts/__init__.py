@@ -1,1 +1,1 @@
-"""Vega-Altair charts for the report, pictures and notebooks, one module per chart."""
+"""Vega-Altair charts for the report, exported pictures and notebooks, with one module per chart."""

@@ -1,4 +1,4 @@
-"""Assign each workload to a panel (mode, and sync or async) and to a position on the x axis."""
+"""Assign each workload a chart panel (access mode, and sync or async) and a position on the x axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from poolproof.units import canonical_size, parse_size
 _MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
 _SPELLINGS = {"readwrite": "rw", "blocksize": "bs"}
 _AXES = ("bs", "iodepth", "numjobs", "size", "rwmixread")
-"""The options that can be plotted on the x axis, in order of preference."""
+"""The options that can be plotted on the x axis, most preferred first."""
 _IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 
@@ -20,10 +20,10 @@ class AxisPosition:
     """The panel and x position at which a chart plots a workload.
 
     `over`: the option plotted on the x axis.
-    `at`: the option's value for this workload, as its axis label.
+    `at`: this workload's value of that option, formatted as an axis label.
     `order`: the sort key of that value.
-    `rest`: the other varying options that the panel's name doesn't show, as text. Workloads that differ in `rest`, for
-    example in their queue depth, are plotted as separate lines.
+    `rest`: as text, the remaining varying options, apart from those that the panel's name already shows. Workloads with
+    a different `rest`, for example a different queue depth, are plotted as separate lines.
     """
 
     family: str
@@ -41,12 +41,12 @@ class AxisPosition:
 
     @property
     def group(self) -> str:
-        """Return the name shared by workloads that differ only in their panel and x position: `grid, iodepth=4`."""
+        """Return a name such as `grid, iodepth=4`, shared by workloads that differ only in panel and x position."""
         return ", ".join(part for part in (self.family, self.rest) if part)
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return the axis position of each workload whose family varies one of `_AXES`, keyed by workload name."""
+    """Return the axis positions, keyed by workload. Workloads whose family varies none of `_AXES` are omitted."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
@@ -58,7 +58,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
-    """Return the panel names in sorted order: async before sync, then reads before writes."""
+    """Return the distinct panel names: async panels before sync ones, and reads before writes."""
     by_panel = {place.panel: place for place in placed}
     return sorted(by_panel, key=lambda panel: (by_panel[panel].sync, _MODES.index(by_panel[panel].mode)))
 
@@ -89,13 +89,13 @@ def _mode(load: LoadPart) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return an option's normalised name, without its job section: `bs` for both `log.bs` and `blocksize`."""
+    """Return an option's canonical name without its job section, for example `bs` for `log.bs` and for `blocksize`."""
     option = key.rpartition(".")[2]
     return _SPELLINGS.get(option, option)
 
 
 def _size(value: str) -> str:
-    """Return a size in canonical form, so that `4096`, `4K` and `4k` get the same axis position."""
+    """Format a size in canonical form, so that `4096`, `4K` and `4k` all get the same axis position."""
     try:
         return canonical_size(parse_size(value)).lower()
     except ValueError:

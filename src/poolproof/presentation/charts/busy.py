@@ -19,7 +19,7 @@ def _lines(trial: TrialData) -> list[Lines]:
 
 
 def _share(earlier: Sample, later: Sample, disk: str) -> float | None:
-    """Return for what percentage of the time between two samples the disk was busy, or None if unknown."""
+    """Return the percentage of the time between two samples during which the disk was busy, or None if unknown."""
     seconds = later.at_s - earlier.at_s
     if seconds <= 0 or disk not in later.leaves or disk not in earlier.leaves:
         return None

@@ -1,4 +1,4 @@
-"""A metric plotted against the block size or another varied option, with one line per layout.
+"""Charts of a metric against a varied option, such as the block size, with one line per layout.
 
 Each access mode has separate panels for sync and async workloads.
 """
@@ -26,7 +26,10 @@ _ORDER = 4
 
 
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
-    """Return the points of all curves. The list is empty if no workload varies an option that can be on the x axis."""
+    """Return the points of all curves.
+
+    The list is empty if no workload varies an option that can be plotted on the x axis.
+    """
     placed = places(run.campaign.workloads)
     rows = [
         (cell.layout_in_state, cell.workload, place.panel, place.at, place.order, place.group, *result)
@@ -37,10 +40,10 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw the panels that occur in the rows, or all panels if there are no rows.
+    """Draw the panels that the rows belong to, or every panel if there are no rows.
 
-    The x axis also shows values that have no result. All rows of a panel must have the same `rest`, because a line
-    would otherwise connect workloads whose other options differ.
+    The x axis also shows option values without a result. All rows of a panel must have the same `rest`. Otherwise, a
+    line would connect workloads that also differ in options other than the plotted one.
     """
     placed = places(run.campaign.workloads).values()
     rows: list[dict[str, Any]] = data.values
@@ -85,12 +88,15 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale covering all of the campaign's layouts, so that a layout looks the same in every chart."""
+    """Return a scale covering all of the campaign's layouts, so that each layout looks the same in every chart."""
     return look.series_scale(run.layouts_in_states, among)
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """Draw intervals as bars. On a logarithmic scale, a bar that would reach 0 stops at a tenth of the value."""
+    """Draw confidence intervals as bars.
+
+    On a logarithmic scale, a bar whose lower bound is 0 ends at a tenth of the value instead.
+    """
     foot = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")
@@ -101,7 +107,7 @@ def _intervals(base: Any, scale: Scale) -> Any:
 
 
 def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw one line per layout, interrupted at each unreliable result."""
+    """Draw one line per layout, with a gap at each unreliable result."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -112,7 +118,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
     segments = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
         segment="sum(gap)", sort=[alt.SortField("order")], groupby=["layout", "panel", "rest"], frame=[None, 0]
     )
-    # Vega's `invalid` does not help: if there is no line, the axis begins at null, which is 0 and breaks a log scale.
+    # Vega's `invalid` does not help: without a line, the axis would begin at null (0), which breaks a log scale.
     return (
         segments.transform_filter("datum.line !== null")
         .mark_line(strokeWidth=2)

@@ -1,4 +1,4 @@
-"""A cell's latency percentiles, with one point per trial."""
+"""A chart of a cell's latency percentiles, with one point per trial."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _rows(cell: Cell) -> list[Row]:
         (f"trial {trial.number}", title, short(value * metric.unit.scale))
         for metric in _PERCENTILES
         if not cell.is_repeated(metric.id)
-        for title in (_title(metric, cell),)  # it depends on all trials
+        for title in (_title(metric, cell),)  # the title depends on all trials
         for trial in cell.trials
         if (value := trial.result(metric.id).value)
     ]
@@ -33,7 +33,7 @@ def _title(metric: Metric, cell: Cell) -> str:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw the percentiles on a logarithmic axis, because p99.9 is often a hundred times as long as the median."""
+    """Draw the percentiles on a logarithmic axis, because p99.9 is often a hundred times the median."""
     return (
         alt.Chart(data)
         .mark_point(size=80, strokeWidth=2, color=look.READ)

@@ -1,7 +1,7 @@
 """Latency percentiles over time.
 
-Each point needs at least ten I/Os slower than the percentile, as the few-samples rule requires. Neighbouring intervals
-are therefore merged until they contain enough I/Os.
+Neighbouring intervals are merged until at least ten I/Os are slower than the percentile, which is the minimum that the
+few-samples rule requires.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile to plot: of the I/O latencies (`bins`) or of the fsync and fdatasync latencies (`sync_bins`)."""
+    """A percentile to plot, either of I/O latencies (`bins`) or of fsync and fdatasync latencies (`sync_bins`)."""
 
     name: str
     per_cent: float
@@ -46,7 +46,7 @@ _PERCENTILES = (
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
     """Return each percentile over time, or an empty list if there are too few I/Os for every percentile.
 
-    `start_s`: the start of the window, in seconds since 1970.
+    `start_s`: the start of the measurement window, in seconds since 1970.
     `most_steps`: the maximum number of intervals.
     """
     if not reported:
@@ -75,11 +75,11 @@ def _sum(intervals: Sequence[Mapping[int, int]]) -> Counter[int]:
 
 
 def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
-    """Merge neighbouring intervals until each group has at least `SLOWER` I/Os above the percentile.
+    """Merge neighbouring intervals into groups that each have at least `SLOWER` I/Os above the percentile.
 
     Each interval is a histogram that maps latencies in nanoseconds to I/O counts. Return each group's combined
-    histogram, keyed by the index of its first interval. Intervals left over at the end are added to the last group. The
-    result is empty if all intervals together have too few I/Os.
+    histogram, keyed by the index of the group's first interval. Intervals left over at the end are added to the last
+    group. If all intervals together have too few I/Os, the result is empty.
     """
     needed = round(100 * SLOWER / (100 - per_cent))
     steps: dict[int, Counter[int]] = {}

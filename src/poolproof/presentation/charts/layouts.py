@@ -1,4 +1,4 @@
-"""A metric of every layout, with one panel for each workload that is not part of a curve."""
+"""A chart of one metric for all layouts, with a panel for each workload that is not plotted as part of a curve."""
 
 from typing import Any
 
@@ -22,7 +22,10 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
-    """Draw results as points, hollow unless `IS_RELIABLE`, and intervals as bars. Every axis starts at 0."""
+    """Draw results as points and confidence intervals as bars, on axes that start at 0.
+
+    Points that don't meet `IS_RELIABLE` are hollow.
+    """
     layouts = run.layouts_in_states
     x = alt.X(
         "value:Q",

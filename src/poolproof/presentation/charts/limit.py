@@ -1,4 +1,4 @@
-"""How close each result comes to its disks' limit, which is known only if the run measured the disks individually."""
+"""A chart of how close each result comes to its disks' limit, for runs that measured the disks individually."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
-"""The longest bar, as a fraction of the limit. Longer bars are truncated, but labelled with the full share."""
+"""The maximum bar length, as a fraction of the limit. Longer bars are cut off, but their label shows the true value."""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 

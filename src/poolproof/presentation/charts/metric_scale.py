@@ -1,4 +1,4 @@
-"""The axes, values, intervals and labels with which charts show the results of any metric."""
+"""The axes, values, confidence intervals and labels that charts use for the results of any metric."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,20 +24,21 @@ RESULT = (
     Column("text", "result"),
     Column("verdict", "verdict"),
 )
-"""The columns that describe a result. `value`, `low` and `high` use the axis's unit.
+"""The columns that describe a result.
 
-`low` and `high` are None if the result has no interval, if it did not converge, or if it is a percentile with too few
-events (`few`). A result from a single trial, for example, has no interval.
+`value`, `low` and `high` are in the axis's unit. `low` and `high` are None if the result has no confidence interval
+(for example, because there was only one trial), if it did not converge, or if it is a percentile with too few events
+(`few`).
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
-"""A Vega expression that is true for valid results that converged and have enough events.
+"""A Vega expression that is true for results that are valid, have converged and have enough events.
 
-Only these results are connected by lines and drawn as filled points.
+Only these results are drawn as filled points and connected by lines.
 """
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
-    """Return the cell's values for the columns in `RESULT`, or None if the cell has no result for this metric."""
+    """Return the cell's values for the columns in `RESULT`, or None if the cell has no result for the metric."""
     result = cell.result(metric)
     if result.interval is None:
         return None
@@ -50,15 +51,15 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
 
 
 def axis_value(value: float, metric: MetricId) -> float:
-    """Convert a result to its axis's unit: I/Os per second, bytes per second, or seconds (from nanoseconds)."""
+    """Convert a result to the unit of the chart's axis: I/Os per second, bytes per second, or seconds."""
     return value * metric_of(metric).unit.scale
 
 
 def result_text(cell: Cell, metric: MetricId) -> str:
     """Format the cell's result for a metric.
 
-    If the result did not converge, include its trials' range: `about 131 IOPS (not converged, trials 120 IOPS … 142
-    IOPS)`. Also mention emulated disks, and percentiles with too few events.
+    A result that did not converge is shown with the range of its trials: `about 131 IOPS (not converged, trials 120
+    IOPS … 142 IOPS)`. The text also says if the disks were emulated or if a percentile has too few events.
     """
     result = cell.result(metric)
     if result.interval is None:
@@ -73,9 +74,9 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 
 
 def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: bool = False) -> str:
-    """Format a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
+    """Format a result with its confidence interval, for example `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    If there is no interval, give the reason instead: too few events (`few`), a single trial, or a single build.
+    Without an interval, the text gives the reason instead: too few events (`few`), a single trial, or a single build.
     """
     mean = value_text(interval.mean, metric)
     if few or interval.low is None or interval.high is None:
@@ -84,10 +85,10 @@ def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: boo
 
 
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
-    """Return the confidence level of a metric's intervals, for example `95 % intervals`.
+    """Return the confidence level of a metric's intervals as text, for example `95 % intervals`.
 
-    Workloads compared by this metric use the requested confidence level. All others use 95 % (Student's t). If the
-    cells include both kinds of workloads, both levels are given.
+    If workloads are compared by this metric, their intervals use the requested confidence level. All other intervals
+    use 95 % (Student's t). If the cells include both kinds of workload, the text names both levels.
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -99,12 +100,12 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
 
 
 def title(metric: MetricId) -> str:
-    """Return the axis title for a metric, including whether higher or lower is better."""
+    """Return the metric's axis title, which says whether higher or lower is better."""
     return metric_of(metric).axis_title
 
 
 def label_expression(metric: MetricId) -> str:
-    """Return a Vega expression that formats axis labels for the metric: `12k`, `150 MB/s`, `2 ms`."""
+    """Return a Vega expression that formats the metric's axis labels, for example as `12k`, `150 MB/s` or `2 ms`."""
     unit = metric_of(metric).unit.symbol
     number = "format(datum.value, '~s')"
     return number if not unit else f"replace({number}, /([0-9])([^0-9.]?)$/, '$1 $2') + '{unit}'"
@@ -113,7 +114,7 @@ def label_expression(metric: MetricId) -> str:
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
     """Return a logarithmic axis for the field `seconds`, labelled at 1 and 3 in each decade.
 
-    Vega's default is unsuitable: it drops labels that don't fit, and may keep a 9 in place of the 10 next to it.
+    Vega's own labels are unsuitable: it drops labels that don't fit, and may label a 9 rather than the 10 next to it.
     """
     labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
     scale = alt.Scale(type="log")

@@ -1,6 +1,6 @@
 """The definition of a chart: its section in the report, its rows, and the function that draws it.
 
-If a module in this package defines `CHART`, its chart appears in the report, the exported pictures and notebooks.
+Every module in this package that defines `CHART` adds a chart to the report, the exported pictures and notebooks.
 """
 
 import functools
@@ -19,18 +19,18 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The report's sections: a metric in all cells, a cell over time, a cell's disks, and results compared with limits."""
+"""The report's sections: a metric for all cells, a cell over time, a cell's disks, and results compared with limits."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 Row = tuple[Any, ...]
-"""One value per column, in column order."""
+"""A row's values, in the order of the columns."""
 _MOST_POINTS = 200
 
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. If it has a heading, the data table shown with the chart contains it as a column."""
+    """A field of the rows. A field with a heading is also a column of the data table shown with the chart."""
 
     field: str
     heading: str = ""
@@ -39,9 +39,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Lines:
-    """Named lines that share their x positions: a compact form of the rows (position, name, value).
+    """Named lines with common x positions: a compact form of rows (position, name, value).
 
-    None stands for a missing row. The line keeps its previous value there.
+    A value of None means that the row is missing. The line then keeps its previous value.
     """
 
     at: Sequence[float | None]
@@ -52,15 +52,15 @@ class Lines:
 class Chart:
     """The fields common to all charts.
 
-    `name`: the chart's id in the report, also used in the file names of its pictures.
+    `name`: the chart's id in the report, also used in the file names of exported pictures.
     `description`: an explanation of how to read the chart.
     `order`: the sort key within the report's section.
-    `pivot`: whether the chart's data table has one row per value of the first column and one column per value of the
+    `pivot`: whether the data table has one row for each value of the first column, and one column for each value of the
     second.
-
-    `draw`: the function that returns the Altair chart. Its arguments are the data, whose `values` are the rows as
-    mappings, and the run. For a `MetricChart`, the metric and the scale follow. The report draws a `RunChart` with its
-    rows. It draws all other charts without rows, which its script adds in the browser.
+    `draw`: a function that returns the Altair chart. Its arguments are the data, whose `values` are the rows as
+    mappings, and the run. For a `MetricChart`, they are followed by the metric and the scale. For the report, a
+    `RunChart` is drawn with its rows. All other charts are drawn empty, and the report's script adds the rows in the
+    browser.
     """
 
     name: str
@@ -74,36 +74,40 @@ class Chart:
     order: int = 100
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the rows as dicts, keyed by field."""
+        """Return the rows as dicts, keyed by field name."""
         return [dict(zip((column.field for column in self.columns), row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of an entire run. If its rows have a `workload` column, each workload is exported as its own picture."""
+    """A chart of an entire run.
+
+    If the rows have a `workload` column, each workload is exported as a separate picture.
+    """
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellChart(Chart):
-    """A chart of one cell. The report shows it for the selected cell."""
+    """A chart of one cell, which the report shows for the selected cell."""
 
     rows: Callable[[Cell], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialChart(Chart):
-    """A chart of one trial over time. Its first column is `at_s`: the seconds since the start of the window.
+    """A chart of one trial over time.
 
-    The report shows the chart for the selected trial, with the trial's phases shaded.
-
+    `lines`: a function that returns the chart's lines. The first column, `at_s`, is the number of seconds since the
+    start of the measurement window.
     `note`: a function that returns a sentence to show above the chart, or an empty string.
     `values`: the approximate number of values that `lines` returns for each point in time.
     `values_per_disk`: the number of additional values per disk.
 
-    From these two numbers, the report computes how many points and trials fit on the page. The number of points per
-    trial is limited to `TrialData.most_points`.
+    From the last two numbers, the report computes how many points and trials fit on the page. `TrialData.most_points`
+    limits the number of points per trial. The report shows the chart for the selected trial, with the trial's phases
+    shaded.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
@@ -115,13 +119,13 @@ class TrialChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChart(Chart):
-    """A chart of one metric in all cells. In the report, the user selects the metric and one of the `scales`.
+    """A chart of one metric for all cells.
 
-    The columns include `layout`, `workload` and those of `metric_scale.RESULT`. With the additional columns `panel` and
-    `rest`, the user can filter by their values, and each combination of them is exported as a picture. Otherwise, each
-    workload is exported as a picture.
+    In the report, the user selects the metric and one of the `scales`. The columns include `layout`, `workload` and
+    those in `metric_scale.RESULT`. If there are also columns named `panel` and `rest`, the user can filter by them, and
+    each combination of their values is exported as a picture. Otherwise, each workload is exported as a picture.
 
-    `is_shown`: a function that returns whether the report shows the chart for a run.
+    `is_shown`: a function that decides whether the report shows the chart for a run.
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
@@ -136,32 +140,32 @@ Kind = TypeVar("Kind", bound=Chart)
 
 @functools.cache
 def all_charts() -> tuple[Chart, ...]:
-    """Collect the `CHART` of every module in this package that defines one, sorted by `order`."""
+    """Return the `CHART` of every module in this package that defines one, sorted by `order`."""
     names = [f"{charts.__name__}.{found.name}" for found in pkgutil.iter_modules(charts.__path__)]
     found = [getattr(importlib.import_module(name), "CHART", None) for name in names]
     return tuple(sorted((each for each in found if isinstance(each, Chart)), key=lambda each: (each.order, each.name)))
 
 
 def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
-    """Return all charts of one kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
+    """Return all charts of one type: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
     return tuple(each for each in all_charts() if isinstance(each, kind))
 
 
 def chart_named(name: str) -> Chart:
-    """Return the chart with this name, for notebooks.
+    """Return the chart with the given name, for use in notebooks.
 
     Raises:
-        KeyError: there is no such chart.
+        KeyError: no chart has this name.
     """
     return {each.name: each for each in all_charts()}[name]
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return a chart of a run, of one of its cells, or of that cell's most typical trial. None if it would be empty.
+    """Return a chart with its data, or None if the chart would be empty.
 
-    `cell`: the cell, required for charts of a cell or trial. The most typical trial is the one closest to the median
-    among those with samples. The chart's title names it.
-    `metric`: the metric for a `MetricChart`. Other charts ignore it.
+    `cell`: the cell to show. It is required for charts of a cell or a trial. A trial chart shows, of the cell's trials
+    with samples, the one closest to the median, and its title names that trial.
+    `metric`: the metric to show in a `MetricChart`. Other charts ignore it.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()
@@ -192,7 +196,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the rows' Altair chart. The report passes no rows if its JavaScript adds them in the browser."""
+    """Return the Altair chart of the given rows. The report passes no rows if its script adds them in the browser."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)
@@ -203,7 +207,7 @@ def specification(
 
 
 def rows_of(lines: Sequence[Lines]) -> list[Row]:
-    """Convert lines to rows (position, name, value). Values of None are omitted."""
+    """Convert lines to rows (position, name, value), omitting values of None."""
     return [
         (at, name, value)
         for each in lines
@@ -214,7 +218,7 @@ def rows_of(lines: Sequence[Lines]) -> list[Row]:
 
 
 def _shading(phases: Sequence[Phase]) -> Any:
-    """Shade each phase in grey and label it with its name."""
+    """Shade each phase in grey and label it with the phase's name."""
     base = alt.Chart(alt.InlineData(values=[asdict(phase) for phase in phases], name="phases"))
     ends = {"x": alt.X("from_s:Q", title="seconds from the start of the window"), "x2": alt.X2("to_s:Q")}
     names = [

@@ -1,4 +1,4 @@
-"""The load generator's reported rate and the disks' measured rates over time, on a common axis."""
+"""A chart of the rate that the load generator reports and the rates measured on the disks, over time."""
 
 import itertools
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _READS, _WRITES = _DISKS = ("disks, reads", "disks, writes")
 _MEGA = 1e6
 _DIGITS = 3
 _SHORTEST_INTERVAL = 0.5
-"""The minimum length of the last interval, as a fraction of the preceding interval's length."""
+"""The minimum length of the last interval, as a fraction of the previous interval's length."""
 
 
 def _lines(trial: TrialData) -> list[Lines]:
@@ -33,7 +33,7 @@ def _lines(trial: TrialData) -> list[Lines]:
 
 
 def _drain(trial: TrialData) -> Lines | None:
-    """Return the disks' mean write rate during the drain, or None if there was no noticeable drain."""
+    """Return the disks' mean write rate while they drained after the load, or None if the drain was negligible."""
     account = trial.account
     rate = _megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
     if not rate or not trial.has_drain:
@@ -42,9 +42,9 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _load(trial: TrialData) -> Lines | None:
-    """Return the load's rate over time, or its mean rate if the load generator reported nothing while it ran.
+    """Return the load's rate over time.
 
-    Return None if that mean rate is 0.
+    If the load generator reported nothing while it ran, return its mean rate, or None if that is 0.
     """
     if trial.reports:
         return load_line(trial.reports, trial.start_s, trial.most_points, trial.generator)
@@ -53,10 +53,10 @@ def _load(trial: TrialData) -> Lines | None:
 
 
 def load_line(reports: Sequence[Report], start_s: float, most_points: int, generator: str) -> Lines:
-    """Return the load's rate over time, named after its generator.
+    """Return the load's rate over time, as lines named after the load generator.
 
     Times are taken from the generator's own clock, because reports can arrive late, as fio's last report does. If the
-    last interval is less than half as long as the preceding one, the two are merged.
+    last interval is less than half as long as the previous one, the two are merged.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
@@ -72,12 +72,12 @@ def load_line(reports: Sequence[Report], start_s: float, most_points: int, gener
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three significant digits, or None if the duration is 0."""
+    """Return the rate in MB/s, rounded to three significant digits, or None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 
 def _steps(values: list[float | None]) -> list[float | None]:
-    """Repeat the last value, so that the last step extends to the end of its interval."""
+    """Append a copy of the last value, so that the last step of the line extends to the end of its interval."""
     return [*values, *values[-1:]] or [None]
 
 

@@ -1,4 +1,4 @@
-"""Each disk's utilisation and its share of the bytes read, written and stored. Slow disks are marked."""
+"""A chart of each disk's utilisation and its share of the bytes read, written and stored, with slow disks marked."""
 
 from typing import Any
 
@@ -16,9 +16,10 @@ _SHARES = ("reads", "writes", "stored", "busy")
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return each disk's shares. Read shares are omitted if fio read nothing, and write shares if it wrote nothing.
+    """Return each disk's utilisation and shares of the bytes.
 
-    Each disk's last row has a note with the disk's time per request and whether the disk is slow.
+    Read shares are omitted if fio read nothing, and write shares if it wrote nothing. Each disk's last row has a note
+    with the time per request, which also says if the disk is slow.
     """
     account = cell.account
     rows: list[Row] = []

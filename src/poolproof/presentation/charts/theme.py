@@ -1,8 +1,8 @@
-"""The appearance of all charts: light and dark themes in colours that colour-blind readers can distinguish.
+"""The appearance of all charts: light and dark themes, in colours that colour-blind readers can distinguish.
 
-The layout colours are from Okabe and Ito (2008), Color Universal Design, except the yellow, which is barely visible on
-white. The results map uses the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of
-colour blindness.
+The layout colours are from Okabe and Ito (2008), Color Universal Design, except for the yellow, which is barely visible
+on white. The results map uses the end colours of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all
+common kinds of colour blindness.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,13 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""The colours that are replaced on dark pages, mapped to their replacements."""
+"""The colours to replace on dark pages, mapped to their replacements."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""The colours of results, in equal logarithmic steps from a workload's best result to a hundredth of it or less."""
+"""The colours of the results map, in equal logarithmic steps from a workload's best result to a hundredth of it.
+
+Results below a hundredth get the last colour.
+"""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {
@@ -39,22 +42,22 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
-    """Return a scale that assigns the values of `among` to the names in order, repeating them if necessary."""
+    """Return a scale that assigns the values of `among` to the names in order, starting over when they run out."""
     return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 
 def dash_scale(names: Sequence[str]) -> alt.Scale:
-    """Return a scale that assigns a dash pattern to each name. Lines are solid until the colours start to repeat."""
+    """Return a scale that assigns a dash pattern to each name. Lines are solid until colours start to repeat."""
     return series_scale(names, [dash for dash in DASHES for _ in SERIES])
 
 
 def seconds() -> alt.X:
-    """Return the time axis for charts of a trial. The report's script sets their common domain."""
+    """Return the time axis for charts of a trial. The report's script gives these charts a common time range."""
     return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
 
 
 def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale, dashes: alt.Scale, height: int) -> Any:
-    """Return a step chart over a trial's time, with one line per value of the field `name`, and the legend on top."""
+    """Return a step chart of a trial over time, with one line per value of the field `name` and the legend on top."""
     return (
         alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
@@ -69,7 +72,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return tooltips that show these fields as they are, without formatting."""
+    """Return tooltips that show these fields without formatting them."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 
@@ -102,7 +105,7 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def for_pages() -> dict[str, Any]:
-    """Return the theme data with which a page's script applies the light or dark theme to charts."""
+    """Return the data with which a page's script switches charts between the light and the dark theme."""
     return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
 
 
@@ -112,9 +115,9 @@ def dressed(chart: Any) -> dict[str, Any]:
 
 
 def bare(chart: Any) -> dict[str, Any]:
-    """Return a chart as a Vega-Lite specification without a theme, which the page applies later.
+    """Return a chart as a Vega-Lite specification without a theme, because the page applies one later.
 
-    The rows are placed in `data.values`, so that the page's script can replace them.
+    The rows are placed in `data.values`, where the page's script can replace them.
     """
     # validation would take half of the time for a page; the tests validate instead
     made: dict[str, Any] = chart.to_dict(validate=False)

@@ -1,4 +1,4 @@
-"""One trial's data for charts: samples of the disks' counters, the load generator's reports, and latencies."""
+"""The data of one trial for charts: disk counters, the load generator's reports, and latencies."""
 
 import bisect
 import functools
@@ -29,7 +29,7 @@ Line = TypeVar("Line")
 
 
 class Sample(msgspec.Struct):
-    """A line of samples.jsonl: the time in seconds since 1970, and each disk's counters at that time."""
+    """A line of samples.jsonl: a time in seconds since 1970, and each disk's counters at that time."""
 
     at_s: float
     leaves: dict[str, Counters]
@@ -44,7 +44,10 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: the total bytes moved in the first `ran_s` seconds, by the load generator's clock."""
+    """A line of series.jsonl: the total bytes read and written after `ran_s` seconds by the load generator's clock.
+
+    `at_s`: the time at which the report arrived, in seconds since 1970.
+    """
 
     at_s: float
     ran_s: float
@@ -53,9 +56,9 @@ class Report(msgspec.Struct):
 
 
 class LatencyLine(msgspec.Struct):
-    """A line of latency.jsonl. Times are in seconds.
+    """A line of latency.jsonl, with times in seconds.
 
-    `bins`: the latency histogram of the I/Os, mapping nanoseconds to counts.
+    `bins`: the histogram of I/O latencies, mapping nanoseconds to counts.
     `sync_bins`: the same for fsync and fdatasync calls.
     """
 
@@ -68,7 +71,10 @@ class LatencyLine(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a trial (before the window, warm-up or drain) to shade, in seconds from the start of the window."""
+    """A phase of a trial (before the window, warm-up or drain), in seconds from the start of the window.
+
+    Charts shade it.
+    """
 
     name: str
     from_s: float
@@ -77,12 +83,12 @@ class Phase:
 
 @dataclass(frozen=True)
 class TrialData:
-    """One trial's data for charts.
+    """The data of one trial for charts.
 
-    `start_s`: the start of the window, in seconds since 1970.
+    `start_s`: the start of the measurement window, in seconds since 1970.
     `most_points`: the maximum number of intervals in a chart.
-    `samples`: the samples, thinned to at most `most_points` + 1 at even intervals. Thinning loses no bytes, because the
-    counters are cumulative.
+    `samples`: at most `most_points` + 1 samples, taken at even intervals. Skipping the others loses no bytes, because
+    the counters are cumulative.
     """
 
     directory: Path
@@ -96,12 +102,12 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """The load generator's reports, or an empty list if it reported nothing while it ran."""
+        """The load generator's reports. Empty if it reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
-        """The latencies in each interval, or an empty list if the load generator reported them only at the end."""
+        """The latencies in each interval. Empty if the load generator reported latencies only at the end."""
         return _decoded(self.directory / "latency.jsonl", LatencyLine, self.root)
 
     @property
@@ -116,12 +122,12 @@ class TrialData:
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks kept writing after the load had ended, for more than 0.5 % of the window's length."""
+        """True if, after the load ended, the disks kept writing for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
     def phases(self) -> list[Phase]:
-        """The phases to shade in the charts of this trial."""
+        """The phases of this trial that charts shade."""
         window_s, first_s = self.account.window_s, self.times_s[0]
         warmup_s = self.trial.settling.warmup_s if self.trial.settling else 0.0
         found = [Phase("before", first_s, 0.0)] if first_s < -_LONGEST_LEAD_S else []
@@ -130,7 +136,10 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
-    """Read a trial's data. Return None if its disks were not counted, or if fewer than two samples are readable."""
+    """Read a trial's data.
+
+    Return None if the trial has no byte accounting, or if fewer than two samples are readable.
+    """
     opened = RunDirectory(run)
     directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
@@ -142,7 +151,7 @@ def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAU
 
 
 def has_samples(run: Path, trial: Trial) -> bool:
-    """True if the trial's directory contains a samples file, even a damaged one."""
+    """True if the trial's directory contains a samples file, even if the file is damaged."""
     try:
         return (RunDirectory(run).trial_path(trial.key) / "samples.jsonl").is_file()
     except OSError:
@@ -150,9 +159,9 @@ def has_samples(run: Path, trial: Trial) -> bool:
 
 
 def median_first(cell: Cell) -> list[Trial]:
-    """Sort a cell's trials by their distance from the median, nearest first.
+    """Return a cell's trials, sorted by how far their rank is from the median's, nearest first.
 
-    The distance is the difference in rank by the workload's own metric. For an even number of trials, the median is the
+    The trials are ranked by the metric used to compare the workload. For an even number of trials, the median is the
     lower of the two middle ones. Trials without a value come last.
     """
     values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
@@ -163,7 +172,7 @@ def median_first(cell: Cell) -> list[Trial]:
 
 
 def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
-    """Return the data of the cell's most typical trial that has data, or None if no trial has any."""
+    """Return the data of the trial closest to the median, skipping trials without data. None if no trial has data."""
     found = (trial_data(run, trial, most_points, cell.generator) for trial in median_first(cell))
     return next((each for each in found if each is not None), None)
 
@@ -178,7 +187,7 @@ def which_trial(cell: Cell, trial: Trial) -> str:
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:
-    """Round to `digits` significant digits. Return None for None, NaN and infinity."""
+    """Round to `digits` significant digits. None, NaN and infinity become None."""
     if value is None or not math.isfinite(value):
         return None
     if value == 0:
@@ -188,7 +197,7 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
-    """Decode a file's lines up to the first damaged one. The list is empty if the file cannot be read."""
+    """Decode a file's lines up to the first damaged one. An unreadable file yields an empty list."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     try:

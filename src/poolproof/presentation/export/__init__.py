@@ -1,1 +1,4 @@
-"""Export runs to the formats of other programs, all based on the same rows. See docs/export.md for the formats."""
+"""Export runs to the formats of other programs.
+
+All formats are based on the same rows and described in docs/export.md.
+"""

@@ -1,4 +1,4 @@
-"""Export a run as CSV (RFC 4180, UTF-8) or Parquet: one row per cell, with units in the column names."""
+"""Export a run as CSV (RFC 4180, UTF-8) or Parquet, with one row per cell and units in the column names."""
 
 import csv
 import io
@@ -30,7 +30,10 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return the columns by name. Each is a function that returns a row's value: a string, number, bool or None."""
+    """Return the columns, keyed by name.
+
+    Each column is a function that returns a row's value: a string, number, bool or None.
+    """
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {
@@ -80,7 +83,7 @@ def _account(name: str) -> Column:
 
 
 def csv_text(table: ExportTable) -> str:
-    """Return the contents of the CSV file. Values that were not measured are left empty."""
+    """Return the contents of the CSV file. Values that were not measured are empty fields."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
 
@@ -88,8 +91,8 @@ def csv_text(table: ExportTable) -> str:
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return CSV with a header line and one line per row.
 
-    Strings that a spreadsheet would run as formulas are prefixed with `'`, unless they are numbers. Control characters
-    are escaped: `\\x1b`.
+    Strings that a spreadsheet would interpret as formulas are prefixed with `'`, unless they are numbers. Control
+    characters are escaped.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -107,10 +110,10 @@ def _field(value: object) -> object:
 
 
 def parquet_bytes(table: ExportTable) -> bytes:
-    """Return the contents of a Parquet file with the run's cells.
+    """Return the contents of a Parquet file with one row per cell.
 
     Raises:
-        HostError: the extra `query` is not installed.
+        HostError: the optional dependencies `query` are not installed.
     """
     check_extra("query", "writing Parquet")
     with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
@@ -123,7 +126,7 @@ def relation_of(table: ExportTable) -> "DuckDBPyRelation":
     """Return an in-memory DuckDB relation with one row per cell.
 
     Raises:
-        HostError: the extra `query` is not installed.
+        HostError: the optional dependencies `query` are not installed.
     """
     check_extra("query", "a table of cells")
     import duckdb

@@ -1,4 +1,4 @@
-"""gnuplot data files and scripts, which reproduce the cache-and-log benchmark's plots and add confidence intervals.
+"""gnuplot data files and scripts that reproduce the cache-and-log benchmark's plots, with confidence intervals.
 
 The first six columns are the same as in that benchmark: `config bs read-iops write-iops read-bw write-bw`. The plots
 are also grouped in the same way: by sync or async, then by access mode.
@@ -25,7 +25,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""The gnuplot point types with distinct filled shapes. Subtracting 1 gives the hollow version of a shape."""
+"""gnuplot's point types for distinct filled shapes. Each number minus 1 is the hollow version of that shape."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -48,10 +48,9 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows plotted together: one access mode, either sync or async.
+    """The rows of one plot: the results of one access mode, either sync or async, against the block size.
 
-    The plots show the results against the block size, with one line per layout. `rest` distinguishes panels with the
-    same mode, for example `iodepth-4`.
+    The plot has one line per layout. `rest` distinguishes panels with the same mode, for example `iodepth-4`.
     """
 
     sync: str
@@ -61,7 +60,7 @@ class Panel:
 
     @property
     def name(self) -> str:
-        """Return the panel's name: `randread-sync`, or `randread-sync-iodepth-4` if another option varies."""
+        """Return the panel's name: `randread-sync`, or `randread-sync-iodepth-4` if another option also varies."""
         return "-".join((self.mode, self.sync, *self.rest))
 
     @cached_property
@@ -74,10 +73,9 @@ class Panel:
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
-    """Group the rows into panels, each row into exactly one. Panels are ordered by their first row.
+    """Assign each row to a panel, and return the panels in the order of their first rows.
 
-    A varying option is added to the panel's name, unless its value follows from the properties that the plot already
-    shows (`_shown`).
+    The name of a panel includes each varying option whose value can't be told from the properties in `_shown`.
     """
     every = tuple(rows)
     families = slugs(map(_family, every))
@@ -103,18 +101,18 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return the properties by which a plot identifies a row: family, layout, sync or async, mode and block size."""
+    """Return the properties that identify a row in a plot: family, layout, sync or async, mode and block size."""
     return _family(row), row.cell.layout_in_state, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
 def _block_size(row: ExportRow) -> str:
-    """Format the block size: `16k`, or `4k-64k` for a range."""
+    """Format the row's block size, for example as `16k`, or as `4k-64k` if it is a range."""
     sizes = dict.fromkeys(canonical_size(size).lower() for size in (row.part.block_bytes, row.part.max_block_bytes))
     return "-".join(sizes)
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the contents of all data files and scripts, keyed by path, such as `sync/randread/randread-sync.dat`."""
+    """Return the contents of all data files and scripts, keyed by path, e.g. `sync/randread/randread-sync.dat`."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -124,10 +122,10 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 
 
 def _data(panel: Panel, table: ExportTable) -> str:
-    """Return the contents of a data file, with one block per layout and `NaN` for rejected results.
+    """Return the contents of a data file, with one block per layout and `NaN` in place of rejected results.
 
-    A comment line precedes each row that was rejected, did not converge, used emulated disks, or contains a result
-    whose verdict differs from the row's.
+    A comment line precedes a row if it was rejected, did not converge, used emulated disks, or contains a result whose
+    verdict differs from the row's.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -164,7 +162,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Format the interval's bounds. A result without an interval is used for both bounds."""
+    """Format the bounds of a confidence interval. If a result has no interval, both bounds are the result itself."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low
@@ -201,7 +199,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the cache-and-log benchmark's title, plus the number of omitted points and of hollow points, if any."""
+    """Return the cache-and-log benchmark's title, followed by the number of omitted and hollow points, if any."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     not_converged = sum(map(_is_hollow, panel.rows))
@@ -212,7 +210,10 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout with valid results, plus hollow points if some of them did not converge."""
+    """Yield gnuplot code that draws a line per layout with valid results.
+
+    Results that did not converge are drawn as hollow points.
+    """
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -235,7 +236,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """Return a layout's line style. The dash pattern changes whenever the report's colours start to repeat."""
+    """Return a layout's line style, with a new dash pattern each time that the report's colours start to repeat."""
     repeats, colour = divmod(index, len(SERIES))
     dash = "" if hollow else f" dashtype {repeats + 1}"
     return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"
@@ -246,7 +247,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    """Return a name as a data field. It is quoted if it is empty or contains special characters of gnuplot."""
+    """Return a name as a field of a data file, quoted if it is empty or contains gnuplot's special characters."""
     plain = _one_line(name)
     return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
 

@@ -1,7 +1,9 @@
 """Export a run as InfluxDB line protocol, for `influx -import`, `curl --data-binary` and Telegraf.
 
-Valid results are written to the measurement `poolproof`, and rejected ones to `poolproof_rejected`. An average over
-either measurement therefore never mixes the two. Source: the InfluxDB 1.x line protocol reference.
+Valid results are written to the measurement `poolproof`, and rejected ones to `poolproof_rejected`, so that no average
+can mix the two.
+
+Source: the InfluxDB 1.x line protocol reference.
 """
 
 import re
@@ -19,12 +21,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def influx_text(table: ExportTable) -> str:
-    """Return the lines of all cells, each stamped with the start of its cell's last trial in nanoseconds since 1970."""
+    """Return the lines for all cells.
+
+    Each line's timestamp is the start of the cell's last trial, in nanoseconds since 1970.
+    """
     return "".join(f"{line}\n" for row in table.rows for line in _lines(row, table))
 
 
 def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
-    """Yield one line for the cell's valid results and one for its rejected results, if it has any."""
+    """Yield a line with the cell's valid results and a line with its rejected results, if it has any."""
     for name, intervals, is_own in (
         (MEASUREMENT, row.figures, row.counts),
         (REJECTED_MEASUREMENT, row.rejected, not row.counts),
@@ -50,13 +55,19 @@ def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
 
 
 def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str]:
-    """Return a field that lists the percentiles with too few events among these results, if there are any."""
+    """Return a field that lists those of these results that are percentiles with too few events.
+
+    Without such percentiles, the mapping is empty.
+    """
     columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
     return {"too_few": _string(" ".join(columns))} if columns else {}
 
 
 def _other_verdicts(row: ExportRow, intervals: Mapping[str, Interval], verdict: str) -> dict[str, str]:
-    """Return a field that lists every verdict of these results that differs from `verdict`. Empty if there are none."""
+    """Return a field that lists the results whose verdict differs from `verdict`.
+
+    If all verdicts are the same, the mapping is empty.
+    """
     found = {name: row.other_verdicts.get(name, row.own.verdict) for name in intervals}
     others = [f"{name}={each}" for name, each in found.items() if each != verdict]
     return {"other_verdicts": _string(" ".join(others))} if others else {}
@@ -77,8 +88,8 @@ def _facts(row: ExportRow) -> dict[str, str]:
 def _tag(text: str) -> str:
     """Escape a tag key or value.
 
-    Line breaks are replaced, because tags cannot contain them. Backslashes are replaced too, because a trailing
-    backslash would escape the next character.
+    Line breaks are replaced with spaces, because tags cannot contain them. Backslashes are replaced with slashes,
+    because a trailing backslash would escape the next character.
     """
     plain = re.sub(r"[\x00-\x1f]+", " ", text).replace("\\", "/")
     return re.sub(r"([,= ])", r"\\\1", plain)

@@ -1,4 +1,4 @@
-"""Export a run as Markdown for forums: a results table with verdict symbols, and footnotes that give the reasons."""
+"""Export a run as Markdown for forums: a table of results with verdict symbols, and footnotes with the reasons."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,9 +26,9 @@ _MOST_NAMED = 4
 
 
 def markdown_text(table: ExportTable) -> str:
-    """Return the complete Markdown document. GitHub and most forums can render its table.
+    """Return the complete Markdown document, whose table GitHub and most forums can render.
 
-    Workloads are rows and layouts are columns, or vice versa if there are more layouts than workloads.
+    Workloads are rows and layouts are columns, or the other way round if there are more layouts than workloads.
     """
     notes = _Notes()
     body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial has finished yet."
@@ -48,14 +48,14 @@ def markdown_text(table: ExportTable) -> str:
 
 
 class _Notes:
-    """Collects footnotes. Cells with the same verdict and reason share a footnote."""
+    """Collects the footnotes. Cells with the same verdict for the same reason share one footnote."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._rows: dict[int, list[ExportRow]] = {}
 
     def mark(self, row: ExportRow) -> str:
-        """Return the footnote number to print after a result, or an empty string if the result needs no footnote."""
+        """Return the footnote number to print after the cell's result, or an empty string if it needs no footnote."""
         if not row.reasons:
             return ""
         first = row.reasons[0]
@@ -64,7 +64,7 @@ class _Notes:
         return str(number).translate(_DIGITS)
 
     def lines(self) -> Iterator[str]:
-        """Yield one paragraph per footnote, with the message for the first cell that refers to it."""
+        """Yield one paragraph per footnote, with the message from the first cell that refers to it."""
         for number, rows in self._rows.items():
             first = rows[0].reasons[0]
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
@@ -93,9 +93,9 @@ def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
 
 
 def _cell(row: ExportRow | None, notes: _Notes) -> str:
-    """Return the contents of a table cell: `968 IOPS ±17% ✓ 67% of limit`.
+    """Format a cell of the table, for example `968 IOPS ±17% ✓ 67% of limit`.
 
-    A result that did not converge is shown as `about 968 IOPS ✓`. A rejected result is parenthesised and struck
+    A result that did not converge is shown as `about 968 IOPS ✓`. A rejected result is shown in parentheses and struck
     through: `~~(24.0 GB/s)~~ ✗¹`.
     """
     if row is None:
@@ -121,7 +121,7 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
 
 
 def _not_converged(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence listing the results that did not converge, grouped by reason. Empty if all converged."""
+    """Return a sentence listing the results that did not converge, grouped by reason, or an empty string."""
     named: dict[str, list[str]] = {}
     for row in rows:
         if row.settled is False and row.figure is not None:
@@ -134,7 +134,10 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence about percentiles with too few events and the number they need. Empty if there are none."""
+    """Return a sentence listing the percentiles with too few events and the number of events that each needs.
+
+    If there are none, return an empty string.
+    """
     found = [(_place(row), row) for row in rows if row.counts]
     few = [f"{place} ({_text(each.sentence)})" for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:
@@ -144,7 +147,7 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
 
 
 def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
-    """Yield remarks about trials that have no usable value, and about trials that agree to the last digit."""
+    """Yield remarks about trials without a usable value, and about trials whose values agree to the last digit."""
     places: dict[str, list[str]] = {}
     for row in rows:
         for remark in row.remarks:
@@ -153,7 +156,7 @@ def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
 
 
 def _legend(table: ExportTable) -> str:
-    """Return a legend for the symbols used in the table, including `±` and `of limit`."""
+    """Return a legend that explains the symbols in the table, including `±` and `of limit`."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
@@ -172,7 +175,7 @@ def _made(table: ExportTable) -> str:
 
 
 def _code(name: str) -> str:
-    """Return a name as inline code. Pipes are escaped, because even in code they would end the table cell."""
+    """Return a name as inline code. Pipes are escaped, because a pipe would end the table cell even inside code."""
     plain = " ".join(name.split()).replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
     fence = "`" * (longest + 1)

@@ -1,7 +1,9 @@
 """Export a run as OpenMetrics text for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
 
-Every metric is a gauge, so that parsers of the older Prometheus text format can read the output too. Rejected results
-have separate metric families. Sources: OpenMetrics 1.0.0 and, for label names, Prometheus's data model.
+Every metric is a gauge, so that parsers of the older Prometheus text format can also read it. Rejected results are in
+separate metric families.
+
+Sources: OpenMetrics 1.0.0 and, for label names, Prometheus's data model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,12 +28,12 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
 
 
 def openmetrics_text(table: ExportTable) -> str:
-    """Return the full metrics page. Each sample is stamped with the start time of its cell's last trial."""
+    """Return the complete file. Each sample's timestamp is the start of its cell's last trial."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 
 def _exposition(table: ExportTable) -> Iterator[str]:
-    confidence = f", {_PLAIN}"  # the requested confidence applies only to the metrics that workloads are compared by
+    confidence = f", {_PLAIN}"  # for all metrics except those by which workloads are compared
     if table.confidence != _PLAIN:
         confidence += f", or {table.confidence} for the metric that the workload is compared by"
     generators = " and ".join(sorted({row.cell.generator for row in table.rows}))
@@ -60,7 +62,7 @@ def _exposition(table: ExportTable) -> Iterator[str]:
 
 
 def _family(table: ExportTable, name: str, unit: str, meaning: str, samples: Iterable[_Sample]) -> Iterator[str]:
-    """Yield a metric family's lines, or nothing if the family has no samples."""
+    """Yield the lines of a metric family. Yield nothing if the family has no samples."""
     name = f"poolproof_{name}{'_' if unit else ''}{unit}"
     lines = [f"{name}{_sample_text(table, *sample)}" for sample in samples]
     if lines:
@@ -85,7 +87,10 @@ def _samples(
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:
-    """Return a metric's labels. Sync percentiles, and percentiles of reads and writes combined, have no `direction`."""
+    """Return a metric's labels.
+
+    Percentiles of syncs, and of reads and writes combined, have no `direction`.
+    """
     direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
     return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 
@@ -93,8 +98,8 @@ def _labels(metric: Metric) -> Mapping[str, str]:
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
     """Return a sample's labels, value and timestamp.
 
-    The label `settled` is omitted without `until`, and `emulated` without emulated disks. To Prometheus, an omitted
-    label is the same as an empty one.
+    The label `settled` is omitted if the run did not use `until`, and `emulated` if no disks were emulated. Prometheus
+    treats a missing label like an empty one.
     """
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
     emulated = {"emulated": " ".join(row.cell.emulated)} if row.cell.emulated else {}

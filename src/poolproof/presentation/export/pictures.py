@@ -38,7 +38,7 @@ _PADDING = 14
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart to export, and its file's path without the extension: `async/randread/randread-async-iops`."""
+    """A chart to export, and its file's path without extension, for example `async/randread/randread-async-iops`."""
 
     place: PurePosixPath
     chart: Any
@@ -46,9 +46,9 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield each metric's pictures, then the pictures of all other charts with `in_pictures` set.
+    """Yield the pictures of every metric, then those of all other charts with `in_pictures` set.
 
-    Long names are shortened in paths. A number is appended to any path that is already taken.
+    Long names are shortened in the paths. If a path is already taken, a number is appended.
     """
     places: Counter[PurePosixPath] = Counter()
     for picture in _all_pictures(run, scale):
@@ -72,7 +72,10 @@ def _all_pictures(run: LoadedRun, scale: Scale) -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
-    """Render the picture and return the contents of its file. `kind`: `png` or `svg`."""
+    """Render a picture and return the contents of its file.
+
+    `kind`: `png` or `svg`.
+    """
     import vl_convert
 
     specification = visible_texts(look.dressed(picture.chart))  # XML does not allow control characters
@@ -90,7 +93,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield one picture per combination of `panel` and `rest`, or one per workload if the chart has no panels."""
+    """Yield one picture for each combination of `panel` and `rest`, or for each workload if the chart has no panels."""
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
@@ -111,7 +114,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield one picture per workload if the rows have a `workload` column, otherwise a single picture."""
+    """Yield one picture for each workload if the rows have a `workload` column, otherwise a single picture."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:
@@ -142,7 +145,7 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
 
 
 def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], intervals: str) -> dict[str, object]:
-    """Return a title that fully explains the picture, because pictures are often shared without the report."""
+    """Return a title that explains the picture on its own, because pictures are often shared without the report."""
     rejected = sum(not result["counts"] for result in results)
     not_converged = sum(result["unsettled"] and result["counts"] for result in results)
     few = sum(result["few"] and result["counts"] and not result["unsettled"] for result in results)

@@ -30,7 +30,7 @@ _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 class ExportRow:
     """A cell as a row.
 
-    `settings`: the values that the layout and workload matrices chose for the cell, keyed by column.
+    `settings`: the values that the layout and workload matrices chose for the cell, keyed by column name.
     `options`: the options of the workload's first job.
     `limit`: the best result that the layout's disks allow, or None if unknown.
     """
@@ -42,22 +42,22 @@ class ExportRow:
 
     @cached_property
     def figures(self) -> Mapping[str, Interval]:
-        """Return each valid result's mean and interval, keyed by column."""
+        """Return the mean and confidence interval of each valid result, keyed by column name."""
         return self._intervals(counting=True)
 
     @cached_property
     def rejected(self) -> Mapping[str, Interval]:
-        """Return each rejected (refuted or failed) result's mean and interval, keyed by column."""
+        """Return the mean and confidence interval of each rejected (refuted or failed) result, keyed by column name."""
         return self._intervals(counting=False)
 
     @cached_property
     def own(self) -> CellResult:
-        """Return the result and verdict for the metric used to compare the workload."""
+        """Return the cell's result for the metric by which its workload is compared."""
         return self.cell.result()
 
     @cached_property
     def other_verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdicts that differ from the verdict on the workload's metric, keyed by column."""
+        """Return each verdict that differs from the verdict on the workload's own metric, keyed by column name."""
         others = (
             (metric_of(metric).column, each.verdict) for each in self.cell.other_verdicts for metric in each.metrics
         )
@@ -65,41 +65,47 @@ class ExportRow:
 
     @property
     def counts(self) -> bool:
-        """True if the result for the workload's metric is valid, that is, neither refuted nor failed."""
+        """True if the result for the workload's own metric is valid: neither refuted nor failed."""
         return self.own.counts
 
     @property
     def figure(self) -> Interval | None:
-        """Return the result for the workload's metric, even if rejected, or None if there is no result."""
+        """Return the result for the workload's own metric, even if it was rejected. None if it was not measured."""
         column = metric_of(self.cell.metric).column
         return self.figures.get(column) or self.rejected.get(column)
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a fraction of its limit, or None if it was rejected or has no limit."""
+        """Return the result as a fraction of its limit. None if the result was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
-        """Return the findings that determined the verdict, strongest first."""
+        """Return the findings that led to the verdict, most serious first."""
         return self.cell.reasons()
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return remarks about trials that lack the workload's metric, and about trials that agree to the last digit.
+        """Return remarks about trials without a usable value, and about trials whose values agree to the last digit.
 
-        The tuple is empty for rejected results and for percentiles with too few events.
+        Rejected results and percentiles with too few events have no remarks.
         """
         return self.cell.remarks() if self.cell.usability().can_be_ranked else ()
 
     @property
     def settled(self) -> bool | None:
-        """True if the result for the workload's metric is as precise as `until` requires, or None without `until`."""
+        """True if the result for the workload's own metric is as precise as `until` requires.
+
+        None if `until` is not set.
+        """
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return the reasons why the result is less precise than `until` requires, or an empty tuple if it is not."""
+        """Return the reasons why the result is less precise than `until` requires.
+
+        If it is precise enough, or if `until` is not set, the tuple is empty.
+        """
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -109,7 +115,7 @@ class ExportRow:
 
     @property
     def measured_at(self) -> str:
-        """Return the last trial's start time in ISO 8601, or an empty string if unknown."""
+        """Return the start time of the last trial in ISO 8601 format, or an empty string if unknown."""
         return max(self.cell.trials, key=lambda trial: trial.begun_s).begun_at
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
@@ -123,7 +129,10 @@ class ExportRow:
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A run as rows. `settings`: the matrix columns that occur in at least one row, in the campaign's order."""
+    """A run as rows.
+
+    `settings`: the names of the matrix columns that have a value in at least one row, in the campaign's order.
+    """
 
     path: Path
     record: RunRecord
@@ -138,7 +147,7 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence level of the metrics used to compare workloads, for example `99 %`.
+        """Return the confidence level of the metrics by which workloads are compared, for example `99 %`.
 
         All other metrics use a confidence level of 95 %.
         """
@@ -146,22 +155,22 @@ class ExportTable:
 
     @property
     def is_settling(self) -> bool:
-        """True if the run used `until`: trials were repeated until the result was precise enough."""
+        """True if the run used `until`, which repeats trials until the result is precise enough."""
         return any(row.settled is not None for row in self.rows)
 
     @property
     def has_limits(self) -> bool:
-        """True if any cell has a limit. Limits are known only if the run measured disks individually."""
+        """True if any cell has a limit, which is known only if the run measured disks individually."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and matrix settings that identify a row, and its state if it is not `healthy`."""
+        """Return the names and matrix settings that identify a row, and the layout's state unless it is `healthy`."""
         names = {"run": self.run, "campaign": self.campaign.name}
         state = {} if row.cell.state == HEALTHY else {"state": row.cell.state}
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings, **state}
 
     def measured_at(self, row: ExportRow) -> datetime | None:
-        """Return the start time of the row's last trial or, if unknown, of the run.
+        """Return the start time of the row's last trial, or of the run if the trial's is unknown.
 
         Return None if the recorded time is not a valid date.
         """
@@ -177,9 +186,9 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Return a cell's row.
+    """Return the row for a cell.
 
-    The matrix settings come from the campaign. If the campaign doesn't contain the layout or the workload, they are
+    The matrix settings come from the campaign. If the campaign doesn't contain the layout or workload, the settings are
     parsed from its name.
     """
     workload = run.workload(cell.workload)
@@ -196,14 +205,14 @@ def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
 
 
 def _in_name(name: str) -> Iterable[tuple[str, str]]:
-    """Parse the options that a matrix chose from a name such as `grid[rw=read,bs=4k]`."""
+    """Parse the option values that a matrix chose from a name such as `grid[rw=read,bs=4k]`."""
     match = _MATRIX.fullmatch(name)
     parts = [part.partition("=") for part in match[1].split(",")] if match else []
     return tuple((key if equals else "", value if equals else key) for key, equals, value in parts)
 
 
 def plain_name(text: str) -> str:
-    """Convert a string to a valid name for a column, label or tag.
+    """Convert a string to a valid column, label or tag name.
 
     All characters except ASCII letters, digits and `_` are replaced with `_`.
     """
@@ -211,7 +220,7 @@ def plain_name(text: str) -> str:
 
 
 def sync_of(part: LoadPart) -> str:
-    """Return `sync` if each write waits for the disk, otherwise `async`."""
+    """Return `sync` if each write waits until the data is on the disk, otherwise `async`."""
     return "sync" if part.commits_each_write else "async"
 
 

@@ -32,10 +32,10 @@ _ENDINGS = {
 
 
 def default_place(name: str, table: ExportTable) -> Path:
-    """Return an export's default path: the run's name plus the format's extension, in the current directory.
+    """Return an export's default path in the current directory: the run's name plus the format's extension.
 
     Raises:
-        UsageError: the path already exists, even if only as a broken link.
+        UsageError: the path already exists, even if it is only a broken symbolic link.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if os.path.lexists(path):
@@ -55,12 +55,12 @@ def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, byte
 def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, private_as: Path) -> list[str]:
     """Write the files and return their paths.
 
-    `named`: the file or folder named by the user, or None if the files go to their default place in the current
-    directory.
-    `private_as`: a file whose permissions a new file must not exceed.
+    The folders may come from a stranger, together with the run. Therefore, no symbolic link below `named` or below the
+    current directory is followed, and an existing symbolic link is replaced by the file.
 
-    The folders may have come from a stranger, together with the run. No link below `named` or the current directory is
-    therefore followed, and a file that is a link is replaced.
+    `named`: the file or folder that the user named, or None if the files go to the current directory under their
+    default names.
+    `private_as`: an existing file. New files don't get wider permissions than this one.
 
     Raises:
         UsageError: a file cannot be written.
@@ -82,6 +82,6 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
 
 
 def _is_stream(path: Path) -> bool:
-    """True if the path names a device, a FIFO, or an open file of this process, such as /dev/stdout."""
+    """True if the path is a device, a FIFO, or an open file of this process, such as /dev/stdout."""
     is_open_file = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return is_open_file or path.is_fifo() or path.is_char_device()

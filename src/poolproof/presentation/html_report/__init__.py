@@ -1,1 +1,1 @@
-"""The HTML report of a run: a single self-contained file that includes its data, scripts and styles."""
+"""The HTML report of a run: a single file that contains its own data, scripts and styles."""

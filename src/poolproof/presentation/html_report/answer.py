@@ -1,4 +1,4 @@
-"""The report's headline: the best layout, how certain the answer is, and what was excluded."""
+"""The report's headline: the best layout, how certain that answer is, and what was excluded."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,8 +32,8 @@ class Headline:
     """The answer to the campaign's question.
 
     `sentence`: the answer itself.
-    `rest`: further sentences, for example about the runner-up, the excluded layouts and the cost of the trials.
-    `workloads`: pairs of a workload and its answer, if the campaign has no goal.
+    `rest`: further sentences, for example about the runner-up, the excluded layouts and the duration of the trials.
+    `workloads`: pairs of a workload and its answer, for a campaign without a goal.
     `tone`: `known` if the question is answered, `open` if it is undecided, or `nothing` if no conclusion is possible.
     """
 
@@ -44,7 +44,7 @@ class Headline:
 
 
 def answer(run: LoadedRun) -> Headline:
-    """Answer the campaign's question, as far as the finished trials allow."""
+    """Answer the campaign's question as far as the finished trials allow."""
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
@@ -99,7 +99,7 @@ def _answer(run: LoadedRun) -> Headline:
 
 
 def _nothing_valid(run: LoadedRun) -> Headline:
-    """Return the headline for a run with no valid result: the most frequent cause and its fix."""
+    """Return the headline for a run without any valid result: the most frequent cause and how to fix it."""
     decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
@@ -123,7 +123,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline for a campaign with no goal, which gives a separate answer for each workload."""
+    """Return the headline for a campaign without a goal, which answers the question for each workload separately."""
     found = together({each.name: _ranked(run, Goal({each.name: 1.0})) for each in run.campaign.workloads})
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
@@ -144,7 +144,7 @@ def _by_workload(run: LoadedRun) -> Headline:
 
 
 def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Yield a note if any ranking includes layouts that were converted in place from one to another."""
+    """Yield a note if a ranking includes layouts that were converted into one another in place."""
     names = dict.fromkeys(name for ranking in rankings for name in ranking.in_place)
     if names:
         yield in_place_text(_listed(list(names)))
@@ -160,7 +160,10 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return the number of layouts compared if others have too few events, otherwise an empty string."""
+    """Return a phrase with the number of layouts compared, if others were excluded for having too few events.
+
+    Otherwise, return an empty string.
+    """
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -168,7 +171,7 @@ def _among(ranking: Ranking) -> str:
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
-    """Return the headline for a run in which no layout has a valid result for all of the goal's workloads."""
+    """Return the headline for a run in which no layout has valid results for all workloads of the goal."""
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
@@ -191,7 +194,7 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
         return f"For {goal}, {name} is the only layout with {usable}{result}."
     if len(ranking.best) == 1:
         second = ranking.ranked[1]
-        if only is None and second.to_leader is not None:  # a mix has no result of its own
+        if only is None and second.to_leader is not None:  # a mix has no single result to show
             result = f"; {second.entry.layout} is next: {speed_text(second.to_leader.interval)}"
         return f"For {goal}, {name} is best{_among(ranking)}{result}."
     names = _listed([each.entry.layout for each in ranking.best])
@@ -213,13 +216,13 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Format the cell's result as in the rest of the report, where the ranking uses means of logarithms instead."""
+    """Format the cell's mean as the rest of the report does. The ranking uses the mean of the logarithms instead."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return the reason, in parentheses, why the tied layouts can't be tested. Empty if they can be tested."""
+    """Return, in parentheses, the reason why the tied layouts cannot be tested, or an empty string if they can."""
     imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
@@ -228,7 +231,7 @@ def _why_no_interval(ranking: Ranking) -> str:
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about the next-best layout, unless the headline already names it."""
+    """Yield a sentence about the next-best layout, unless the headline already mentions it."""
     if len(ranking.best) == 1 and ranking.goal.only is None:
         return
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
@@ -238,7 +241,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence predicting the difference between the two best layouts if the run were repeated."""
+    """Yield a sentence that predicts how much the two best layouts would differ if the run were repeated."""
     for each in ranking.ranked[1:2]:
         if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
@@ -247,7 +250,7 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about the answer's scope: the machine, builds and days to which it applies."""
+    """Yield sentences about the scope of the answer: the machine, the builds and the days for which it holds."""
     if run.record.imported or not run.trials:
         return
     if text := resumes_text(run.record, run.trials):
@@ -271,7 +274,7 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence naming the best layout that survives more disk failures, and the speed that this costs."""
+    """Yield a sentence about the best layout that survives more disk failures, and the speed that this costs."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             speed = speed_text(each.to_leader.interval)
@@ -279,7 +282,10 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield a sentence that lists the layouts left out and the reasons. For large mixes, count the unusable results."""
+    """Yield a sentence listing the excluded layouts and the reasons.
+
+    For a large mix, the unusable results are only counted.
+    """
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -299,14 +305,14 @@ def _emulated(run: LoadedRun) -> Iterator[str]:
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:
-    """Yield sentences about the layouts that adaptive sampling eliminated, and the risk of eliminating the best one."""
+    """Yield sentences about layouts that adaptive sampling eliminated, and the risk that the best one is among them."""
     found = elimination_of(run.trials, run.campaign)
     if found is not None and found.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))
 
 
 def _builds(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about the number of builds behind each result, and sentences about failed builds."""
+    """Yield a sentence about the number of builds per result, and sentences about failed builds."""
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
         builds = format_number_of(most, "build")
@@ -337,9 +343,9 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about the load's total running time.
+    """Yield a sentence about the total running time of the load.
 
-    With `until`, the time is compared with that of a fixed schedule.
+    With `until`, compare it with that of a fixed schedule.
     """
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)

@@ -1,4 +1,4 @@
-"""Build HTML pages from this package's templates, scripts and styles, JSON data, and Vega."""
+"""Build HTML pages from templates, scripts and styles in this package, JSON data, and Vega."""
 
 import base64
 import contextlib
@@ -28,13 +28,13 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def rendered(
     template: str, scripts: Sequence[str], values: Mapping[str, Any], data: Mapping[str, Any], *, draws: bool
 ) -> str:
-    """Render a template to a page.
+    """Render a template as an HTML page.
 
-    Strings from the run are HTML-escaped, and their control characters are made visible. A name used by the template
-    but missing from `values` raises an error.
+    Strings from the run are HTML-escaped, and their control characters are shown as escapes. If the template uses a
+    name that is missing from `values`, an error is raised.
 
     `data`: an object for the page's scripts, embedded as JSON.
-    `draws`: whether the page has charts. Vega is included only if it does.
+    `draws`: whether the page has charts and therefore needs Vega.
     """
     environment = Environment(
         loader=FunctionLoader(asset),
@@ -57,10 +57,13 @@ def rendered(
 
 
 def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = None) -> None:
-    """Write a page to `out`. If the file is new, its permissions don't exceed those of the file `no_wider_than`.
+    """Write an HTML page to `out`.
+
+    `hint`: how to choose another file, for the error message.
+    `no_wider_than`: an existing file. If `out` is new, its permissions are not wider than those of this file.
 
     Raises:
-        RunError: the file cannot be written. `hint` says how to choose another file.
+        RunError: the page cannot be written.
     """
     try:
         write_output(out, text.encode(errors="replace"), no_wider_than=no_wider_than)
@@ -69,21 +72,21 @@ def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = 
 
 
 def asset(name: str) -> str:
-    """Return the contents of this package's template, script or style sheet with the given name."""
+    """Return the contents of the template, script or style sheet with the given name."""
     return (files("poolproof.presentation.html_report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def script_json(value: Any) -> str:
-    """Return compact JSON that is safe inside a script element, because no string in it can close the element.
+    """Return compact JSON that can be embedded in a script element, because no string in it can close the element.
 
-    Control characters in strings are made visible.
+    Control characters in strings are shown as escapes.
     """
     texts = visible_texts(value)
     return json.dumps(texts, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
 
 
 def _visible(value: Any) -> Any:
-    """Make control characters in a template value visible. Our own HTML and scripts remain unchanged."""
+    """Show control characters in a template value as escapes. poolproof's own HTML and scripts stay unchanged."""
     return value if hasattr(value, "__html__") else visible(str(value))
 
 
@@ -93,10 +96,10 @@ def _source(script: str) -> str:
 
 
 def vega_script() -> str:
-    """Return JavaScript (about 900 kB) that defines `vegaEmbed` and is safe inside a script element.
+    """Return about 900 kB of JavaScript that defines `vegaEmbed` and can be embedded in a script element.
 
     vl-convert includes Vega, Vega-Lite and Vega-Embed, but needs several seconds to bundle them. The bundle is
-    therefore cached per user, and a digest in its file name reveals damaged copies.
+    therefore cached for each user. The cached file's name contains a digest, which reveals a damaged file.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "page"
@@ -107,7 +110,7 @@ def vega_script() -> str:
             if path.stem.endswith(_digest(text)):
                 return text
     text = _bundled()
-    with contextlib.suppress(OSError):  # without a cache, the next page only takes longer
+    with contextlib.suppress(OSError):  # if caching fails, the next page just takes longer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_output(folder / f"{name}-{_digest(text)}.js", text.encode(), lasting=False)
     return text

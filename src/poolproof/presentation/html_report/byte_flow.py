@@ -1,9 +1,9 @@
 """A cell's byte accounting as a flow from fio to each disk, with the reasons for lost and extra bytes.
 
-If fio writes F bytes and the layout's expected write amplification is P, the disks should write F × P bytes in total. D
-is the number of bytes they have actually written once everything is flushed. If D is too small, F − D / P bytes never
-reached a disk. If D is too large, D − F × P bytes are extra. Reads are treated in the same way, with P = 1. This makes
-the widths at every stage of the drawing add up.
+Suppose that fio writes F bytes, the layout's expected write amplification is P, and the disks have written D bytes in
+total after the final flush. The expected value of D is F × P. If D is smaller, F − D / P bytes are shown as lost. If D
+is larger, D − F × P bytes are shown as extra. Reads are treated in the same way, with P = 1. The widths in the drawing
+therefore add up at every stage.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,8 @@ class FlowLeaf(NamedTuple):
     """A disk in the flow.
 
     `late_bytes`: the bytes written after fio had ended.
-    `below`: a description of the bytes moved by the underlying disk, or an empty string if there is none.
+    `below`: a sentence about the bytes moved by the disk under a loop file, or an empty string if the disk is not a
+    loop file.
     """
 
     device: str
@@ -36,12 +37,12 @@ class FlowLeaf(NamedTuple):
 
 @dataclass(frozen=True)
 class ByteFlow:
-    """A cell's flow of reads or of writes.
+    """A cell's flow of either reads or writes.
 
-    `fio_bytes` is the sum of `lost_bytes` and `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`.
+    `fio_bytes` is `lost_bytes` + `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`.
 
-    `lost`, `extra` and `late` describe the lost, extra and late bytes, without a full stop at the end. Each is empty if
-    there are (almost) no such bytes.
+    `lost`, `extra` and `late` describe the lost, extra and late bytes, without a full stop. Each is empty if there are
+    (almost) no such bytes.
     """
 
     direction: Direction
@@ -59,7 +60,10 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """Return the cell's read and write flows, summed over all trials that did not fail. Empty without counted bytes."""
+    """Return the cell's read flow and write flow, summed over all trials that did not fail.
+
+    A flow is omitted if fio moved no bytes in that direction, or if the bytes were not counted.
+    """
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
     found = (_flow(trials, direction, rules, cell.generator) for direction in ("read", "write"))
@@ -110,9 +114,9 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return a disk's total reads or writes in all trials.
+    """Return a disk's reads or writes, summed over all trials.
 
-    For a loop file, `below` can reveal a cache that the file's own counters don't show.
+    For a loop file, `below` can reveal caching that the file's own counters don't show.
     """
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
@@ -126,7 +130,7 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return the reason why bytes were lost, based on the strongest finding that explains the loss.
+    """Return the reason for lost bytes according to the strongest finding that explains the loss.
 
     If no finding explains it, return `otherwise`.
     """
@@ -147,7 +151,7 @@ def _copies(factor: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Format a ratio as the start of a comparison: `5.1 % of` or `20.4 times`."""
+    """Format a ratio as the beginning of a comparison, such as `5.1 % of` or `20.4 times`."""
     if share >= 2:
         return f"{share:.3g} times"
     value = 100 * share

@@ -30,21 +30,24 @@ from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
-"""The maximum total number of values in all trial charts. This many values add about 1 MB to the page."""
+"""The maximum number of values in all trial charts together. This many values add about 1 MB to the page."""
 _OVER = 1.3
-"""The tolerance for charts with more values than they declared. Above `_ROOM` × `_OVER`, trials are omitted."""
+"""The tolerance for charts that contain more values than they declared.
+
+Trials are omitted if the total exceeds `_ROOM` × `_OVER`.
+"""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return the distinct metrics measured, starting with those used to compare workloads."""
+    """Return the metrics that were measured, starting with those by which workloads are compared."""
     own = {cell.metric for cell in cells}
     return tuple(sorted(distinct_metrics(cells), key=lambda metric: metric not in own))
 
 
 def columns(run: LoadedRun) -> list[dict[str, Any]]:
-    """Return the map's columns: the workloads, grouped by panel and sorted by axis position."""
+    """Return the columns of the results map: the workloads, grouped by panel and sorted by axis position."""
     workloads = run.campaign.workloads
     placed = places(workloads)
     order = panels(placed.values())
@@ -66,13 +69,13 @@ def cell_rows(
 ) -> list[dict[str, Any]]:
     """Return one object per cell with its position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. The
-    following keys are omitted if empty, which keeps the pages of large runs small:
+    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. To keep
+    the pages of large runs small, the following keys are omitted if empty:
 
     - `levels`: the bytes moved by each layer, as returned by `_levels`
     - `o`: the other metrics with a different verdict, that verdict, and the numbers of its findings
-    - `u`: the name of each reason why the result did not converge, and a sentence explaining it
-    - `r`: remarks about the trials, for example that some have no usable value or that they agree to the last digit
+    - `u`: for each reason why the result did not converge, its name and a sentence that explains it
+    - `r`: remarks about the trials, for example that some have no usable value
     - `e`: a sentence about the missing events, if the result is a percentile with too few of them
     """
     layouts = {layout: number for number, layout in enumerate(run.layouts_in_states)}
@@ -119,7 +122,7 @@ def did_not_converge(cell: Cell) -> bool:
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:
-    """Yield the findings on the workload's metric, then those on other metrics with a different verdict."""
+    """Yield the findings on the workload's own metric, then those on metrics with a different verdict."""
     yield from cell.findings_on()
     for other in cell.other_verdicts:
         yield from other.reasons
@@ -131,7 +134,7 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows as columns. Repetitive columns are stored as their distinct values and a list of indexes."""
+    """Return the rows as columns. A column with many repeated values is stored as distinct values and indexes."""
     return [_column(values) for values in zip(*rows, strict=True)]
 
 
@@ -153,17 +156,17 @@ def _flow(flow: ByteFlow) -> dict[str, Any]:
 
 
 class _SavedLevels(msgspec.Struct):
-    """The part of evidence.json that the report needs."""
+    """The only part of evidence.json that the report needs."""
 
     levels: tuple[Level, ...] = ()
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes moved by each layer between fio and the disks, in the first trial that counted them.
+    """Return the bytes moved by each layer between fio and the disks, from the first trial that counted them.
 
-    Return the trial's number and a list of layers, each a list of its kind, name, bytes read and bytes written. The
-    bytes written include the drain, if the layer was still being counted at that point. If no trial counted any layers,
-    return an empty list.
+    The result consists of the trial's number and a list of layers, each with its kind, name, bytes read and bytes
+    written. The bytes written include the drain if it was counted. If no trial counted the layers' bytes, the result is
+    an empty list.
     """
     for trial in cell.trials:
         try:
@@ -188,8 +191,8 @@ def _written(level: Level) -> int:
 class Tile:
     """A cell in the results map.
 
-    `share`: the cell's result as a fraction of the workload's best result. It is None if the cell has no valid result.
-    It is also None if the result did not converge but is at least as good as the best one that did.
+    `share`: the cell's result as a fraction of the workload's best result. It is None without a valid result, and also
+    if the result did not converge but is as good as the best one that did.
     `depth`: the distance from the best result in powers of ten, limited to `look.HEAT_DECADES`.
     `ink`: the colour of the verdict symbol.
     """
@@ -202,8 +205,9 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return one tile per cell.
 
-    A workload's cells are compared with its best result that converged, and no result that did not converge is coloured
-    as the best. If none converged, as in a grid of short trials, they are compared with the best of all results.
+    Each cell is compared with the workload's best result that converged, so that no result that did not converge is
+    coloured as the best. If none converged, as in a grid of short trials, each cell is compared with the best of all
+    results.
     """
     settled = _best(cell for cell in cells if not cell.did_not_converge)
     best = _best(cells) | settled
@@ -211,7 +215,7 @@ def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
 
 
 def heat_colour(depth: float) -> str:
-    """Return the colour for a tile's depth, by linear interpolation in RGB between the colours of `look.HEAT`."""
+    """Return the colour for a tile's `depth`, interpolated linearly in RGB between the colours of `look.HEAT`."""
     place = min(max(depth / look.HEAT_DECADES, 0.0), 1.0) * (len(look.HEAT) - 1)
     lower = min(int(place), len(look.HEAT) - 2)
     ends = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in look.HEAT[lower : lower + 2]]
@@ -220,7 +224,7 @@ def heat_colour(depth: float) -> str:
 
 
 def ink_on(colour: str) -> str:
-    """Return white or near-black, whichever is easier to read on the colour (WCAG 2.2, relative luminance)."""
+    """Return white or near-black, whichever is easier to read on the given colour (WCAG 2.2, relative luminance)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -228,7 +232,7 @@ def ink_on(colour: str) -> str:
 
 
 def _best(cells: Iterable[Cell]) -> dict[str, float]:
-    """Return each workload's best valid result as a speed, keyed by workload."""
+    """Return each workload's best valid result, keyed by workload. Metrics where lower is better are inverted."""
     best: dict[str, float] = {}
     for cell in cells:
         if speed := _speed(cell):
@@ -246,7 +250,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the cell's result, inverted if lower is better, or None if it can't be ranked or is 0."""
+    """Return the cell's result, or its inverse if lower is better. None if the result can't be ranked or is 0."""
     if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
@@ -255,9 +259,10 @@ def _speed(cell: Cell) -> float | None:
 def shown_trials(
     run: LoadedRun, cells: Sequence[Cell]
 ) -> tuple[Mapping[CellKey, Sequence[Mapping[str, Any]]], list[str]]:
-    """Return the trial charts, keyed by cell, and remarks about trials that the page does not show.
+    """Return the charts of trials, keyed by cell, and remarks about trials that the page omits.
 
-    The number of trials and points is limited by the page's size. Trials of cells that are not sound have priority.
+    To limit the page's size, only some of the trials and points may be shown. Trials of cells with the most serious
+    verdicts come first.
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
@@ -289,14 +294,14 @@ def shown_trials(
 
 
 def _values_per_point(disks: int) -> int:
-    """Return the number of values in a trial's charts for each point in time, including the time itself."""
+    """Return the number of values per point in time in all charts of a trial, including the time itself."""
     return 1 + sum(chart.values + chart.values_per_disk * disks for chart in charts_of(TrialChart))
 
 
 def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
-    """Return the trial closest to the median among those with samples, or the median if none has samples.
+    """Return the trial closest to the median among those with samples, or the median if no trial has samples.
 
-    The list is empty if no trial counted its disks.
+    The list is empty if no trial has byte accounting.
     """
     measured = [trial for trial in median_first(cell) if trial.leaves]
     with_samples = (trial for trial in measured if has_samples(run.path, trial))
@@ -304,9 +309,9 @@ def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
 
 
 def _charts(data: TrialData) -> tuple[dict[str, Any], int]:
-    """Return a trial's charts and the number of values in them.
+    """Return a trial's charts and the total number of their values.
 
-    Lines whose positions equal the trial's `times` have None as `at`.
+    If a line's positions equal the trial's `times`, its `at` is None.
     """
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]

@@ -1,4 +1,4 @@
-"""The HTML report of a run: a single file that needs no server, no network and no installation of poolproof."""
+"""Write the HTML report of a run: a single file that needs no server, no network and no poolproof installation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,10 +44,12 @@ _SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChar
 
 
 def write_report(path: Path, out: Path) -> LoadedRun:
-    """Write the run's report to `out`, and return the run as far as it could be read.
+    """Write the run's report to `out`, and return the run.
+
+    Damaged parts of the run are skipped.
 
     Raises:
-        RunError: there is no run, or the file cannot be written.
+        RunError: the run does not exist, or the report cannot be written.
     """
     run = without_unknown_cells(load_run(path, lenient=True))
     write_page(out, page(run), "choose another file with --out FILE", no_wider_than=path / "run.json")
@@ -55,7 +57,7 @@ def write_report(path: Path, out: Path) -> LoadedRun:
 
 
 def page(loaded: LoadedRun) -> str:
-    """Return the report as HTML. Cells that don't belong to the campaign are omitted."""
+    """Return the report as HTML, omitting cells that are not in the campaign."""
     run = without_unknown_cells(loaded)
     cells = run.cells
     trials, remarks = shown_trials(run, cells)
@@ -99,7 +101,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return the data with which the report's script draws a chart and its table, or None if the chart is not shown."""
+    """Return the data from which the report's script draws a chart and its table. None if the chart is not shown."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -123,7 +125,7 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the number of the cell to open first: the one with the largest share of lost or extra bytes.
+    """Return the number of the cell to select at first: the one with the largest share of lost or extra bytes.
 
     Refuted cells have priority.
     """

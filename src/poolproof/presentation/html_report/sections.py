@@ -1,4 +1,4 @@
-"""The report's sections that need no script: claims, findings, limits, and instructions for repeating the run."""
+"""The report's sections that need no script: claims, findings, limits, and how to repeat the run."""
 
 import contextlib
 from collections import Counter
@@ -31,13 +31,13 @@ Texts = tuple[str, ...]
 
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
-    """Evaluate the campaign's claims. Return each result with its symbol and the formatted measured value."""
+    """Evaluate the campaign's claims, and return each result with its symbol and measured value as text."""
     claims = evaluate(run.campaign.expect, run.cells, AcrossRuns(run).widened)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return a sentence about the scope of the claims, or an empty string if there are no claims."""
+    """Return a sentence about the scope of the claims, or an empty string if the campaign makes no claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 
@@ -45,9 +45,8 @@ def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Group the findings by rule, most serious first. The cells must be in the report's order.
 
     `effects`: the number of findings per effect.
-    `places`: the number and name of each cell with such a finding.
-    `asked`: whether the findings affect a metric that the campaign asks for. Groups whose findings don't affect one
-    come last.
+    `places`: the number and name of each cell to which the rule applies.
+    `asked`: whether the findings concern a metric that the campaign asks for. Groups for which this is false come last.
     """
     by_rule: dict[tuple[bool, str], list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
@@ -67,7 +66,7 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, ask
     effects = Counter(finding.effect for finding in findings)
     try:
         title, wrong = rule(name).title, rule(name).wrong
-    except UsageError:  # another version made the run
+    except UsageError:  # the run is from another version
         title, wrong = "a rule that this version of poolproof does not have", ""
     return {
         "rule": name,
@@ -89,11 +88,11 @@ class LimitSection:
     `calibrates`: whether the campaign measures its disks individually.
     `bare_layouts`: the names of layouts that consist of a single bare disk, keyed by disk. Empty if `calibrates` is
     true.
-    `bare`: rows of a disk, a workload, its result, its verdict, and the other workloads that the result also covers.
+    `bare`: one row per result of a bare disk, with the disk, the workload, the result, its verdict, and the other
+    workloads to which the result also applies.
     `doubts`: the reasons why results in `bare` are not sound.
-
-    `rows`: rows of a layout, a workload, its result, its limit, the result's share of the limit, and the limit's
-    formula.
+    `rows`: one row per result with a limit, with the layout, the workload, the result, the limit, the share of the
+    limit, and the limit's formula.
     `over`: one sentence for each cell above 100 %.
     `without`: the cells without a limit, and the reasons.
     """
@@ -108,7 +107,7 @@ class LimitSection:
 
 
 def limit_section(run: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
-    """Return the report's section on limits. Its `rows` are empty if no disk was measured individually."""
+    """Return the report's section on limits. If no disk was measured individually, `rows` is empty."""
     limits = limits_of(cells, run.bare, run.campaign)
     own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
@@ -134,7 +133,10 @@ def _mark(cell: Cell) -> str:
 
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
-    """Return the rows of `bare`. The last column is omitted if no result covers other workloads."""
+    """Return the rows for `LimitSection.bare`.
+
+    The last column is omitted if no result applies to other workloads.
+    """
     measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:
@@ -162,10 +164,10 @@ def repeat_section(run: LoadedRun) -> dict[str, Any]:
     """Return the data needed to repeat the run, taken from run.json, the campaign and the job files.
 
     `facts`, `disks`: pairs of a name and a value.
-    `jobs`: pairs of a workload and its job file's contents.
+    `jobs`: pairs of a workload and the contents of its job file.
     `jobs_more`: the number of jobs that are not shown.
-    `jobs_missing`: the number of missing job files.
-    `missing_files`: the names of the missing files.
+    `jobs_missing`: the number of job files that are missing.
+    `missing_files`: the names of those files.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     by_workload: dict[str, list[Trial]] = {}

@@ -1,1 +1,1 @@
-"""Watch a run in progress in another process: follow its files, and serve its report over HTTP."""
+"""Follow a run in progress in another process, and serve its report over HTTP."""

@@ -1,7 +1,7 @@
-"""The web server's access control: a request must name this server as its host, and contain the token if there is one.
+"""Access control of the web server: a request must name this server as its host, and contain the token if one is set.
 
 The host is checked because of DNS rebinding: another website can make its own name resolve to 127.0.0.1. The browser
-then sends that name in the Host header, and the request is refused. IP addresses cannot be rebound in this way and are
+then sends that name in the Host header, and the server refuses the request. IP addresses cannot be rebound, so they are
 accepted. A server without a token must listen on a loopback address.
 """
 
@@ -27,10 +27,11 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """The access rules for requests: the host must be this server's name and port, and a token or cookie is required.
+    """The access rules for requests.
 
-    The response to a request with the token sets the cookie. If `token` is None, neither is required, but only loopback
-    addresses and `names` are accepted as hosts.
+    A request must have this server's name and port as its host, and contain the token or the cookie. The response to a
+    request with the token sets the cookie. If `token` is None, neither is required, but the host must be a loopback
+    address or one of `names`.
     """
 
     port: int
@@ -40,7 +41,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name. It includes the port, because cookies are shared by all ports of a host."""
+        """Return the cookie's name, which contains the port because all ports of a host share their cookies."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -60,10 +61,10 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return the access rules for a server that listens on this address.
+    """Return the access rules for a server that listens on the given address.
 
-    Loopback addresses need no token. Any other address requires a new token, and also accepts this machine's names as
-    hosts.
+    A loopback address needs no token. For any other address, a new token is created, and this machine's names are also
+    accepted as hosts.
     """
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
@@ -72,7 +73,7 @@ def access_for(address: str, port: int) -> Access:
 
 
 class Guarded:
-    """Passes only permitted requests to the app. Responses may not be cached or framed by other sites."""
+    """Passes only permitted requests to the app. Responses may be neither cached nor framed by other sites."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -107,5 +108,5 @@ class Guarded:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """True if both strings are equal. The comparison runs in constant time, so it doesn't reveal where they differ."""
+    """True if both strings are equal, compared in constant time to avoid a timing attack."""
     return hmac.compare_digest(given.encode(), secret.encode())

@@ -1,4 +1,4 @@
-"""Follow a run through its files, and report the same events to a listener as the measuring process."""
+"""Follow a run by reading its files, and report the same events to a listener as the process that measures the run."""
 
 import bisect
 from collections import Counter, defaultdict
@@ -26,11 +26,11 @@ _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
 Totals = tuple[list[float], list[float]]
-"""Times in seconds since 1970, and the cumulative bytes moved at each of them."""
+"""Times in seconds since 1970, and the total bytes moved by each of these times."""
 
 
 class _Line(msgspec.Struct):
-    """The fields that are read from each line of journal.jsonl."""
+    """The fields of a line of journal.jsonl that are used here."""
 
     line: str
     title: str = ""
@@ -41,7 +41,7 @@ class Update:
     """The run's state after an update.
 
     `running`: whether a poolproof process is working on the run.
-    `since_s`: the start of the current step, in seconds since 1970, or None if unknown.
+    `since_s`: the start time of the current step in seconds since 1970, or None if unknown.
     """
 
     running: bool
@@ -49,11 +49,13 @@ class Update:
 
 
 class Follower:
-    """Follows a run directory in read-only mode. `before`: the trials that had finished when this object was created.
+    """Follows a run by reading its directory, which it doesn't change.
+
+    `before`: the trials that had already finished when this object was created.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.
-        CampaignError: the run's campaign is not valid in this version of poolproof.
+        CampaignError: this version of poolproof does not accept the run's campaign.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,11 +77,18 @@ class Follower:
             self._count(trial)
 
     def watching(self) -> AbstractContextManager[None]:
-        """Return a context in which the measuring process writes live rates to files, for `update` to report."""
+        """Return a context in which the process that measures the run writes live rates to files.
+
+        `update` reports these rates.
+        """
         return self._notes.watched()
 
     def why_idle(self, done: int, total: int) -> str:
-        """Return a message explaining why the run, with `done` of `total` trials finished, is not in progress."""
+        """Return a message that explains why the run is not in progress.
+
+        `done`: the number of finished trials.
+        `total`: the number of all trials.
+        """
         if self.record.imported:
             return "This run was imported, so it is not in progress."
         if done >= total:
@@ -87,14 +96,15 @@ class Follower:
         return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
 
     def last_rates(self, listener: Listener) -> None:
-        """Report the rates of the last trial that had finished before the start."""
+        """Report the rates of the last trial that had finished when this object was created."""
         if self.before:
             self._report_rates(self.before[-1], listener)
 
     def update(self, listener: Listener) -> Update:
-        """Report everything that has happened since the last update.
+        """Report everything that has happened since the previous update.
 
-        The lock is checked before the files are read. Otherwise, the final trials could be missed when the run ends.
+        The lock is checked before the files are read. Otherwise, the last trials could be missed if the run ended in
+        between.
         """
         running = self.run.is_going()
         trials, damaged = self._trials.new_trials()
@@ -123,7 +133,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: TrialKey, build: int, listener: Listener) -> None:
-        """Report the start of a trial. If the layout or its build has changed, report that first."""
+        """Report the start of a trial. If the trial uses a different layout or build, report that first."""
         layout, number = key.layout, key.number
         if key == self._running and build == self._build:
             return
@@ -138,7 +148,7 @@ class Follower:
         listener.trial_begins(key)
 
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
-        """Infer the running trial's build number from the run's files.
+        """Infer the build number of the running trial from the run's files.
 
         `has_built`: whether a step that builds or removes a layout has ended since the last trial.
         """
@@ -152,9 +162,9 @@ class Follower:
         return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the current step and return its start time in seconds since 1970, or None if unknown.
+        """Report the current step, and return its start time in seconds since 1970, or None if unknown.
 
-        The step is inferred from the most recently changed file: the directory of a trial, or the journal.
+        The step is inferred from the file that changed most recently: a trial's directory or the journal.
         """
         journal_s = _changed_s(self.run.journal_path)
         trials_s = _changed_s(self._trials.path) or 0.0
@@ -181,8 +191,8 @@ class Follower:
     def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
         """Return the running trial's start time and key, or (0, None) if no trial is running.
 
-        A running trial already has a directory, but no line in trials.jsonl yet. A crash can leave more such
-        directories behind. The newest one belongs to the running trial.
+        A running trial has a directory, but no line in trials.jsonl yet. A crash can leave other directories of this
+        kind behind. The newest directory is that of the running trial.
         """
         found: list[tuple[float, TrialKey]] = []
         for cell in self._cells:
@@ -201,7 +211,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the title of the journal's last complete line, or an empty string if that line is unreadable."""
+    """Return the title of the last complete line in the journal, or an empty string if that line is unreadable."""
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
@@ -211,7 +221,7 @@ def _last_step(journal: Path) -> str:
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
-    """Reconstruct the rates that were reported live during the trial. Empty if there is no data."""
+    """Reconstruct the rates that were reported live during the trial. Without data, the list is empty."""
     if trial is None:
         return []
     disks, fio = (
@@ -224,7 +234,10 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return the mean rate in bytes/s during the second before `at_s`, or None if the counters don't cover it."""
+    """Return the mean rate in bytes/s during the second before `at_s`.
+
+    Return None if the counters don't cover that second.
+    """
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

@@ -1,4 +1,4 @@
-"""The web server of `poolproof watch --web`: its socket, its pages, and the events that update them."""
+"""The web server for `poolproof watch --web`: its socket, its pages, and the events that update the pages."""
 
 import contextlib
 import errno
@@ -43,7 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class ListeningSocket:
-    """A listening socket and its access rules. `url` includes the token if one is required."""
+    """A listening socket and its access rules. `url` contains the token if one is required."""
 
     listener: socket.socket
     access: Access
@@ -51,7 +51,7 @@ class ListeningSocket:
 
 
 def listen(bind: str, port: int) -> ListeningSocket:
-    """Listen on an address. With port 0, a free port is chosen.
+    """Listen on an address and port. Port 0 selects a free port.
 
     Raises:
         UsageError: `bind` is neither an address nor a name that resolves to one.
@@ -78,7 +78,10 @@ def listen(bind: str, port: int) -> ListeningSocket:
 
 
 def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
-    """Serve the run until Ctrl-C or SIGTERM. `on_end` is called each time that the run ends."""
+    """Serve the run until Ctrl-C or SIGTERM.
+
+    `on_end`: called each time that the run ends. A run that was resumed can end again.
+    """
     os.nice(_NICE)  # low priority, because a measurement may be running on this machine
     app = _application(watched, server_socket.access, lambda: server.should_exit, on_end)
     config = uvicorn.Config(
@@ -96,7 +99,7 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
 
 
 class _Feed:
-    """The latest status, shared by all browsers. A single task reads the run for all of them."""
+    """The latest status of the run. A single task reads the run on behalf of all browsers."""
 
     def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
         self._watched, self._closing, self._on_end = watched, closing, on_end
@@ -114,7 +117,7 @@ class _Feed:
             await anyio.sleep(_POLL_S)
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield each status change as a server-sent event, and comments that keep the connection open in between."""
+        """Yield each status change as a server-sent event, and comments in between to keep the connection open."""
         last, quiet_s = "", 0.0
         while not self._closing():
             text = json.dumps(self._status)

@@ -1,4 +1,4 @@
-"""A watched run's status for the browser: progress, verdicts, rates, and the current report."""
+"""The status of a watched run for the browser: progress, verdicts, rates, and the current report."""
 
 import threading
 import time
@@ -17,14 +17,17 @@ from poolproof.verdicts import WORST_FIRST
 _SHORTEST_S = 2.0
 _RATES = 60
 _PAUSE_FACTOR = 20
-"""The minimum pause between two builds of the report, as a multiple of a build's CPU time.
+"""The minimum pause between two builds of the report, as a multiple of the CPU time that one build takes.
 
-The pause keeps the processors free for a measurement that may be running on this machine.
+The pause leaves CPU time to a measurement that may be running on this machine.
 """
 
 
 class WatchedRun:
-    """A run watched by browsers. Calls to `update` must not overlap, but `html` can be called from any thread."""
+    """A run that browsers are watching.
+
+    Calls to `update` must not overlap, but `html` can be called from any thread.
+    """
 
     def __init__(self, follower: Follower, clock: Callable[[], float] = time.monotonic) -> None:
         self._follower, self._clock = follower, clock
@@ -38,7 +41,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read new events and return the status. Whenever its `page` increases, the browser reloads the report."""
+        """Read new events and return the status. When its `page` increases, the browser reloads the report."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)
@@ -49,14 +52,14 @@ class WatchedRun:
         return self._status()
 
     def why_idle(self) -> str:
-        """Return a message explaining why the run is not in progress."""
+        """Return a message that explains why the run is not in progress."""
         return self._follower.why_idle(self._progress.done, self._progress.total)
 
     def html(self) -> str:
-        """Return the same report as `poolproof report`, rebuilt if the run has changed.
+        """Return the same report as `poolproof report`. It is rebuilt if the run has changed.
 
         Raises:
-            RunError: the run can no longer be read.
+            RunError: the run cannot be read any more.
         """
         with self._lock:
             version = self._version
@@ -88,7 +91,7 @@ class WatchedRun:
         }
 
     def _rates(self) -> dict[str, Any] | None:
-        """Return the latest rates of fio and the disks in bytes per second, or None if there are none."""
+        """Return the latest rates of fio and of the disks in bytes per second, or None if no rates are known."""
         progress = self._progress
         if progress.rates_of is None or not progress.rates:
             return None

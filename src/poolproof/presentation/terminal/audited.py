@@ -1,4 +1,4 @@
-"""Format audit results: each result's location, values and verdict, the reasons for it, and advice."""
+"""Format audit results: each result's location, values and verdict, the reasons for the verdict, and advice."""
 
 import textwrap
 from collections import Counter
@@ -25,9 +25,10 @@ _EFFECTS = {
 
 
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:
-    """Yield the lines for one result, wrapped at `width`. Commands are not wrapped, so that they can be copied.
+    """Yield the lines for one result, wrapped at `width`.
 
-    Control characters are escaped, so that the lines are safe to print on a terminal.
+    Commands are not wrapped, so that they can be copied. Control characters are escaped, so that the lines can be
+    printed safely on a terminal.
     """
     place, *facts = map(visible_line, (f"{audited.source}:{audited.line}", *_facts(audited, width)))
     mark = f"{MARKS[audited.verdict]} {audited.verdict}"
@@ -68,7 +69,10 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """Count the results by verdict: `19 results: 7 refuted, 8 suspect`. Also count changed verdicts."""
+    """Return the number of results per verdict as text, for example `19 results: 7 refuted, 8 suspect`.
+
+    The text also mentions the number of verdicts that have changed since the measurement.
+    """
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)
@@ -77,7 +81,7 @@ def summary_line(results: Sequence[Audited]) -> str:
 
 
 def figures_text(figures: AuditedMetrics) -> str:
-    """Format the known values: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
+    """Format the known values, for example `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []

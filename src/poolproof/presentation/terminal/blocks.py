@@ -1,4 +1,4 @@
-"""Tables and indented blocks. In a narrow terminal, names are wrapped, but values are never truncated."""
+"""Print tables and indented blocks. A narrow terminal wraps names, but never truncates values."""
 
 from collections.abc import Iterable
 
@@ -15,9 +15,10 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a borderless table whose first column is headed `names` and can wrap.
+    """Return a borderless table. Its first column has the heading `names` and can wrap.
 
-    The columns in `right` are right-aligned. They are followed by the columns in `left`, which are left-aligned.
+    `right`: the headings of the right-aligned columns that follow.
+    `left`: the headings of the left-aligned columns after those.
     """
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
@@ -29,14 +30,15 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
-    """Indent a block by `by` columns. Markup in a string is not interpreted."""
+    """Indent a block by `by` characters. Markup in a string is not interpreted."""
     return Padding(Text(content, style=style) if isinstance(content, str) else content, (0, 0, 0, by), expand=False)
 
 
 def print_fitted(console: Console, table: Table) -> None:
-    """Print a `named_table`. In a narrow terminal, headers are truncated and names are wrapped.
+    """Print a table made by `named_table`.
 
-    If the table is still too wide, the terminal wraps its lines.
+    A narrow terminal truncates headings and wraps names. If the table is still too wide, its lines wrap at the edge of
+    the terminal.
     """
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME

@@ -1,4 +1,4 @@
-"""Print a comparison: the differences between the runs, each cell's decision and interval, and what was left out."""
+"""Print a comparison: differences between the runs, each cell's decision and confidence interval, excluded cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ _MOST_PLACES = 6
 
 
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
-    """Return sentences about the scope of an answer based on these runs: the machine, builds and days it applies to.
+    """Return sentences about the scope of an answer from these runs: the machine, builds and days for which it holds.
 
     `earlier`: the number of earlier runs from which the between-run variance was estimated.
     """
@@ -65,12 +65,12 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 
 def units_of(*runs: LoadedRun) -> str:
-    """Return the unit that counts as one sample when these runs are compared: `trials` or `builds`."""
+    """Return the unit that counts as one sample in a comparison of these runs: `trials` or `builds`."""
     return "builds" if all(run.by_build for run in runs) else "trials"
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print the differences between the two runs, followed by a comparison of their cells."""
+    """Print how the two runs differ, followed by the comparison of their cells."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
     console.print()
@@ -82,12 +82,12 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """Format the decision. `same` is followed by the largest difference that it permits."""
+    """Format a comparison's decision. For `same`, add the largest difference that still counts as the same."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
 def figure_text(each: Measured) -> str:
-    """Format a value, followed by its verdict's symbol unless the verdict is `sound`.
+    """Format a value, followed by the symbol of its verdict unless that is `sound`.
 
     If the rate changed by an unknown amount, return `not converged` instead.
     """
@@ -98,19 +98,19 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """Return a legend for the verdict symbols next to the values, or None if there are none."""
+    """Return a legend for the verdict symbols shown with these cells' values, or None if no symbol is shown."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
 
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
-    """Yield the cells or layouts whose rate changes during trials, grouped by the kind of change."""
+    """Yield sentences listing the cells or layouts whose rate changes during trials, grouped by kind of change."""
     for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
         yield Text(f"the rate changes during trials, so the test uses the slowest and fastest tenth of each: {line}")
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
-    """Yield remarks about trials that have no usable value, and about trials that agree to the last digit."""
+    """Yield remarks about trials without a usable value, and about trials whose values agree to the last digit."""
     yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
 
 
@@ -157,7 +157,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _untested(cell: ComparedCell) -> str:
-    """Return the reason why the cell can't be tested, naming the affected run. Empty if it can be tested."""
+    """Return the reason why the cell can't be tested, naming the run concerned, or an empty string if it can."""
     whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
     if len({why for _, why in whys}) == 1:
         return whys[0][1]
@@ -192,7 +192,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield a sentence predicting the differences in a repeat of the runs, and another about the answer's scope."""
+    """Yield a sentence that predicts the differences if both runs were repeated, and one about the answer's scope."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")
@@ -203,7 +203,7 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 
 
 def in_place_text(names: str) -> str:
-    """Return a note about layouts that were converted in place from one to another."""
+    """Return a note about layouts that were converted into one another in place."""
     text = f"{names} were converted into each other in place: the second was measured later, on an older file system."
     margin = per_cent_whole(MARGIN)
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."

@@ -1,4 +1,4 @@
-"""Format lint findings like compiler messages: location, severity, rule and message, with the fix on the next line."""
+"""Format lint findings like compiler messages: location, severity, rule and message, then the fix on the next line."""
 
 import textwrap
 from collections import Counter
@@ -11,7 +11,7 @@ _WIDTH = 110
 
 
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield each finding with its fix, then the number of findings per severity."""
+    """Yield the lines for each finding and its fix, then a line with the number of findings per severity."""
     for each in found:
         message = " ".join(each.message.split("\n"))  # a mount point may contain a line break
         yield f"{_place(each)}: {each.severity}: {each.rule}: {message}"
@@ -21,7 +21,7 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield one line per finding that was fixed or that disappeared when another one was fixed."""
+    """Yield one line for each finding that was fixed, or that disappeared because another one was fixed."""
     for what, found in (("fixed", fixed), ("removed by another fix", removed)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
 

@@ -1,4 +1,4 @@
-"""Print the results of each disk measured individually, and how the other results compare with these limits."""
+"""Print the results of each disk on its own, and compare the other results with these limits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.summary import Cell
 
 Limited = Sequence[tuple[Cell, Limit | str | None]]
-"""Pairs of a cell and its limit, or the reason why it has no limit."""
+"""Pairs of a cell and its limit. In place of the limit, a string gives the reason why it is unknown."""
 
 
 def print_limits(
@@ -45,7 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return the rule, message and fix of the first finding on a bare disk, or an empty string if there is none."""
+    """Return the rule, message and fix of a bare disk's first finding, or an empty string if it has no findings."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
@@ -62,12 +62,12 @@ def _lines(cells: Limited) -> Iterator[RenderableType]:
 
 
 def share_text(limit: Limit) -> str:
-    """Format the share of the limit in per cent, prefixed with `~` if it is based on a value that has not converged."""
+    """Format the share of the limit in per cent, prefixed with `~` if it is based on a value that did not converge."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Return the calculation of the limit in full.
+    """Return the calculation of the limit as text.
 
     For example: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`.
     """
@@ -85,7 +85,7 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """Explain a result above its limit: `reads on pair: 609%, more than its disks deliver alone. 90% of its …`."""
+    """Explain a result above its limit, e.g. `reads on pair: 609%, more than its disks deliver alone. 90% of …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     lower_is_better = cell.metric in LOWER_IS_BETTER
     comparison = "faster than its disks on their own" if lower_is_better else "more than its disks deliver alone"
@@ -93,9 +93,9 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason.
+    """Return the cells without a limit as text, grouped by reason.
 
-    If all of a layout's cells have the same reason, only the layout is named.
+    If all cells of a layout have the same reason, only the layout is named.
     """
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:

@@ -1,4 +1,4 @@
-"""The live screen: progress, current step, rates of the load generator and the disks, recent findings, and layouts."""
+"""The live screen: progress, current step, load and disk rates, recent findings, and layouts."""
 
 import contextlib
 import io
@@ -33,10 +33,12 @@ _SHORTEST_WITH_END = 8
 
 @contextlib.contextmanager
 def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iterator[Live]:
-    """Show a run's progress on the terminal's alternate screen until the context ends. `hint`: how to stop the run.
+    """Show a run's progress on the terminal's alternate screen until the context ends.
 
-    Standard error is captured in the meantime, and printed after the terminal is restored. For that reason, the console
-    must write directly to the terminal and not to `sys.stderr`.
+    In the meantime, standard error is captured. It is printed after the terminal has been restored. The console must
+    therefore write directly to the terminal and not to `sys.stderr`.
+
+    `hint`: how to stop the run.
     """
     live = Live(
         console=console,
@@ -62,9 +64,9 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
 
 
 class _Captured(io.StringIO):
-    """Captures standard error while the screen is shown. The last line written is shown as the current activity.
+    """Captures standard error while the screen is shown, and shows the last line as the current activity.
 
-    Because signal handlers may also write to standard error, `write` takes no lock.
+    `write` takes no lock, because signal handlers may also write to standard error.
     """
 
     def __init__(self, progress: RunProgress) -> None:
@@ -81,7 +83,7 @@ class _Captured(io.StringIO):
 
 
 def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
-    """Return the screen's contents for a terminal of this size: at most `height` lines, most important first."""
+    """Return the screen's contents for a terminal of the given size: at most `height` lines, most important first."""
     title, bar = Table.grid(expand=True), Table.grid(padding=(0, 1))
     title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     title.add_column(no_wrap=True, overflow="ellipsis", justify="right")
@@ -98,7 +100,7 @@ def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
 
 
 def _line(text: Text) -> Text:
-    """Turn the text into a single line. Characters that would move the cursor are replaced with spaces."""
+    """Turn the text into a single line, replacing characters that would move the cursor with spaces."""
     text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
@@ -111,7 +113,7 @@ def _activity(progress: RunProgress, width: int) -> Text:
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the load generator's rates and the disks' rates, on a common scale so that differences stand out."""
+    """Yield the rates of the load generator and of the disks, drawn on the same scale to make differences visible."""
     rates = list(progress.rates)
     fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
     top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
@@ -149,7 +151,10 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield one line per layout with a symbol per workload. Without room for all, show those near the running one."""
+    """Yield one line per layout with one symbol per workload.
+
+    If there is not enough room for all layouts, show those around the layout that is being measured.
+    """
     layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -170,7 +175,7 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
-    """Return the symbol and style for the cell's state. The symbol is a blank if the cell is not measured."""
+    """Return the symbol for the cell's state and its style. For a cell that is not measured, the symbol is a space."""
     if progress.running is not None and progress.running.cell == cell:
         return _RUNNING, "bold cyan"
     worst = progress.worst(cell)
@@ -180,7 +185,7 @@ def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return a line with the number of cells per verdict, which also explains the symbols."""
+    """Return a line with the number of cells per verdict, which also serves as a legend for the symbols."""
     cells = [cell for row in progress.rows.values() for cell in row]
     worst = [progress.worst(cell) for cell in cells if progress.expected(cell)]
     line = Text()
@@ -193,13 +198,16 @@ def _counts(progress: RunProgress) -> Text:
 
 
 def _trial_name(trial: TrialKey, width: int) -> str:
-    """Return the trial's name, shortened to about half the width of the line."""
+    """Return the trial's name, shortened to about half the width of the screen."""
     each = max(_SHORTEST_NAME, width // 4)
     return f"{_short(trial.layout_in_state, each)} · {_short(trial.workload, each)} #{trial.number}"
 
 
 def _short(name: str, width: int) -> str:
-    """Shorten a name to `width` terminal cells, but keep its end, where matrix names differ: `a-long-…[bs=4k]`."""
+    """Shorten a name to `width` terminal columns, but keep its end, for example `a-long-…[bs=4k]`.
+
+    The names of matrix cells differ only at the end.
+    """
     if cell_len(name) <= width:
         return name
     if width < _SHORTEST_WITH_END:

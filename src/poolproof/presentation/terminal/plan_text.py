@@ -1,4 +1,4 @@
-"""Format a plan: each command in shell syntax, the command that undoes it, and the loads."""
+"""Format a plan: the loads, and each command in shell syntax with the command that undoes it."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,9 +14,9 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's load and generator.
+    """The load that a workload runs, and the program that generates it.
 
-    `fill`: the load that writes the test files, or an empty string if none is needed.
+    `fill`: the load that writes the test files, or an empty string if it is not needed.
     `job`: the measured load.
     """
 
@@ -32,9 +32,10 @@ def plan_text(
     jobs: Sequence[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Format a run's plan for `--dry-run`: the steps `first`, each layout's steps, and the jobs.
+    """Format a run's plan for `--dry-run`: the initial steps `first`, the steps for each layout, and the jobs.
 
-    `rounds`: the layout names in each round, in build order. They are shown if there is more than one round.
+    `rounds`: the names of the layouts in each round, in the order of building. They are shown if there are several
+    rounds.
     """
     lines = ["# once", *_steps(first)]
     if len(rounds) > 1:
@@ -56,7 +57,10 @@ def plan_object(
     jobs: Iterable[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """Return the same plan as `plan_text`, as an object for `--dry-run --json`. Secret standard input is omitted."""
+    """Return the same plan as `plan_text`, as an object for `--dry-run --json`.
+
+    Secret input for commands is omitted.
+    """
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [
@@ -86,7 +90,7 @@ def _step_object(step: Step) -> dict[str, Any]:
 
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
-    """Yield each step's command, preceded by a comment."""
+    """Yield each step's command, with a comment on the line above it."""
     for step in steps:
         unless = f"; skipped if {step.unless} exists" if step.unless else ""
         patience = f"; retried for up to {step.patience_s:g} s" if step.patience_s else ""

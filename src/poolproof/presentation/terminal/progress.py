@@ -1,4 +1,4 @@
-"""Compute a run's progress from its events, and print the events as plain lines for a pipe or a log file."""
+"""Compute a run's progress from its events, and print the events as plain lines, for example to a pipe or log file."""
 
 import contextlib
 import time
@@ -24,18 +24,20 @@ _STEPS = {"drop caches": "dropping caches", "drain to the disks": "waiting for a
 
 @dataclass(frozen=True)
 class News:
-    """A finding and its trial, or a warning, which has no trial."""
+    """A finding with its trial, or a warning without a trial."""
 
     text: str
     trial: Trial | None = None
 
 
 class RunProgress(Listener):
-    """Tracks a run through its events, which are live or reconstructed from the run's files. Prints nothing.
+    """Tracks the progress of a run from its events, which are live or reconstructed from the run's files.
+
+    Prints nothing.
 
     `rows`: each layout's cells, one per workload, keyed by the layout's name and state. Bare disks come first.
-    `done`: the trials of earlier sessions.
-    `begun_s`: the run's start in seconds since 1970. None stands for now.
+    `done`: the trials that were finished in earlier sessions.
+    `begun_s`: the run's start time in seconds since 1970, or None for the current time.
     """
 
     wants_live = True
@@ -75,7 +77,7 @@ class RunProgress(Listener):
             self._count(trial)
 
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
-        del trials_to_do, build  # counted from the trials that have ended
+        del trials_to_do, build  # computed from the finished trials instead
         self.layout, self.running, self.activity = layout, None, "building"
         self.set_start(self._clock())
 
@@ -88,7 +90,7 @@ class RunProgress(Listener):
 
     def trial_begins(self, key: TrialKey) -> None:
         cell = key.cell
-        # if a run was resumed, or is followed from the middle, trials that were added earlier are not reported
+        # trials added before a resumed or already running run was followed are not reported
         if cell in self._planned:
             self._added[cell] = max(self._added[cell], key.number - self._planned[cell])
         self.layout, self.running, self.activity = key.layout, key, "waiting for the disks to be idle"
@@ -111,15 +113,15 @@ class RunProgress(Listener):
         self.news.append(News(message))
 
     def set_start(self, at_s: float) -> None:
-        """Set the start time of the current trial or build, in seconds since 1970."""
+        """Set the time at which the current trial or build began, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
     def worst(self, cell: CellKey) -> Verdict | None:
-        """Return the worst verdict among the cell's finished trials, or None if no trial has finished."""
+        """Return the worst verdict among the cell's finished trials, or None if none has finished."""
         return min(self._verdicts[cell], key=WORST_FIRST.index, default=None)
 
     def expected(self, cell: CellKey) -> int:
-        """Return the expected total number of trials for the cell, or 0 if it is not measured."""
+        """Return the expected number of trials of the cell, or 0 if it is not measured."""
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
@@ -138,17 +140,20 @@ class RunProgress(Listener):
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Format the remaining time: `, about 7 s left`. Empty if it is unknown or no trial is left."""
+        """Format the remaining time, for example as `, about 7 s left`.
+
+        The text is empty if the time is unknown or no trial is left.
+        """
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 
     def left_s(self) -> float | None:
         """Estimate the remaining time in seconds. Return None if no trial has finished yet.
 
-        Without a budget, the estimate is the mean duration of a finished trial, including building, times the number of
-        remaining trials. With a budget, it is the rest of the budget. The budget doesn't cover trials on single disks,
-        so the time for those that remain is added. In both cases, the time since the start of the current trial or
-        build is subtracted.
+        Without a budget, the estimate is the mean duration of a finished trial, including building, multiplied by the
+        number of remaining trials. With a budget, it is the rest of the budget, plus the time for the remaining trials
+        of single disks, because the budget doesn't cover those. In both cases, the time since the current trial or
+        build began is subtracted.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)
@@ -176,7 +181,7 @@ class RunProgress(Listener):
 
 
 class PlainLines(RunProgress):
-    """Prints one line for each layout, each finished trial and each warning."""
+    """Prints a line for each layout, each finished trial and each warning."""
 
     wants_live = False
 
@@ -208,10 +213,10 @@ class PlainLines(RunProgress):
         self._print(f"warning: {message}")
 
     def _print(self, line: str) -> None:
-        with contextlib.suppress(OSError, ValueError):  # a closed pipe does not end a run
+        with contextlib.suppress(OSError, ValueError):  # a closed pipe must not end the run
             print(line, file=self._stream, flush=True)
 
 
 def whole_seconds(value: float) -> str:
-    """Format a duration in whole seconds: `7 s`, `1 min 12 s`."""
+    """Format a duration in whole seconds, for example as `7 s` or `1 min 12 s`."""
     return format_duration(value) if value >= 60 else f"{max(1.0, value):.0f} s"

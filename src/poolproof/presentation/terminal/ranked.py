@@ -37,9 +37,9 @@ _MOST_TIES = 6
 _UNKNOWN = "–"
 _WIDEST = 9.0
 _LAYOUT_WIDTH = 16
-"""The width to which a narrow terminal may wrap longer layout names."""
+"""The width at which longer layout names wrap in a narrow terminal."""
 _SPEED_WIDTH = len("(4.55 … 12.5)")
-"""The minimum width of the speed column, chosen so that a narrow terminal wraps a speed only before its interval."""
+"""The minimum width of the speed column. In a narrow terminal, a speed then wraps only before its interval."""
 _COLUMNS = (
     "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
     "written: bytes written to the disks per byte of data."
@@ -47,7 +47,7 @@ _COLUMNS = (
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
-    """Print the ranked layouts, followed by the best one, the cost of redundancy, the ties, and what was left out."""
+    """Print the ranked layouts, then the best one, the cost of redundancy, the ties, and the excluded layouts."""
     titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
     only = ranking.goal.only
     if only is not None:
@@ -63,7 +63,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print a separate ranking for each workload, for campaigns without a goal."""
+    """Print a separate ranking for each workload of a campaign without a goal."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
@@ -104,7 +104,10 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Format a value with its interval's half-width, which is capped because two trials can differ enormously."""
+    """Format a value with half the width of its confidence interval.
+
+    The width is capped, because the interval of two very different trials can be enormous.
+    """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
@@ -162,12 +165,12 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def failures_text(safety: Safety) -> str:
-    """Format the number of disk failures that the layout survives: `one disk failure` or `2 disk failures`."""
+    """Format the number of disk failures that the layout survives, for example `one disk failure`."""
     return "one disk failure" if safety.redundancy == 1 else f"{safety.redundancy} disk failures"
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a sentence predicting the other layouts' speeds relative to the leader if the run were repeated."""
+    """Yield a sentence that predicts the other layouts' speeds relative to the leader if the run were repeated."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, ranking.repeated(each)) for each in ranking.ranked if not each.entry.untested]
     known = [(name, repeated) for name, repeated in tested if repeated is not None]
@@ -179,7 +182,7 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a heading that explains how a mix's speed is computed, then the ratios that make up each layout's speed."""
+    """Yield a heading that explains how the speed of a mix is computed, then the ratios behind each layout's speed."""
     first = ranking.ranked[0].entry
     text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
     yield Text(text, style="bold")

@@ -1,4 +1,4 @@
-"""Print the sections below the results table: claims, adaptive sampling, and the disks' shares of the bytes."""
+"""Print the sections below the results table: claims, adaptive sampling, and each disk's share of the bytes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +33,7 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 
 
 def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
-    """Print whether the intervals of speeds and claims include the between-run variance.
+    """Print whether the confidence intervals of speeds and claims include the between-run variance.
 
     `earlier`: the number of earlier runs from which that variance was estimated, or 0 if it is not included.
     """
@@ -42,9 +42,9 @@ def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims:
 
 
 def scope_text(earlier: int, what: str) -> str:
-    """Return a sentence about the scope of speeds or claims: `Claims are about this run: …`.
+    """Return a sentence about the scope of speeds or claims, such as `Claims are about this run: …`.
 
-    `what`: a plural noun such as `claims`.
+    `what`: a plural noun, such as `claims`.
     """
     name = what.capitalize()
     if earlier:
@@ -54,7 +54,10 @@ def scope_text(earlier: int, what: str) -> str:
 
 
 def measured_text(claim: ClaimResult) -> str:
-    """Format the measured value with its interval: `48.0% (47.0% … 49.0%)`. If there is none, return the reason."""
+    """Format a claim's measured value with its confidence interval, for example `48.0% (47.0% … 49.0%)`.
+
+    If nothing was measured, return the reason.
+    """
     interval = claim.measured
     if interval is None:
         return claim.why
@@ -66,7 +69,7 @@ def measured_text(claim: ClaimResult) -> str:
 
 
 def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
-    """Format a value of the claim's left-hand side: rates and latencies with a unit, and shares in per cent."""
+    """Format a value of the claim's left-hand side: a rate or latency with its unit, or a share in per cent."""
     if isinstance(that, IsVerdict):
         return ""
     if isinstance(that.left, CellValue) and that.left.name in COMPARABLE:
@@ -76,13 +79,13 @@ def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
 
 
 def elimination_block(found: Elimination) -> RenderableType:
-    """Return a block listing the layouts that adaptive sampling eliminated."""
+    """Return a block of text that lists the layouts eliminated by adaptive sampling."""
     heading, *lines = elimination_lines(found)
     return Group(Text(f"\n{heading}", style="bold"), *map(indented, lines))
 
 
 def elimination_lines(found: Elimination) -> Iterator[str]:
-    """Yield a heading about adaptive sampling, then one sentence per line."""
+    """Yield a heading about adaptive sampling, followed by one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
         leader = f"{found.leader} leads"
@@ -114,9 +117,9 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes, unless there is nothing to show.
+    """Print each disk's share of the bytes, if there is anything to show.
 
-    `all_of_them`: include layouts with a single disk, and don't truncate a long list.
+    `all_of_them`: also show layouts with a single disk, and don't truncate a long list.
     `hint`: the command to print below a truncated list.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
@@ -136,7 +139,10 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
-    """Yield one row per disk. The read share is a dash if fio read nothing, and the write share if it wrote nothing."""
+    """Yield one row per disk.
+
+    A share is shown as a dash if fio read nothing (read share) or wrote nothing (write share).
+    """
     account = cell.account
     for number, leaf in enumerate(cell.leaves):
         read = leaf.read_share if account and account.fio_read_bytes else None

@@ -1,4 +1,4 @@
-"""Print a run's results table, with values, intervals, verdicts and speeds, and the reasons for the verdicts."""
+"""Print a run's results table: values, confidence intervals, verdicts and speeds, and the reasons for the verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -44,7 +44,7 @@ _COUNT_GROUPS = (
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
-"""The minimum weight of notes that are printed with their message, because they help to explain a result."""
+"""The minimum weight at which a note is printed with its message, because it helps to explain a result."""
 
 
 def print_table(
@@ -54,10 +54,10 @@ def print_table(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
     widened: Widening = unchanged,
 ) -> None:
-    """Print a run's results, then explain why some of them are not sound.
+    """Print a run's results, then explain the verdicts that are not `sound`.
 
-    `limits`: each cell's limit, or the reason why it has none. If given, a column shows each result as a share of its
-    limit.
+    `limits`: each cell's limit, or the reason why it is unknown. If there are any, a column shows each result as a
+    share of its limit.
     `widened`: a function that adds the between-run variance to the speeds relative to the baseline.
     """
     print_fitted(console, _table(cells, limits, baseline, speeds_to_baseline(cells, baseline, widened)))
@@ -116,7 +116,7 @@ def _table(
         own = [cell for cell in cells if cell.workload == workload]
         metric = own[0].metric
         title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
-        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column has enough space
+        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column is wide enough
         for cell in own:
             row = _row(cell)
             if limits:
@@ -130,7 +130,7 @@ def _table(
 
 
 def _row(cell: Cell) -> list[Text]:
-    """Return the columns common to all tables. Results with the verdict `refuted` are parenthesised."""
+    """Return the columns that every results table has. Results with the verdict `refuted` are in parentheses."""
     style, half = STYLES[cell.verdict], ""
     if cell.figure is None:
         value = "no result"
@@ -166,13 +166,13 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield one block for each group of cells that are not sound for the same reasons.
 
-    Only the workload's own metric and metrics named by claims are considered. A block shows the messages of the group's
-    first cell. If the group has several cells, the messages also name that cell's layout.
+    Only the workload's own metric and metrics that claims refer to are considered. Each block shows the messages for
+    the group's first cell. If the group has several cells, the messages also name that cell's layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
         for judged in (OtherVerdict((), cell.verdict, cell.reasons()), *cell.claimed_verdicts):
-            # the table shows no other metric, so one without a proof needs no line
+            # the table shows no other metrics, so another metric without evidence against it needs no line
             if judged.verdict != "sound" and (judged.reasons or not judged.metrics):
                 rules = tuple(finding.rule for finding in judged.reasons)
                 groups.setdefault((cell.workload, judged.metrics, judged.verdict, rules), []).append((cell, judged))
@@ -191,7 +191,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield the number of builds, if there are several. Then yield each cell with fewer builds, and the reason."""
+    """Yield the number of builds if there are several, then each cell with fewer builds and the reason."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
@@ -221,7 +221,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each percentile with too few events, including the trial length that would be sufficient."""
+    """Yield a block for each percentile with too few events, which also says how long a trial would have to be."""
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
@@ -231,7 +231,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield the cells' remarks, except those about failed builds, which `_builds` has already printed."""
+    """Yield the cells' remarks, except remarks about failed builds, which `_builds` prints."""
     places: dict[str, list[str]] = {}
     for cell in cells:
         if has_values(cell.verdict) and cell.few_events() is None:
@@ -247,7 +247,7 @@ def _title(cell: Cell) -> str:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each cell whose trials form groups or differ more than within-trial variation explains."""
+    """Yield a block for each cell whose trials form groups or differ by more than within-trial variation explains."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
@@ -267,9 +267,9 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield one line per rule with notes, naming the first cell to which it applies.
+    """Yield one line for each rule that produced notes, naming the first cell to which the rule applies.
 
-    If that cell's note is important, its message is included.
+    If that cell's note is important, the line includes its message.
     """
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
@@ -286,7 +286,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line listing metrics that the campaign doesn't ask for and whose verdict is worse than their cell's.
+    """Yield a line that lists metrics with a worse verdict than their cell's, among those the campaign doesn't ask for.
 
     Metrics that are merely unproven are omitted, because almost every load through the page cache has some.
     """

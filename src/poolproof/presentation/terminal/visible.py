@@ -22,17 +22,17 @@ _HIDDEN = re.compile(rf"[{_C0_AND_C1}{_DIRECTIONS}\u2028\u2029\ud800-\udfff]|\r(
 
 
 def visible(text: str) -> str:
-    """Escape control characters. Tabs and line ends, including those of CSV, remain unchanged."""
+    """Escape control characters, except tabs and line ends (including the CRLF of CSV)."""
     return _HIDDEN.sub(_escape, text)
 
 
 def visible_line(text: str) -> str:
-    """Escape control characters, including line ends, so that the result is a single line."""
+    """Escape control characters, including line ends, so that the result is always a single line."""
     return visible(text.replace("\n", "\\n"))
 
 
 def visible_texts(value: Any) -> Any:
-    """Return a copy of a JSON value with control characters escaped in all strings, including keys."""
+    """Return a copy of a JSON value with the control characters escaped in all strings, including keys."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):
@@ -46,17 +46,18 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class VisibleStream:
-    """A text stream that escapes control characters in everything written to it.
+    """A text stream that escapes control characters in everything that is written to it.
 
-    `unfiltered`: the underlying stream, for coloured output. The stream has no `buffer`, so that no output can bypass
-    the filter by accident.
+    `unfiltered`: the underlying stream, for coloured output.
+
+    The stream has no `buffer`, so that no output can bypass the filter by accident.
     """
 
     def __init__(self, stream: IO[str]) -> None:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write the filtered text and return the length of the unfiltered `text`."""
+        """Write the filtered text. Return the length of `text` before filtering."""
         self.unfiltered.write(visible(text))
         return len(text)
 
@@ -79,13 +80,13 @@ def filtered_output() -> Iterator[None]:
 
 
 def unfiltered(stream: IO[str]) -> IO[str]:
-    """Return the stream behind the filter, for coloured output whose parts have already been filtered."""
+    """Return the stream behind the filter, for coloured output whose contents have already been filtered."""
     found: IO[str] = getattr(stream, "unfiltered", stream)
     return found
 
 
 def visible_console(stream: IO[str]) -> "Console":
-    """Return a rich console that filters the printed text, but not the console's own colour codes."""
+    """Return a rich console that escapes control characters in text, but not in the colour codes that it adds."""
     from rich.console import Console
     from rich.segment import Segment
 

@@ -15,7 +15,7 @@ from poolproof.statistics.two_groups import ValueGroup
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
-"""The symbol for each verdict, distinguishable without colour."""
+"""The symbol for each verdict. The symbols can be told apart without colour."""
 
 STYLES: dict[Verdict, str] = {
     "sound": "green",
@@ -35,7 +35,7 @@ def which_is_better(metric: MetricId) -> str:
 
 
 def value_text(value: float, metric: MetricId) -> str:
-    """Format a value with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
+    """Format a value with its unit, for example as `131 IOPS`, `183 MB/s` or `1.25 ms`."""
     return metric_of(metric).unit.text(value)
 
 
@@ -51,7 +51,10 @@ def emulated_legend(cells: Iterable[Cell]) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Format a trial's result, or return `no result`. Mention if it did not converge or has too few events."""
+    """Format a trial's result, or return `no result`.
+
+    The text also says if the trial did not converge or has too few events.
+    """
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"
@@ -63,45 +66,51 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Format the interval's half-width relative to the mean, such as `1.5%`. Empty if there is no interval."""
+    """Format half the width of the confidence interval relative to the mean, for example as `1.5%`.
+
+    Without an interval, return an empty string.
+    """
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
 
 def some_of(texts: Sequence[str], most: int, joint: str = ", ", more: str = " and {} more") -> str:
-    """Join at most `most` strings, followed by the number of remaining ones, if any."""
+    """Join at most `most` of the strings. If there are more, append the number of remaining ones."""
     left = len(texts) - most
     return joint.join(texts[:most]) + (more.format(left) if left > 0 else "")
 
 
 def versions_text(record: RunRecord, *more: str) -> str:
-    """Return the versions of poolproof, the load generators and the kernel, followed by `more`. Skip empty strings."""
+    """Return the versions of poolproof, the load generators and the kernel, followed by `more`, as text.
+
+    Empty strings are skipped.
+    """
     versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     return ", ".join(filter(None, (*versions, *more)))
 
 
 def groups_text(groups: Sequence[ValueGroup], metric: MetricId) -> str:
-    """Format groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
+    """Format groups of trials, for example as `12 MB/s ×2 and 240 MB/s ×1`."""
     return " and ".join(f"{value_text(group.mean, metric)} ×{group.count}" for group in groups)
 
 
 def per_cent(share: float) -> str:
-    """Format a fraction in per cent: `1.5%`, `12%`."""
+    """Format a fraction in per cent, for example as `1.5%` or `12%`."""
     value = share * 100
     return f"{value:.0f}%" if value >= 10 else f"{value:.1f}%"
 
 
 def per_cent_whole(share: float) -> str:
-    """Format a fraction in per cent, as a user would type it: `2%`, `0.5%`."""
+    """Format a fraction in per cent as a user would type it, for example `2%` or `0.5%`."""
     return f"{share * 100:.3g}%"
 
 
 def speed_text(speed: Interval) -> str:
-    """Format a relative speed with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
+    """Format a relative speed with its confidence interval, for example as `−16% (−41 … +19)`.
 
-    Higher is always better, so half the latency is `2× faster`. Speeds that differ by a factor of 2 or more are shown
-    as a ratio, smaller differences in per cent. Bounds are capped at a factor of 100 from the mean: `4× faster (<0.04 …
-    >400)`.
+    Higher is always better, so half the latency is shown as `2× faster`. Speeds that differ by a factor of 2 or more
+    are shown as a ratio, such as `2.8× slower (2.6 … 3.1)`. Bounds are capped at a factor of 100 from the mean: `4×
+    faster (<0.04 … >400)`.
     """
     if speed.mean >= _SHOWN_AS_RATIO:
         return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
@@ -113,7 +122,10 @@ def speed_text(speed: Interval) -> str:
 
 
 def range_text(speed: Interval) -> str:
-    """Format a relative speed's interval: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty without an interval."""
+    """Format the interval of a relative speed, such as `−2% … +8%` or `3.1× slower … 2.6× slower`.
+
+    Without an interval, return an empty string.
+    """
     if speed.low is None or speed.high is None:
         return ""
     low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
@@ -134,5 +146,5 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
 
 
 def confidence_text(measure: Measure) -> str:
-    """Return the requested confidence level, or `95 %` if the campaign doesn't set one."""
+    """Return the campaign's confidence level as text, or `95 %` if it doesn't set one."""
     return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"

@@ -1,1 +1,1 @@
-"""Compare two runs cell by cell, and rank the layouts of a run. See docs/compare.md."""
+"""Compare two runs cell by cell, or rank the layouts of one run. See docs/compare.md."""

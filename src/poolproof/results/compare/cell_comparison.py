@@ -39,7 +39,10 @@ class Side:
 
     @property
     def grid(self) -> tuple[CellKey, ...]:
-        """Return the keys of all cells in campaign order, with an empty layout name if two layouts are compared."""
+        """Return the keys of all cells in campaign order.
+
+        If two layouts are compared, the keys' layout name is empty.
+        """
         states = self.run.states if self.layout is None else {"": self.run.states[self.layout]}
         return tuple(
             CellKey(layout, each.name, state)
@@ -49,17 +52,20 @@ class Side:
         )
 
     def metric(self, key: CellKey) -> MetricId:
-        """Return the metric by which results under the cell's workload are compared."""
+        """Return the metric by which results for the cell's workload are compared."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
-        """Return the cell's value, or a short reason why it is unusable."""
+        """Return the cell's value, or a string with the reason why it has no usable value."""
         return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 
 @dataclass(frozen=True)
 class SkippedCell:
-    """A cell that could not be compared, with the reason. `lost`: A has a usable value for it, but B does not."""
+    """A cell that could not be compared, with the reason.
+
+    `lost`: whether the cell has a usable value in A but not in B.
+    """
 
     key: CellKey
     why: str
@@ -68,10 +74,10 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell that was compared, because both A and B have a usable value for it.
+    """A cell that has a usable value in both A and B.
 
     `difference`: the difference from A to B, positive if B is better.
-    `decision`: the outcome of the test, corrected for the number of compared cells.
+    `decision`: the result of the significance test, corrected for the number of compared cells.
     """
 
     key: CellKey
@@ -85,9 +91,9 @@ class ComparedCell:
 class Gate:
     """The outcome of `--fail-if-slower`.
 
-    `slower`: the cells whose slowdown in B is significantly larger than `limit`.
-    `open`: the cells for which such a slowdown was neither shown nor ruled out.
-    `lost`: the cells with a usable value in A, but not in B.
+    `slower`: the cells that are significantly slower in B by more than `limit`.
+    `open`: the cells for which such a slowdown can be neither proved nor ruled out.
+    `lost`: the cells that have a usable value in A but not in B.
     """
 
     limit: float
@@ -97,7 +103,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is significantly slower than `limit` allows and no cell lost its usable value in B."""
+        """True if no cell is significantly slower by more than `limit`, and no cell lost its usable value in B."""
         return not self.slower and not self.lost
 
 
@@ -105,10 +111,11 @@ class Gate:
 class Comparison:
     """The comparison of A and B. If A and B are layouts, all keys have an empty layout name.
 
-    `only_a`: the cells found only in A's campaign.
-    `only_b`: the cells found only in B's campaign.
-    `in_place`: the layouts were converted into each other in place, so each difference includes `in_place.MARGIN`.
-    `earlier_runs`: the number of earlier runs used to estimate the between-run variance.
+    `only_a`: the cells that only A's campaign contains.
+    `only_b`: the cells that only B's campaign contains.
+    `in_place`: whether the layouts were converted into one another in place. Each difference then includes
+    `in_place.MARGIN`.
+    `earlier_runs`: the number of earlier runs from which the between-run variance was estimated.
     """
 
     a: Side
@@ -127,14 +134,16 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A. Each workload is compared by its own metric, or by `metric` if given.
+    """Compare B with A by each workload's own metric, or by `metric` if given.
 
-    `limit`: the largest slowdown that `--fail-if-slower` allows. If given, the result also lists the cells that exceed
-    it and the cells without a usable value in B.
+    `limit`: the largest slowdown that `--fail-if-slower` allows. If given, the result also lists the cells that are
+    slower by more than this, and the cells without a usable value in B.
 
-    Raises a UsageError if no trial measured `metric`. Raises a RunError if A and B have no cell in common, if no cell
-    has a usable value in both or, with `limit`, if no slowdown can be tested. If B lost a value and `limit` is given,
-    the result reports this in place of the last two errors.
+    Raises:
+        UsageError: no trial measured `metric`.
+        RunError: A and B have no cell in common, no cell has a usable value in both or, with `limit`, no slowdown can
+            be tested. If B lost a value and `limit` is given, the last two cases are part of the result and raise no
+            error.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -165,9 +174,9 @@ def compare(
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
-    """Return the between-run variance, estimated from the older run and the runs before it.
+    """Estimate the between-run variance from the older of the two runs and the runs before it.
 
-    The newer run is excluded, because its difference from the older run is under test.
+    The newer run is excluded, so that the difference under test does not inflate the variance.
     """
     older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_s)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}
@@ -175,7 +184,7 @@ def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
 
 
 def _are_in_place(a: Side, b: Side) -> bool:
-    """True if A and B are layouts of the same run that were converted into each other in place."""
+    """True if A and B are layouts of the same run, one of which was converted into the other in place."""
     if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
         return False
     return are_in_place(family_of(a.run.campaign), a.layout, b.layout)
@@ -223,7 +232,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Raise a UsageError if no trial of the cells measured the requested metric."""
+    """Raise a UsageError if none of the cells' trials measured the requested metric."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(

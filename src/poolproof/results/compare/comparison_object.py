@@ -1,6 +1,6 @@
-"""The JSON objects printed by `compare --json` and `rank --json`, which docs/json.md documents.
+"""The JSON objects printed by `compare --json` and `rank --json`, as documented in docs/json.md.
 
-Their format is stable within a schema version.
+Their format does not change within a schema version.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
 
 
 def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> dict[str, Any]:
-    """Return the per-workload rankings of a campaign without a goal as a JSON object."""
+    """Return the rankings of a campaign without a goal, one per workload, as a JSON object."""
     return {
         "schema": SCHEMA,
         "run": str(run.path),

@@ -1,8 +1,8 @@
-"""Find earlier runs of a campaign, and estimate the between-run variance from them.
+"""Find earlier runs of the same campaign, and estimate the between-run variance from them.
 
-Earlier runs are looked for in the same folder as the run. They must come from the same machine, identified by its ID,
-and must not differ in anything that may affect results (`run_differences`). If only some layouts or workloads differ,
-only the cells of these layouts or workloads are excluded.
+Earlier runs are searched for in the folder that contains the run. They must be from the same machine, as identified by
+its ID, and must not differ in anything that may affect results (`run_differences`). If only some layouts or workloads
+differ, only the cells with these layouts or workloads are excluded.
 """
 
 import functools
@@ -24,7 +24,7 @@ from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
 
 MOST_RUNS = 20
-"""The maximum number of earlier runs to use. The newest ones take precedence."""
+"""The maximum number of earlier runs to use. If there are more, the newest ones are used."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
 """The maximum total size, in bytes, of the trials.jsonl files to read. Reading 10 MB takes about a second."""
@@ -34,7 +34,7 @@ _MOST_BYTES = 16_000_000
 class EarlierRuns:
     """The between-run variance of each cell, for one metric per workload.
 
-    `count`: the number of earlier runs with a testable cell in common with the run, or 0 if the variance is unknown.
+    `count`: the number of earlier runs that share a testable cell with the run, or 0 if the variance is unknown.
     """
 
     count: int = 0
@@ -42,16 +42,16 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return a cell's value with the between-run variance added to its error, if known."""
+        """Return the cell's value with the between-run variance, if known, added to its error."""
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return a cell's mean with the between-run variance added to its error, if known."""
+        """Return the cell's mean with the between-run variance, if known, added to its error."""
         between = self._of(metric)
         return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
-        """Return the difference between two values. Its error includes the between-run variance.
+        """Return the difference between two values, with an error that includes the between-run variance.
 
         The difference is positive if `one` is better.
         """
@@ -67,12 +67,12 @@ class EarlierRuns:
 def earlier_runs(
     run: LoadedRun, metrics: Mapping[str, MetricId], *, apart_from: LoadedRun | None = None
 ) -> EarlierRuns:
-    """Estimate the between-run variance from all cells of `run` and of the earlier runs.
+    """Estimate the between-run variance from all cells of `run` and its earlier runs.
 
     Rates and percentiles have separate variances, because percentiles vary more.
 
-    `metrics`: the metric to use for each workload. Workloads not listed use their own metric.
-    `apart_from`: the run that `run` is compared with. It is excluded, so that the difference under test does not
+    `metrics`: the metric to use for each workload. Workloads that are not listed use their own metric.
+    `apart_from`: the run with which `run` is compared. It is excluded, so that the difference under test does not
     inflate the variance.
     """
     if not run.record.facts.get("machine") or run.record.imported:
@@ -84,36 +84,36 @@ def earlier_runs(
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The between-run variance for any metric, as needed for claims and for speeds relative to the baseline."""
+    """The between-run variance for any metric, for use in claims and in speeds relative to the baseline."""
 
     run: LoadedRun
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs used to estimate the between-run variance, or 0 if it is unknown."""
+        """Return the number of earlier runs from which the variance was estimated, or 0 if it is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return a cell's mean with the between-run variance added to its error, if known."""
+        """Return the cell's mean with the between-run variance, if known, added to its error."""
         own = _own_metrics(self.run)
         others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
         return earlier_runs(self.run, others).widened_mean(key, metric, mean)
 
 
 class EarlierAmong:
-    """Finds a run's earlier runs among the runs already in memory, for the history page.
+    """For the history page, finds a run's earlier runs among those in memory.
 
-    The values of each run are computed only once.
+    The means of each run are computed only once.
     """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
-        """Keep only complete runs that other users could not have written."""
+        """Keep only the runs that are complete and that no other user could have written."""
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Do the same as `earlier_runs`, but search only the given runs. `run` must be one of them."""
+        """Do the same as `earlier_runs`, but search only the runs in memory. `run` must be one of them."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -129,7 +129,7 @@ class EarlierAmong:
 
 
 class _RunIdentity:
-    """A cache key for a run. Keys are compared by identity, because comparing every value of two runs is slow."""
+    """A cache key for a run. Keys are compared by identity, because comparing all values of two runs would be slow."""
 
     def __init__(self, run: LoadedRun) -> None:
         self.run = run
@@ -145,7 +145,7 @@ class _RunIdentity:
 def _found(
     of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[float, int] | None
 ) -> EarlierRuns:
-    """Return the result of `earlier_runs`, cached because every workload's ranking needs it."""
+    """Return the result of `earlier_runs`. It is cached, because the ranking of every workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
     earlier = _earlier(run.path.resolve(), run.record.begun_s, run.record.seed, run.record.facts["machine"])
@@ -187,7 +187,10 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
 
 
 def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
-    """Return the mean of each testable cell. `metrics`: the metric to use for each workload."""
+    """Return the mean of each testable cell of the run.
+
+    `metrics`: the metric to use for each workload.
+    """
     known = (key for key in run.by_key if key.workload in metrics)
     return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
@@ -198,9 +201,9 @@ def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
 
 
 def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
-    """Return the names of the layouts and workloads that differ, or None if the runs differ in anything else.
+    """Return the names of the layouts and workloads that differ between the runs.
 
-    None means that no cell of the two runs is comparable.
+    Return None if the runs differ in anything else, because none of their cells can then be compared.
     """
     names = set()
     for each in run_differences(run, other):
@@ -212,13 +215,13 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[float, int]:
-    """Return the start time and the seed, which together identify a run and its copies."""
+    """Return the start time and the seed of a run, which identify the run and its copies."""
     return record.begun_s, record.seed
 
 
 @functools.lru_cache(maxsize=2)
 def _earlier(path: Path, begun_s: float, seed: int, machine: str) -> tuple[LoadedRun, ...]:
-    """Return the newest earlier runs in the folder that contains `path`, skipping damaged ones."""
+    """Return the newest earlier runs in the folder that contains `path`. Damaged runs are skipped."""
     records = ((folder, record) for folder in _folders(path) if (record := _record(folder)) is not None)
     runs = map(_loaded, _newest(begun_s, seed, machine, path, records))
     return tuple(run for run in runs if run is not None)
@@ -229,7 +232,7 @@ def _newest(
 ) -> list[Path]:
     """Return the directories of the newest earlier runs, newest first, with only one copy of each run.
 
-    The list ends after `MOST_RUNS` runs, or where the total size of the trials.jsonl files would exceed its limit.
+    The list contains at most `MOST_RUNS` runs, whose trials.jsonl files are at most `_MOST_BYTES` bytes in total.
     """
     found = {(begun_s, seed): path}
     records = []
@@ -247,7 +250,7 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield up to 200 sibling folders of the run at `path`, newest first, without following symbolic links."""
+    """Yield up to 200 sibling folders of the run at `path`, newest first. Symbolic links are not followed."""
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]
@@ -257,7 +260,10 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> RunRecord | None:
-    """Return the run record, or None if it is unreadable or another user could have written it."""
+    """Return the folder's run record.
+
+    Return None if it is unreadable, or if another user could have written it.
+    """
     try:
         return RunDirectory.open(folder).record() if distrust(folder) is None else None
     except PoolproofError:

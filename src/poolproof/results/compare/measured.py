@@ -1,4 +1,4 @@
-"""The cell values used in comparisons, or the reason why a cell has no usable value."""
+"""The values of cells that are used in comparisons, or the reasons why cells have no usable value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,14 +20,15 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """A cell's value, as used in comparisons.
+    """A cell's value for use in comparisons.
 
-    `log`: the mean logarithm, used in significance tests.
-    `unsteady`: the reasons for a change of the rate by an unknown amount (`drift`, `step` …). Such a cell is not
-    tested.
-    `changing`: the reasons for a change of the rate between known extremes. The true value may be anywhere between
-    them.
-    `few`: the number of events that a percentile has and needs, if it has too few. Such a cell is not tested either.
+    `log`: the mean logarithm, on which significance tests are based.
+    `unsteady`: the reasons why the rate changed by an unknown amount (`drift`, `step` …). If there are any, the cell is
+    not tested.
+    `changing`: the reasons why the rate changed between known extremes. The true value may be anywhere between these
+    extremes.
+    `few`: the number of events that a percentile has and needs, or None if it has enough. If there are too few, the
+    cell is not tested.
     """
 
     cell: Cell
@@ -40,7 +41,10 @@ class Measured:
 
     @property
     def untested(self) -> str:
-        """Return the reason for not testing the cell. Empty if it is tested, or if it only lacks a second trial."""
+        """Return the reason why the cell can't be tested, or an empty string if it can.
+
+        Having only one trial is not reported as a reason.
+        """
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         return "" if self.few is None else self.few.sentence
@@ -57,12 +61,15 @@ class Measured:
 
     @property
     def figure(self) -> Interval:
-        """Return the trials' geometric mean with its confidence interval. Tests compare the ratio of two such means."""
+        """Return the trials' geometric mean with its confidence interval.
+
+        Tests are based on the ratio of two such means.
+        """
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the cell's value, or a short reason why it is unusable."""
+    """Return the cell's value, or a string with the reason why it has no usable value."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"
@@ -91,8 +98,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
     """Yield one line per reason, most frequent first: `a, b, c and 97 more: refuted (read-from-cache)`.
 
-    `whys`: pairs of a cell's or layout's name and the reason for excluding it. If there are too many names or reasons
-    to list, the rest are only counted.
+    `whys`: pairs of a cell or layout and the reason why it was excluded. Only the first few reasons and names are
+    listed. The others are only counted.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

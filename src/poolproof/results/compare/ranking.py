@@ -1,9 +1,9 @@
-"""Rank the layouts of a run by speed, with their redundancy, capacity and write amplification.
+"""Rank a run's layouts by speed, and report their redundancy, capacity and write amplification.
 
-All layouts are compared in pairs (`statistics/comparison.py`). Because layouts may be tied, each layout's place is a
-range. It begins after the layouts that are significantly better, and ends before those that are significantly worse. If
-one of a layout's cells is unsteady, the layout is not tested and may take any place. With 95% confidence, every range
-contains the true place of its layout.
+All layouts are compared in pairs (`statistics/comparison.py`). Because layouts may be tied, the place of a layout is a
+range: it begins after the layouts that are significantly better and ends before those that are significantly worse. If
+the rate changes by an unknown amount in one of a layout's cells, the layout is not tested, so it may have any place.
+With 95% confidence, every range contains the true place of its layout.
 
 Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
@@ -37,24 +37,24 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads used to rank layouts.
+    """The workloads by which layouts are ranked.
 
-    `weights`: the weight of each workload, keyed by its name. The weights sum to 1.
+    `weights`: the weight of each workload, keyed by its name. The weights add up to 1.
     """
 
     weights: Mapping[str, float]
 
     @property
     def only(self) -> str | None:
-        """Return the workload's name, or None if the goal combines several workloads."""
+        """Return the name of the goal's only workload, or None if the goal combines several workloads."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
-    """Return the goal given by `goal` or `weights`, or else the campaign's goal or its only workload or matrix.
+    """Return the goal: that given by `goal` or `weights`, or the campaign's goal, or its only workload or matrix.
 
-    The workloads of a matrix are weighted equally. Raises a UsageError if there is no goal, if a name is not that of a
-    workload, or if both `goal` and `weights` are given.
+    The workloads of a matrix are weighted equally. Raises a UsageError if the goal can't be determined, a name is not
+    that of a workload, or both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
         raise UsageError("--goal and --weights cannot be used together", "leave one of them out")
@@ -68,14 +68,14 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def has_goal(campaign: Campaign) -> bool:
-    """True if the campaign names a goal, or has only one workload or matrix, which then serves as the goal."""
+    """True if the campaign sets a goal, or has a single workload or matrix that can serve as the goal."""
     return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Parse weights such as `etcd=2,media=1` into a dict keyed by name.
+    """Parse weights such as `etcd=2,media=1` into a dict that is keyed by name.
 
-    Raises a UsageError if a name is repeated or its weight is missing or not above 0.
+    Raises a UsageError if a name is repeated, or if its weight is missing or is not greater than 0.
     """
     found: dict[str, float] = {}
     for part in split_names(text):
@@ -91,7 +91,7 @@ def parse_weights(text: str) -> dict[str, float]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split names at commas outside brackets. For example, `mirror[atime=off,recordsize=16k]` is a single name."""
+    """Split names at commas, but not inside brackets: `mirror[atime=off,recordsize=16k]` is a single name."""
     return [part.strip() for part in _OUTSIDE_BRACKETS.split(text)]
 
 
@@ -106,7 +106,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name or, if a matrix has this name, all of its workloads."""
+    """Return the workload with this name or, if a matrix has this name, all workloads of the matrix."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -124,11 +124,11 @@ def _choices(campaign: Campaign) -> str:
 class Safety:
     """A layout's redundancy, capacity and write amplification.
 
-    `redundancy`: the number of devices that may fail without data loss, whichever they are. None for an existing
-    directory, whose devices the campaign does not describe.
+    `redundancy`: the number of devices that can always fail without data loss, whichever devices they are. None for an
+    existing directory, whose devices are unknown.
     `devices`: the number of devices.
-    `capacity_bytes`: the usable capacity, or None for existing directories and real disks, because the campaign does
-    not state their sizes.
+    `capacity_bytes`: the usable capacity. None for existing directories and real disks, whose sizes the campaign does
+    not specify.
     """
 
     redundancy: int | None
@@ -138,13 +138,13 @@ class Safety:
 
 
 _OF_IMPORTED = Safety(redundancy=None, devices=1, capacity_bytes=None, write_factor=1.0)
-"""The properties of an imported result's layout, which is a placeholder: nothing is known about it."""
+"""Placeholder values for an imported result, whose layout is unknown."""
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
     """Return a layout's redundancy, number of devices, capacity and write amplification.
 
-    Raises a CampaignError if this version can't parse the layout expression.
+    Raises a CampaignError if this version of poolproof can't parse the layout's expression.
     """
     sources = [(each.name, each.source) for each in campaign.devices]
     sizes = {name: source.size_bytes for name, source in sources if not isinstance(source, Disk)}
@@ -162,7 +162,7 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 class Entry:
     """A layout to be ranked.
 
-    `cells`: the layout's value under each workload.
+    `cells`: the layout's value for each workload.
     `score`: the weighted mean of these values.
     """
 
@@ -172,24 +172,24 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads under which the layout can't be tested, because its rate changes.
+        """Return the workloads for which the layout can't be tested, because its rate changes.
 
-        If there are any, the layout as a whole is not tested.
+        If there is at least one, the layout is not tested at all.
         """
         return tuple(name for name, each in self.cells.items() if each.untested)
 
     @property
     def verdict(self) -> Verdict:
-        """Return the worst verdict of the layout's cells."""
+        """Return the worst verdict among the layout's cells."""
         return worst(each.verdict for each in self.cells.values())
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout and its place, a range from `first` to `last`. The two are equal unless the layout is tied with others.
+    """A layout and its place, the range from `first` to `last`. Both are equal unless the layout is tied with others.
 
     `to_leader`: the layout's speed relative to the leader, which is the first of the ranked layouts. None for the
-    leader.
+    leader itself.
     """
 
     entry: Entry
@@ -201,9 +201,9 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts, where `better` comes before `worse` in `Ranking.ranked`.
+    """A pair of layouts, of which `better` comes first in `Ranking.ranked`.
 
-    `decision`: `faster` if the layouts differ significantly.
+    `decision`: `faster` if the two layouts differ significantly.
     """
 
     better: str
@@ -213,13 +213,13 @@ class Pair:
 
     @property
     def is_tie(self) -> bool:
-        """True if the layouts do not differ significantly."""
+        """True if the two layouts do not differ significantly."""
         return self.decision.word != "faster"
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """A layout that could not be ranked, and the reason. `few`: set if a percentile has too few events."""
+    """A layout that could not be ranked, with the reason. `few` is set if a percentile has too few events."""
 
     layout: str
     why: str
@@ -231,10 +231,10 @@ class Ranking:
     """A ranking of a run's layouts.
 
     `metrics`: the metric used for each workload.
-    `ranked`: the layouts from best to worst mean, followed by the layouts that have an unsteady cell.
-    `in_place`: the layouts converted in place into other ranked layouts. The differences between them include a margin.
-    `earlier_runs`: the number of earlier runs used to estimate the between-run variance.
-    `rankings`: the number of rankings for which the places are jointly corrected.
+    `ranked`: the layouts from best to worst mean, followed by those that can't be tested because their rate changes.
+    `in_place`: the layouts that were converted into one another in place. Differences between them include a margin.
+    `earlier_runs`: the number of earlier runs from which the between-run variance was estimated.
+    `rankings`: the number of rankings whose places were corrected together for multiple testing.
     """
 
     run: LoadedRun
@@ -250,7 +250,7 @@ class Ranking:
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """Return the layouts that could not be ranked because a percentile has too few events.
+        """Return the layouts that were not ranked because a percentile has too few events.
 
         Any of them may be the best layout.
         """
@@ -264,8 +264,8 @@ class Ranking:
     def repeated(self, each: Ranked) -> Interval | None:
         """Return a layout's speed relative to the leader, with a 95% prediction interval for a repeat of the run.
 
-        Because the leader was chosen from the same trials, the interval is corrected for the number of other layouts
-        (Bonferroni). Returns None for the leader itself, and if the difference can't be tested.
+        The interval is corrected for the number of other layouts (Bonferroni), because the leader was chosen from the
+        same trials. Return None for the leader, or if the difference can't be tested.
         """
         if each.to_leader is None or each.to_leader.error is None:
             return None
@@ -275,8 +275,8 @@ class Ranking:
     def safer(self) -> tuple[Ranked, ...]:
         """Return the fastest layouts that survive more disk failures than the leader.
 
-        For every redundancy above the leader's, this is the fastest layout with at least that redundancy. Layouts with
-        an unsteady cell are excluded. Returns nothing if the leader's redundancy is unknown.
+        For each redundancy above the leader's, the result contains the fastest layout with at least that redundancy.
+        Layouts whose rate changes are not considered. If the leader's redundancy is unknown, the result is empty.
         """
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
@@ -290,7 +290,7 @@ class Ranking:
 
 
 class NothingRanked(RunError):
-    """Raised if no layout has a usable value for every workload of the goal."""
+    """Raised if no layout has a usable value for each of the goal's workloads."""
 
     def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
@@ -307,10 +307,10 @@ def _missing_s(few: FewEvents) -> float:
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
-    """Rank a run's layouts by the goal. Each workload is compared by its own metric, or by `metric` if given.
+    """Rank a run's layouts by the goal, using each workload's own metric, or `metric` if given.
 
     Raises:
-        RunError: no layout has a usable value for every workload of the goal.
+        RunError: no layout has a usable value for each of the goal's workloads.
         UsageError: no trial measured `metric`.
     """
     check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")
@@ -337,7 +337,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
 
 
 def places(layout: str, pairs: Sequence[Pair], count: int) -> tuple[int, int]:
-    """Return the first and last place that a layout may have among `count` layouts."""
+    """Return the first and last place that a layout may have, according to the pairs among `count` layouts."""
     first = 1 + sum(pair.worse == layout and not pair.is_tie for pair in pairs)
     return first, count - sum(pair.better == layout and not pair.is_tie for pair in pairs)
 
@@ -354,9 +354,9 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 def _entries(
     run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId], earlier: EarlierRuns
 ) -> tuple[list[Entry], list[Excluded]]:
-    """Separate the layouts that have a usable value for every workload of the goal from those that do not.
+    """Separate the layouts with a usable value for each of the goal's workloads from the other layouts.
 
-    The layouts to be ranked are sorted by score, best first, but unsteady layouts come last.
+    The layouts to be ranked are sorted by score, best first. Layouts whose rate changes come last.
     """
     entries, excluded = [], []
     for layout in run.campaign.layouts:

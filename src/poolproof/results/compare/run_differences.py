@@ -1,4 +1,4 @@
-"""Differences in machine, software versions and campaign that may explain why two runs have different results."""
+"""Find differences in the machine, program versions and campaign that may explain why two runs' results differ."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,15 @@ from poolproof.units import shown_bytes
 ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""The facts recorded by every run. Other facts were added in later versions, or are kernel module settings."""
+"""The facts that all versions of poolproof record.
+
+All other facts were added later, or are kernel module settings.
+"""
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs: its name and the value in each run, with a dash for a missing value."""
+    """A difference between two runs: its name, and its value in each run. A missing value is shown as a dash."""
 
     what: str
     a: str
@@ -51,7 +54,7 @@ def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) 
 
 
 def _programs() -> tuple[str, ...]:
-    """Return the programs whose versions are compared even if only one of the runs recorded them."""
+    """Return the programs whose versions are compared even if only one run recorded them."""
     return ("poolproof", *all_generators())
 
 
@@ -109,7 +112,10 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. `in_both`: ignore facts that only one of the runs recorded."""
+    """Yield the facts that differ.
+
+    `in_both`: whether to ignore facts that only one of the runs recorded.
+    """
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

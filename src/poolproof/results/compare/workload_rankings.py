@@ -1,4 +1,4 @@
-"""Rank a run's layouts under each workload separately, for a campaign without a goal."""
+"""Rank a run's layouts for each workload separately, because the campaign has no goal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,12 +12,12 @@ from poolproof.statistics.comparison import decide
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, Ranking | str]:
-    """Rank the layouts under each workload. A workload without a ranking is mapped to the reason.
+    """Return a ranking for each workload, or the reason why the layouts can't be ranked for it.
 
-    The confidence of 95% applies to all places of all rankings together.
+    The confidence level of 95% applies to the places in all rankings together.
 
     Raises:
-        RunError: no workload has a ranking.
+        RunError: the layouts can't be ranked for any workload.
         UsageError: no trial measured `metric`.
     """
     check_metric(metric, run.cells)
@@ -33,7 +33,7 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
 
 
 def together(found: Mapping[str, Ranking | str]) -> Mapping[str, Ranking | str]:
-    """Return the rankings with Holm's correction applied to the pairs of all rankings together."""
+    """Apply Holm's correction to the pairs of all rankings together, and return the corrected rankings."""
     rankings = {name: each for name, each in found.items() if isinstance(each, Ranking)}
     differences = [pair.difference for each in rankings.values() for pair in each.pairs]
     decisions = iter(decide(differences, max((each.effect for each in rankings.values()), default=0.0)))

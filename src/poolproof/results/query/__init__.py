@@ -1,1 +1,1 @@
-"""SQL queries over the trials of many runs, using DuckDB. docs/query.md describes the views."""
+"""Query the trials of many runs with SQL, using DuckDB. The views are described in docs/query.md."""

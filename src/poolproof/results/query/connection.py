@@ -1,4 +1,4 @@
-"""A DuckDB connection restricted to the views over many runs, with no access to other files, networks or extensions."""
+"""A DuckDB connection that can read only the views over the runs, and no other files, networks or extensions."""
 
 import contextlib
 import functools
@@ -58,7 +58,10 @@ from cells left join built using (run) group by run, verdict
 
 
 class QuerySession:
-    """The runs in or below a folder, opened for queries. Damaged lines found by a query are added to `left_out`."""
+    """The runs in or below a folder, opened for queries.
+
+    If a query encounters damaged lines, they are added to `left_out`.
+    """
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.runs, left_out = find_runs(root)
@@ -94,11 +97,11 @@ class QuerySession:
 
     @property
     def is_worth_copies(self) -> bool:
-        """True if calling `keep_copies` would speed up the next query."""
+        """True if `keep_copies` would make the next query faster."""
         return copies.worth_keeping(run.trials_path for run in self._direct)
 
     def keep_copies(self) -> None:
-        """Make columnar copies of the files that are still parsed as text, if they are large enough to be worth it."""
+        """Make columnar copies of the files that are still parsed as JSON, if they are large enough to justify it."""
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
@@ -110,7 +113,7 @@ class QuerySession:
 
         connection = duckdb.connect(config={**_CONFIG, "temp_directory": str(self._scratch / "spill")})
         with contextlib.suppress(duckdb.Error):  # a notebook without ipywidgets has no progress bar
-            connection.execute("set enable_progress_bar = false")  # it would be part of the output
+            connection.execute("set enable_progress_bar = false")  # a progress bar would be part of the output
         kept, direct = self._sources()
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
@@ -128,7 +131,7 @@ class QuerySession:
         return connection
 
     def _answer(self, sql: str) -> QueryResult:
-        """Run the query after creating the views it names, or all views if it names none.
+        """Run a query after creating the views that it names, or all views if it names none.
 
         Views are created only when needed, because DuckDB opens every file for each view.
         """
@@ -146,9 +149,9 @@ class QuerySession:
     def _uses_known(self, sql: str) -> bool:
         """True if the query may read a column of `KNOWN_CELLS`.
 
-        The query string is searched first, then the query plan, which also lists the columns selected by `*`. The plan
-        alone is not enough: it omits the column in `where settled is null` while all values are null. If no plan is
-        available, the query is assumed to read every column.
+        First, the query string is searched, and then the query plan, which also lists the columns selected by `*`. The
+        plan alone is not enough: in `where settled is null`, it omits the column as long as all of its values are null.
+        If DuckDB does not return a plan, the query is assumed to read every column.
         """
         import duckdb
 
@@ -162,9 +165,9 @@ class QuerySession:
         return any(name in str(plan) for name in _KNOWN_COLUMNS)
 
     def _fill_known(self) -> None:
-        """Store the confidence intervals and convergence of all cells.
+        """Store the confidence intervals and convergence of all cells in `KNOWN_CELLS`.
 
-        As for all other outputs, Python computes them, so the trials of all runs are loaded again.
+        These values are computed in Python, as for all other outputs, so the trials of all runs are loaded again.
         """
         found = [row for run in self.runs for row in _known_rows(run)]
         self._cells_known = True
@@ -182,7 +185,7 @@ class QuerySession:
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
-        """Check every line of the files that are parsed as text. Return True if damaged lines were found."""
+        """Check every line of the files that are parsed as JSON, and return True if any line is damaged."""
         known = len(self.left_out)
         for run in self._direct:
             self._save_readable(run)
@@ -209,7 +212,7 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
     """Open the runs in or below a folder for queries.
 
     Raises:
-        HostError: the `query` extra is not installed.
+        HostError: the optional dependencies `query` are not installed.
         RunError: the runs could not be found (see `find_runs`).
         Interrupted: a signal interrupted DuckDB.
     """
@@ -221,16 +224,17 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
                 yield session
             finally:
                 session.close()
-        except RuntimeError as error:  # how DuckDB reports that a signal stopped it
+        except RuntimeError as error:  # DuckDB reports in this way that a signal stopped it
             if "interrupted" not in str(error):
                 raise
             raise Interrupted("interrupted", "") from None
 
 
 def _is_plain(path: Path) -> bool:
-    """True if the path can be passed to DuckDB unchanged, because it is printable and contains no wildcards.
+    """True if DuckDB can be given the path unchanged, because it is printable and contains no wildcards.
 
-    A path that is not valid UTF-8 is not printable. DuckDB would expand wildcards and also match files of other runs.
+    DuckDB would expand wildcards, and so also read files of other runs. A path that is not valid UTF-8 does not count
+    as printable.
     """
     text = str(path)
     return not _PATTERN.intersection(text) and text.isprintable()
@@ -245,7 +249,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
-    """Yield the run's rows of `KNOWN_CELLS`, one per cell, or nothing if the run can't be loaded."""
+    """Yield one row of `KNOWN_CELLS` for each cell of the run, or nothing if the run can't be loaded."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -258,13 +262,13 @@ def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
 class ListedRun:
     """A run as listed by `poolproof runs`.
 
-    `state`: `imported` for imported results, `going` while a poolproof process is using the run, and otherwise
-    `finished`, or `stopped` if trials are missing or the campaign can't be read.
+    `state`: `imported` for imported results, `going` if a poolproof process is using the run, `stopped` if trials are
+    missing or the campaign can't be read, otherwise `finished`.
     `cells`: the number of cells with at least one trial.
-    `cells_wanted`: the number of cells in the campaign, or None if it can't be read. Equal to `cells` for imported
-    results.
+    `cells_wanted`: the number of cells in the campaign, or None if the campaign can't be read. For imported results, it
+    equals `cells`.
     `verdicts`: the number of cells per verdict.
-    `unusable`: the number of cells in which a trial has no usable value of the workload's own metric.
+    `unusable`: the number of cells in which some trial has no usable value for the workload's own metric.
     `too_few`: the number of cells whose percentile has too few events.
     """
 
@@ -280,7 +284,7 @@ class ListedRun:
 
 
 def listed_runs(session: QuerySession) -> tuple[ListedRun, ...]:
-    """Return every run that could be read, oldest first."""
+    """Return all readable runs, oldest first."""
     found: dict[str, dict[Verdict, tuple[int, int, int, int]]] = {}
     for run, verdict, *numbers in session.ask(_CELLS).rows:
         found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2], numbers[3])
@@ -315,7 +319,7 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
     """True if every cell with this verdict has all of its builds and trials.
 
-    The number of builds is not checked for individually measured disks, which are built only once.
+    For disks that were measured individually, the number of builds is not checked, because they are built only once.
     """
     _cells, _trials, least, builds = found
     return least >= wanted[1] and builds in (0, wanted[2])
@@ -325,7 +329,7 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
     """Return the number of cells in a campaign, of trials per cell and build, and of builds per layout.
 
-    Returns None if the campaign can't be read.
+    Return None if the campaign can't be read.
     """
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)

@@ -1,8 +1,8 @@
-"""Columnar copies of trials, kept in the user's cache so that later queries need not parse all the JSON again.
+"""Columnar copies of trials in the user's cache, so that later queries need not parse all the JSON again.
 
-Files are grouped, oldest first, until each group is large enough for a copy. The copy is named after a hash of the
-paths, sizes and modification times of the files in its group. If one of these files changes, the copy is therefore no
-longer found.
+Starting with the oldest, files are grouped until each group is large enough for a copy. The copy's name is a hash of
+the paths, sizes and modification times of the files in its group, so if one of the files changes, the outdated copy is
+not found.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
-"""The minimum total size, in bytes, of the files to copy. Smaller files are fast enough to parse."""
+"""The minimum total size, in bytes, of files for which copies are made. Smaller files can be parsed quickly enough."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"2 {views.RAW}"
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Return the existing copies and the files that they replace."""
+    """Return the existing copies, and the files that need not be read because of them."""
     found = {copy: group for group in _groups(files) if (copy := _copy_of(group)).is_file()}
     for copy in found:
         with contextlib.suppress(OSError):
@@ -31,12 +31,12 @@ def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
 
 
 def read(copy: Path) -> str:
-    """Return the SQL that reads a copy and returns the same columns as the original lines."""
+    """Return the SQL that reads a copy and yields the same columns as the original file."""
     return f"select {', '.join(views.RAW)}, filename from read_parquet({views.literal(str(copy))})"
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Copy every complete group of files without a copy, and remove copies not used by any query for 30 days.
+    """Copy every complete group of files that has no copy yet, and delete copies that were not used for 30 days.
 
     Errors are ignored, because queries also work without copies.
     """
@@ -53,14 +53,14 @@ def keep(files: Sequence[Path]) -> None:
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
-    """True if any complete group of files still has no copy."""
+    """True if at least one complete group of files has no copy yet."""
     return any(not _copy_of(group).is_file() for group in _groups(files))
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Write the copy to a temporary file, then rename it to its final name.
+    """Write the copy to a temporary file, then rename that to its final name.
 
-    If an original file has changed in the meantime, discard the temporary file.
+    If one of the original files has changed in the meantime, the temporary file is deleted instead.
     """
     import duckdb
 
@@ -79,7 +79,7 @@ def _make(group: Sequence[Path]) -> None:
 
 
 def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield the complete groups, starting with the oldest files. A new run thus leaves existing groups unchanged."""
+    """Yield the complete groups, starting with the oldest files, so that a new run does not change existing groups."""
     stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
     if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
         return

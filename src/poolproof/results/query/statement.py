@@ -1,8 +1,8 @@
 """Run an SQL statement: check that it is read-only, limit its time and memory, and format its rows.
 
-The check examines DuckDB's own syntax tree, before names are resolved. Checking for a leading `select` would not be
-enough: in DuckDB, a `with` can contain a `copy` or an `insert`, and some functions execute SQL passed as a string.
-Everything not known to be harmless is therefore rejected.
+The check uses the syntax tree from DuckDB's own parser, before names are resolved. It is not enough that the statement
+begins with `select` or `with`: in DuckDB, a `with` can contain a `copy` or an `insert`, and some functions execute SQL
+passed to them as a string. Everything that is not known to be harmless is therefore rejected.
 """
 
 import contextlib
@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_VALUES = 2_000_000
-"""The maximum size of a result, in rows times columns. A result of this size takes about 200 MB of memory."""
+"""The maximum number of values (rows × columns) in a result. A result of this size takes about 200 MB of memory."""
 
 MOST_MEMORY_BYTES = 2 * 1024**3
-"""The maximum memory of a query. DuckDB's own limit excludes row values, such as those of `range(1000000000)`."""
+"""The maximum memory of a query.
+
+DuckDB's own limit does not include the values of rows, for example of `range(1000000000)`.
+"""
 
 _LONGEST_S = 600.0
 _INTERRUPT_EVERY_S = 0.05
@@ -57,7 +60,7 @@ _SIMPLER = f"write a simple select; {_HINT}"
 
 @dataclass(frozen=True)
 class QueryResult:
-    """A query result: the names and types of the columns, and the rows as Python values."""
+    """A query result: the names and types of its columns, and its rows as Python values."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]
@@ -68,7 +71,7 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
     """Check that a query is a single read-only statement.
 
     Raises:
-        UsageError: it is not a single read-only statement.
+        UsageError: it is not a single statement, or not read-only.
         duckdb.Error: it is not valid SQL.
     """
     import duckdb
@@ -90,7 +93,7 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
 
 
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
-    """Return the result of a query that `check_only_reads` has accepted.
+    """Run a query that has passed `check_only_reads`, and return its result.
 
     Raises:
         UsageError: a column has a time zone, or the result is too large.
@@ -108,9 +111,9 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
 @contextlib.contextmanager
 def memory_limited() -> Iterator[None]:
-    """Limit the additional memory that the process may allocate inside the context. A lower existing limit is kept.
+    """Limit how much more memory the process may allocate while the context is active.
 
-    Raises a UsageError if a query exceeds the limit.
+    An existing lower limit is kept. Raises a UsageError if a query exceeds the limit.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     used_pages = int(Path("/proc/self/statm").read_text().split()[5])
@@ -127,14 +130,11 @@ def memory_limited() -> Iterator[None]:
 
 
 class _Limits:
-    """Interrupts a query from another thread, on a signal or when the time limit is reached.
+    """Interrupts a query from another thread when a signal arrives or the time limit is reached.
 
     Python runs signal handlers only in the main thread, which DuckDB occupies while it computes. DuckDB also checks for
     signals itself, but missed about one in thirty. The other thread therefore waits on a file descriptor to which
-    Python's C code writes a byte as soon as a signal arrives.
-
-    While a function such as `lpad` builds a string of 2 GB, which takes a minute, DuckDB does not react to an
-    interrupt. In this case the process ends without waiting for it.
+    Python writes a byte as soon as a signal arrives.
     """
 
     def __init__(self, connection: "DuckDBPyConnection", scratch: Path) -> None:
@@ -150,7 +150,7 @@ class _Limits:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop waiting and restore the previous signal file descriptor."""
+        """Stop waiting for signals, and restore the previous signal file descriptor."""
         self._is_over.set()
         if self._in_main:
             signal.set_wakeup_fd(self._old)
@@ -210,7 +210,7 @@ def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[N
 def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any, ...]]:
     """Return the rows, or raise a UsageError if there are too many.
 
-    DuckDB computes rows only as they are fetched, so fetching stops as soon as there are too many.
+    DuckDB computes rows only when they are fetched, so fetching stops as soon as there are too many.
     """
     rows: list[tuple[Any, ...]] = []
     while found := connection.fetchmany(_ROWS_AT_ONCE):
@@ -221,7 +221,7 @@ def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any
 
 
 def refusal(error: Exception) -> UsageError:
-    """Convert a DuckDB error for a rejected query into the UsageError to raise."""
+    """Convert the error from a query that DuckDB rejected into a UsageError."""
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException):
@@ -252,7 +252,7 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: headings and up to 1000 rows, followed by the number of omitted rows, if any.
+    """Yield the lines of a table: the headings, up to 1000 rows, and the number of further rows, if any.
 
     Numbers are right-aligned, and long strings are truncated.
     """
@@ -288,7 +288,10 @@ def _text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Convert a value for JSON. Times become ISO 8601, NaN and infinity become None, and other types become strings."""
+    """Convert a value for JSON.
+
+    Times become ISO 8601 strings, NaN and infinity become None, and values of other types become strings.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -301,7 +304,10 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """Convert a value for CSV. Times become ISO 8601, numbers and None stay unchanged, and the rest become strings."""
+    """Convert a value for CSV.
+
+    Times become ISO 8601 strings, numbers and None stay unchanged, and values of other types become strings.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):

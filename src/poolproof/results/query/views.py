@@ -1,7 +1,7 @@
-"""The SQL definitions of the query views. docs/query.md describes the columns, and a test compares it with the views.
+"""The SQL definitions of the query views. A test checks that docs/query.md describes all columns.
 
-As in exports, refuted and failed results appear only in the `rejected_…` columns. The same applies to negative values,
-which no measurement can yield.
+As in exports, refuted and failed results appear only in the `rejected_…` columns. So do negative values, which cannot
+be real measurements.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
-"""The name of the table with values that Python computes for each cell: confidence intervals and convergence.
+"""The name of the table of values that are computed in Python for each cell: confidence intervals and convergence.
 
-Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW` and the ends of each interval. Until a query needs one of
-them, the table contains only two placeholder rows.
+Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the lower and upper bound of each interval. Until a
+query needs one of these values, the table contains only two placeholder rows.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")
@@ -35,7 +35,7 @@ _MEASURED = "filter (where verdict <> 'failed')"
 
 
 def _struct_of(kind: type) -> str:
-    """Return the DuckDB type of a dataclass stored as JSON, such as `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
+    """Return the DuckDB type for a dataclass stored as JSON, e.g. `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
     hints = typing.get_type_hints(kind)
     fields = (f"{field.name} {_sql_type(hints[field.name])}" for field in dataclasses.fields(kind))
     return f"STRUCT({', '.join(fields)})"
@@ -66,7 +66,7 @@ RAW = {
     "verdicts": "MAP(VARCHAR, VARCHAR)",
     "build": "INTEGER",
 }
-"""The keys to read from trials.jsonl, with their DuckDB types."""
+"""The keys to read from trials.jsonl, and the DuckDB type of each."""
 
 RUN_COLUMNS = {
     "run": "VARCHAR",
@@ -81,10 +81,10 @@ RUN_COLUMNS = {
 
 
 def read_lines(files: Sequence[str]) -> str:
-    """Return the SQL that reads JSON Lines files, with the file name added to each row.
+    """Return the SQL that reads JSON Lines files, with the name of the file added to each row.
 
-    The query fails if a line is damaged or has a different schema version. A line also counts as damaged if a value is
-    not finite or exceeds anything a machine can measure (`results/runs/trial_files.py`).
+    The query fails if a line is damaged or has a different schema version. A line with a value that is not finite, or
+    is too large for any real measurement, also counts as damaged (`results/runs/trial_files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
@@ -97,16 +97,16 @@ def read_lines(files: Sequence[str]) -> str:
 
 
 def _are_finite() -> str:
-    """Return the SQL condition that all values of a trial are finite and at most `LARGEST` in magnitude.
+    """Return the SQL condition that all values of a trial are between `-LARGEST` and `LARGEST`.
 
-    The condition also excludes NaN, which DuckDB treats as larger than any other number.
+    The condition also excludes NaN, because DuckDB considers NaN larger than any other number.
     """
     values = ", ".join(f"coalesce(figures.{field}, 0)" for field in dict.fromkeys(metric.field for metric in METRICS))
     return f"greatest({values}) <= {LARGEST:g} and least({values}) >= {-LARGEST:g}"
 
 
 def no_lines() -> str:
-    """Return the SQL for an empty table with the same columns as `read_lines`."""
+    """Return the SQL for an empty table with the columns of `read_lines`."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 
@@ -117,7 +117,10 @@ def literal(text: str) -> str:
 
 
 def macros() -> Iterator[str]:
-    """Yield the SQL macro `setting`, which extracts a matrix option's value from the name of a layout or workload."""
+    """Yield the SQL that defines the macro `setting`.
+
+    The macro extracts the value of a matrix option from the name of a layout or workload.
+    """
     yield (
         "create macro setting(name, key) as "
         "nullif(regexp_extract(name, '[\\[,]' || regexp_escape(key) || '=([^,\\]]*)', 1), '')"
@@ -125,15 +128,15 @@ def macros() -> Iterator[str]:
 
 
 def known_columns() -> dict[str, str]:
-    """Return the columns of `KNOWN_CELLS` with their types, in the same order as the values from `known_values`."""
+    """Return the columns of `KNOWN_CELLS` and their types, in the order in which `known_values` returns values."""
     names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN", KNOWN_TOO_FEW: "VARCHAR"}
     return names | {f"known_{metric.column}_{end}": "DOUBLE" for metric in METRICS for end in ("low", "high")}
 
 
 def known_of_no_cell() -> list[list[object]]:
-    """Return two placeholder rows, as the lists of values that `fill_known` expects.
+    """Return two placeholder rows for `KNOWN_CELLS`, as one list of values per column.
 
-    Their values span the range of those of all cells. Otherwise, DuckDB would optimise the table away, and the query
+    Their values span the range of all possible values. Otherwise, DuckDB would optimise the table away, and the query
     plan would not show which of its columns the query uses.
     """
     spans: dict[str, list[object]] = {"VARCHAR": ["", chr(0x10FFFF)], "BOOLEAN": [False, True], "DOUBLE": [0.0, 1e300]}
@@ -141,7 +144,7 @@ def known_of_no_cell() -> list[list[object]]:
 
 
 def known_values(run: str, cell: Cell) -> tuple[object, ...]:
-    """Return a cell's row of `KNOWN_CELLS`. If the result is rejected, the row has no interval."""
+    """Return a cell's row for `KNOWN_CELLS`. If the result was rejected, the row contains no confidence interval."""
     settled = None if cell.settling is None else cell.settling.converged
     intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
     ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
@@ -150,7 +153,10 @@ def known_values(run: str, cell: Cell) -> tuple[object, ...]:
 
 
 def views() -> dict[str, str]:
-    """Return the SQL definitions of the views, keyed by view name. They read from `placed_trials` and `run_files`."""
+    """Return the SQL definitions of the views, keyed by view name.
+
+    The views read from `placed_trials` and `run_files`.
+    """
     named = f"run, layout, workload, number, {_verdict_of()} as verdict"
     leaves = "unnest(leaves, recursive := true)"
     return {
@@ -163,9 +169,11 @@ def views() -> dict[str, str]:
 
 
 def placed_trials(lines: str) -> str:
-    """Return the SQL that creates a view of all trials, each with its run. `lines`: the SQL that reads the trials.
+    """Return the SQL that creates a view of all trials, each with the name of its run.
 
-    Trials recorded before states and builds existed get the state `healthy` and the build 1.
+    `lines`: the SQL that reads the trials.
+
+    Trials from versions without states and builds get the state `healthy` and the build 1.
     """
     return (
         f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
@@ -175,12 +183,12 @@ def placed_trials(lines: str) -> str:
 
 
 def fill_known() -> str:
-    """Return the SQL that inserts rows into `KNOWN_CELLS`, given as one list per column."""
+    """Return the SQL that inserts rows into `KNOWN_CELLS`. Its parameters are one list of values per column."""
     return f"insert into {KNOWN_CELLS} select {', '.join('unnest(?)' for _ in known_columns())}"
 
 
 def _verdict_of(metric: MetricId | None = None) -> str:
-    """Return the SQL for the verdict on a metric, as in `Trial.verdict_on`. Default: the workload's own metric."""
+    """Return the SQL for the verdict on a metric, like `Trial.verdict_on`. The default is the workload's own metric."""
     return f"coalesce(verdicts[{literal(metric) if metric else 'metric'}], verdict)"
 
 
@@ -206,9 +214,9 @@ def _trials() -> str:
 
 
 def doubts() -> str:
-    """Return the SQL that counts each run's cells with unusable values and cells with too few events.
+    """Return the SQL that counts, per run, the cells with unusable values and the cells with too few events.
 
-    Both counts are for the workload's own metric (`remarks.py`, `few_events.py`).
+    Both counts refer to the workload's own metric (`remarks.py`, `few_events.py`).
     """
     own = " ".join(f"when {literal(metric.id)} then figures.{metric.field}" for metric in METRICS)
     few = " ".join(
@@ -225,11 +233,11 @@ def doubts() -> str:
 
 
 def _cells() -> str:
-    """Return the SQL that combines trials into builds and builds into cells, like `results/runs/summary.py`.
+    """Return the SQL that combines trials into builds, and builds into cells, like `results/runs/summary.py`.
 
-    A cell's verdict is the worst of all its trials, but its values exclude failed trials. Builds with a failed trial
-    are excluded if another build of the cell has none. Each build has the same weight in the cell's mean, whatever the
-    number of its trials.
+    A cell's verdict is the worst among all its trials, but its values exclude failed trials. A build with a failed
+    trial is excluded if the cell has a build without one. All builds have the same weight in the cell's mean,
+    regardless of their number of trials.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     groups = ", ".join(CELL_NAMES)
@@ -273,7 +281,7 @@ def _cells() -> str:
 def _kept() -> str:
     """Return the SQL that selects the trials to use.
 
-    A build with a failed trial is excluded if another build of the cell has none.
+    A build with a failed trial is excluded if the cell has a build without one.
     """
     groups = ", ".join(CELL_NAMES)
     failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
@@ -282,7 +290,7 @@ def _kept() -> str:
 
 
 def _summed(field: str) -> str:
-    """Return the SQL that sums a field of `AccountSum` over trials. Written bytes include those of the drain."""
+    """Return the SQL that sums a field of `AccountSum` over trials. Written bytes include the drain."""
     if field == "write_factor":
         return f"arg_min(account.write_factor, number) {_MEASURED}"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field

@@ -1,1 +1,1 @@
-"""The run directory: text files that can be read without poolproof. docs/run-directory.md describes the format."""
+"""The run directory, which consists of text files that can be read without poolproof. See docs/run-directory.md."""

@@ -15,14 +15,14 @@ def speeds_to_baseline(
 ) -> Mapping[CellKey, Interval]:
     """Return each cell's speed relative to the baseline under the same workload, with a 95% confidence interval.
 
-    A higher number always means faster, because the ratio is inverted for latencies. A cell is compared with the
-    baseline in the same state or, if that was not measured, in the healthy state. As in `poolproof compare`, the
-    intervals also take the variance of the other cells into account.
+    Higher is always faster, because the ratio is inverted for latencies. A cell is compared with the baseline in the
+    same state or, if that was not measured, in the healthy state. As in `poolproof compare`, the intervals also depend
+    on the variance of the other cells.
 
     The result excludes the baseline's own cells. It also excludes a cell if its result or the baseline's is refuted,
     failed, limited, unsteady or 0, or is a percentile with too few events.
 
-    `widened`: adds the between-run variance to a mean.
+    `widened`: a function that adds the between-run variance to a mean.
     """
     bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

@@ -1,6 +1,6 @@
-"""Select the builds of a cell, and the samples for its intervals and comparisons.
+"""Select which builds of a cell are used, and the samples for confidence intervals and comparisons.
 
-If any cell of a run has values from two or more builds, each build's mean is one sample
+If any cell of a run has values from two or more builds, the mean of each build is one sample
 (`statistics/build_samples.py`). A build with a failed trial is excluded if the cell has a build without one.
 """
 
@@ -17,7 +17,7 @@ from poolproof.verdicts import has_values
 
 
 def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Split a cell's trials into one list per build, in build order."""
+    """Group a cell's trials into one list per build, in the order of the builds."""
     builds: dict[int, list[Trial]] = {}
     for trial in trials:
         builds.setdefault(trial.build, []).append(trial)
@@ -25,9 +25,9 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return a cell's trials without those of builds that have a failed trial.
+    """Return a cell's trials, excluding builds with a failed trial.
 
-    If every build has a failed trial, all trials are returned.
+    If every build has a failed trial, return all trials.
     """
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
@@ -42,7 +42,7 @@ def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
     """Return a cell's samples of a metric: one value per trial or, with `by_build`, one mean per build.
 
-    Their error is at least the resolution of the metric.
+    The standard error of the samples is at least the metric's resolution.
     """
     found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
     samples = samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
@@ -50,14 +50,17 @@ def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> 
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
-    """Return a cell's samples. `builds`: the values of each build's trials."""
+    """Return a cell's samples.
+
+    `builds`: one sequence per build, with the values of its trials.
+    """
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 
 def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
-    """Return a note naming the failed builds excluded from a cell, or None if no build is excluded.
+    """Return a note about the failed builds that are excluded from a cell, or None if no build is excluded.
 
-    `builds`: the number of builds requested by the campaign.
+    `builds`: the number of builds that the campaign requires.
     """
     used = {trial.build for trial in counting(trials)}
     failed = [trial for trial in trials if trial.build not in used and not has_values(trial.verdict)]

@@ -1,9 +1,9 @@
 """Evaluate a campaign's claims against the results of a run.
 
-A claim is undecided if a value is missing or if the confidence interval does not clearly satisfy or violate it. As in a
-ranking, the interval of a rate or latency also depends on how much the trials of the other cells vary (`metric_prior`),
-and on the between-run variance, if known from earlier runs. Holm's procedure corrects for the number of claims, so that
-with 95% confidence all results are correct.
+A claim is undecided if a value is missing, or if its confidence interval contains both values that satisfy the claim
+and values that don't. As in a ranking, the interval of a rate or latency also depends on how much the trials of the
+other cells vary (`metric_prior`), and on the between-run variance if that is known from earlier runs. Holm's correction
+for the number of claims ensures with 95% confidence that all results are correct.
 """
 
 import copy
@@ -54,9 +54,9 @@ class ClaimResult:
 
     `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95% confidence interval is for
     this claim alone, without correction for the number of claims.
-    `why`: the reason for a missing value or an undecided result. Also mentions trials without a usable value, and
-    trials that agree to the last digit.
-    `is_tested`: the result depends on confidence intervals, so it may be wrong by chance.
+    `why`: the reason why a value is missing or the claim is undecided. It also mentions trials without a usable value,
+    and trials whose values agree to the last digit.
+    `is_tested`: whether the result depends on confidence intervals, so that it may be wrong by chance.
     """
 
     claim: Claim
@@ -67,14 +67,14 @@ class ClaimResult:
 
 
 class _NoValue(Exception):
-    """Raised if a value that the claim needs is missing or unusable."""
+    """Raised if the claim needs a value that is missing or unusable."""
 
 
 class _Cells:
     """A run's cells, with the typical variance between trials and the between-run variance.
 
-    `compared`: the cells whose rates or latencies occur in the current claim.
-    `risk`: the probability with which a confidence interval may miss the true value.
+    `compared`: the cells whose rates or latencies the current claim uses.
+    `risk`: the probability that a confidence interval does not contain the true value.
     """
 
     compared: frozenset[CellKey] = frozenset()
@@ -86,14 +86,14 @@ class _Cells:
         self._priors: dict[MetricId, VariancePrior | None] = {}
 
     def asked(self, that: ComparisonClaim, risk: float = 1 - CONFIDENCE) -> "_Cells":
-        """Return a copy for evaluating another claim."""
+        """Return a copy of this object for evaluating the given claim."""
         found = copy.copy(self)
         terms = (term for term in cell_values_of(that) if term.name in COMPARABLE)
         found.compared, found.risk = frozenset(CellKey(term.layout, term.workload) for term in terms), risk
         return found
 
     def is_in_place(self, cell: Cell) -> bool:
-        """True if the claim also uses a layout converted in place to or from the cell's layout."""
+        """True if the claim also uses another layout that was converted into or from the cell's layout in place."""
         others = (self._by_key.get(key) for key in self.compared if key.layout != cell.layout)
         return cell.family is not None and any(other is not None and other.family == cell.family for other in others)
 
@@ -106,14 +106,17 @@ class _Cells:
     def prior(self, term: CellValue) -> VariancePrior | None:
         """Return the typical variance of a metric between trials.
 
-        None for byte counts, or if there are too few cells.
+        Return None for byte counts, or if there are too few cells to estimate it.
         """
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
-        """Return the mean logarithm, including the between-run variance, or None if a sample is 0 or less."""
+        """Return the mean logarithm with the between-run variance included.
+
+        Return None if a sample is not greater than 0.
+        """
         found = log_mean(samples.values, self.prior(term), resolution=samples.error, least_count=samples.least_count)
         if found is None or term.name not in COMPARABLE:
             return found
@@ -125,7 +128,7 @@ def evaluate(
 ) -> tuple[ClaimResult, ...]:
     """Return the result of each claim.
 
-    `widened`: adds the between-run variance to a mean, if known from earlier runs.
+    `widened`: a function that adds the between-run variance to a mean if it is known from earlier runs.
     """
     found = _Cells(cells, widened)
     results = [_evaluate(claim, found) for claim in claims]
@@ -140,7 +143,7 @@ def evaluate(
 
 
 def _not_certain(claims: Sequence[Claim], tested: Sequence[int], cells: _Cells) -> Sequence[int]:
-    """Return the indices of the tested claims that are undecided after Holm's correction."""
+    """Return the indices of those tested claims that are undecided after Holm's correction."""
     left = tested
     while left:
         risk = (1 - CONFIDENCE) / len(left)
@@ -158,7 +161,7 @@ def _result(that: ComparisonClaim | IsVerdict, cells: _Cells, risk: float) -> Re
 
 
 def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
-    """Return the claim's result at 95% confidence, without correction for the number of claims."""
+    """Return the claim's result with 95% confidence, without correction for the number of claims."""
     that = claim.that
     try:
         if isinstance(that, IsVerdict):
@@ -197,9 +200,9 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Return `held` if every value in the confidence interval satisfies the claim, and `failed` if none does.
+    """Return `held` if all values in the confidence interval satisfy the claim, and `failed` if none does.
 
-    Otherwise, the claim is `undecided`.
+    Otherwise, return `undecided`.
     """
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # the tolerance of a percentage is in percentage points
@@ -221,9 +224,9 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval.
+    """Return the bounds of an interval.
 
-    Values without an interval, such as byte counts, are exact, so both ends are equal to the value.
+    A value without an interval, such as a byte count, is exact, so both bounds are the value itself.
     """
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
@@ -246,7 +249,10 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interval:
-    """Return the confidence interval of a mean, widened to include that of the geometric mean."""
+    """Return the confidence interval of a mean, widened where necessary to include that of the geometric mean.
+
+    Only the latter includes the between-run variance.
+    """
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False, risk=risk)
@@ -257,9 +263,10 @@ def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interv
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest value of a changing rate, relative to its mean. Both are 1 for a steady rate.
+    """Return the lowest and highest value of a changing rate, relative to its mean.
 
-    If the claim compares layouts that were converted into each other in place, the range also includes half the margin.
+    For a steady rate, both are 1. If the claim compares layouts that were converted into one another in place, the
+    range also includes half the margin.
     """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE:
@@ -291,7 +298,7 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 
 
 def _samples(term: CellValue, cells: _Cells) -> Samples:
-    """Return the value of each trial that did not fail or, with several builds, the mean of each build."""
+    """Return one value per trial that did not fail or, if there are several builds, one mean per build."""
     cell = cells.at(term.layout, term.workload)
     usability = cell.usability(term.name) if term.name in COMPARABLE else None
     if usability is not None and not usability.can_be_ranked:

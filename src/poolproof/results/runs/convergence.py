@@ -1,9 +1,9 @@
-"""Check whether a cell's trials have converged, and bound the error of results with a changing rate.
+"""Check whether a cell's trials have converged, and bound the error of results whose rate changes.
 
-The confidence interval over trials is valid only for steady rates. If the rate drifts, steps or bursts, trials of the
-same length may agree and still all be wrong. The trials are then divided into tenths, and the true value is assumed to
-lie between the lowest and highest value of any tenth, widened by the interval over trials. docs/stopping.md shows how
-often this range covered the true value in recorded runs.
+The confidence interval across trials is valid only for steady rates. If the rate drifts, jumps or comes in bursts,
+trials of the same length may agree with each other and still all be wrong. Each trial is then divided into tenths. The
+true value is assumed to be between the lowest and the highest value of any tenth, with that range widened by the
+interval across trials. docs/stopping.md shows how often this range contained the true value in recorded runs.
 """
 
 import itertools
@@ -28,34 +28,34 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 BuildKey = tuple[CellKey, int]
-"""A cell, and the number of a build of its layout."""
+"""A cell, and the number of a build of the cell's layout."""
 
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between a cell's trials, estimated from all cells of a run. None if there are too few cells.
+    """The typical variance between the trials of a cell, estimated from all cells of a run.
 
-    Rates and percentiles have separate priors. Percentiles vary several times as much, and only in steps of a histogram
-    bin.
+    A variance is None if there are too few cells. Rates and percentiles have separate variances, because percentiles
+    vary several times as much, and only in steps of a histogram bin.
     """
 
     rates: VariancePrior | None = None
     percentiles: VariancePrior | None = None
 
     def of(self, metric: MetricId) -> VariancePrior | None:
-        """Return the prior for percentiles if the metric is one, otherwise the prior for rates."""
+        """Return the typical variance for percentiles if the metric is a percentile, otherwise that for rates."""
         return self.rates if metric_of(metric).is_rate else self.percentiles
 
 
 @dataclass(frozen=True)
 class CellConvergence:
-    """The convergence of a cell, in a campaign with `until`.
+    """The convergence of a cell in a campaign with `until`.
 
-    `done`: no further trial is needed or allowed.
-    `converged`: every trial converged, and the mean of the trials is precise to within the tolerance.
-    `reasons`: the reasons for not having converged.
-    `across_trials`: the mean over trials, or None if no trial has a value.
-    `fixed_s`: the time, in seconds, that fio would have needed for the minimum number of trials at maximum length.
+    `done`: whether the cell needs no more trials, or may not have more.
+    `converged`: whether every trial converged and the mean of the trials is precise to within the tolerance.
+    `reasons`: the reasons why the cell has not converged.
+    `across_trials`: the mean of the trials, or None if no trial has a value.
+    `fixed_s`: the time, in seconds, that fio would have taken for the minimum number of trials of maximum length.
     `least_count`: the minimum number of trials, or None if the samples are builds.
     """
 
@@ -68,7 +68,10 @@ class CellConvergence:
 
 
 def stopping_rule(measure: Measure) -> StoppingRule:
-    """Return the stopping rule of `measure: {until: …}`. Raises a ValueError if the trials run for a fixed time."""
+    """Return the stopping rule for the campaign's `measure: {until: …}`.
+
+    Raises a ValueError if the campaign's trials run for a fixed time.
+    """
     until = measure.until
     if until is None:
         raise ValueError("a fixed time has no stopping rule")
@@ -84,7 +87,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
-    """Return the typical variance between trials, or between builds, estimated from these cells of a run."""
+    """Return the typical variance between trials (or between builds), estimated from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     measured = [trials for trials in cells if trials]
     for trials in measured:
@@ -95,7 +98,10 @@ def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) ->
 
 
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
-    """True if a cell with these trials needs another one. `priors`: estimated from all cells of the run."""
+    """True if a cell with these trials needs another trial.
+
+    `priors`: the typical variances, estimated from all cells of the run.
+    """
     if len(trials) < measure.trials:
         return True
     found = convergence_of(trials, measure, priors)
@@ -103,10 +109,10 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """Return the minimum number of trials that a run still needs.
+    """Return the minimum number of trials that a run still has to do.
 
-    A run never returns to a finished build. So if a cell had converged by the time the last trial of a build ended, it
-    needs no further trial in that build, even if later trials change the prior.
+    A run never returns to a finished build. If a cell had converged when the last trial of a build ended, it therefore
+    needs no more trials in that build, even if later trials change the typical variance.
 
     `trials`: the trials so far, in the order in which they ended.
     """
@@ -118,12 +124,12 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
 
 
 def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
-    """Return the keys of all builds needed for these cells."""
+    """Return the keys of all builds that these cells require."""
     return [(key, build) for key in keys for build in range(1, measure.builds + 1)]
 
 
 def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
-    """Group the trials by build, keeping their order. Trials of builds not in `keys` are dropped."""
+    """Group the trials by build, keeping their order. Trials of builds that are not in `keys` are dropped."""
     builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         builds.get((trial.cell_key, trial.build), []).append(trial)
@@ -131,7 +137,7 @@ def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey
 
 
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
-    """Group the trials by cell, keeping their order. Trials of cells not in `keys` are dropped."""
+    """Group the trials by cell, keeping their order. Trials of cells that are not in `keys` are dropped."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         cells.get(trial.cell_key, []).append(trial)
@@ -160,8 +166,8 @@ def convergence_of(
 
     Failed trials are ignored.
 
-    `by_build`: use each build's mean as a sample. If not set, all trials must be from the same build.
-    `priors`: the typical variance between the samples, which are either trials or builds.
+    `by_build`: whether each build's mean is a sample. If false, all trials must be from the same build.
+    `priors`: the typical variance between the samples, which are trials or builds.
     """
     if measure.until is None:
         return None
@@ -181,9 +187,9 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return the time, in seconds, for which fio would run in a trial of fixed length.
+    """Return the time, in seconds, that fio would run in a trial of fixed length.
 
-    For a workload that ends by itself, this is the longest time that one of these trials took.
+    For a workload that ends on its own, this is the longest time that any of its trials took.
     """
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
@@ -191,9 +197,9 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons for a changing rate within trials.
+    """Return the names of the reasons why the rate changed within trials.
 
-    Trials with a changing rate may agree and still all be wrong.
+    Trials with a changing rate may agree with each other and still all be wrong.
     """
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
@@ -205,7 +211,7 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
     """Return the mean of each build that has values.
 
-    If a build has several trials, the error of the mean is estimated from their spread.
+    If a build has several trials, the standard error of its mean is estimated from the differences between them.
     """
     builds = (_means_of(own) for own in split_builds(trials))
     return [_mean_of_build(own) for own in builds if own]
@@ -255,11 +261,11 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 
 
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
-    """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
+    """Return the lowest and highest value of a metric in any tenth of any trial, in the metric's unit.
 
-    Extremes are recorded only for the workload's own metric. For a steady trial without extremes, the trial's value is
-    used. Returns None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial without
-    extremes.
+    These extremes are recorded only for the workload's own metric. If a steady trial has no recorded extremes, its
+    value is used instead. Return None if no trial has a value, if the lowest value is 0, or if the rate changed in a
+    trial without recorded extremes.
     """
     bounds: list[float] = []
     for trial in trials:
@@ -277,7 +283,10 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's samples, or None if there are no samples or one of them is 0."""
+    """Return the mean logarithm of a cell's samples.
+
+    Return None if the cell has no samples or one of them is 0.
+    """
     return log_mean(
         samples.values,
         prior,
@@ -288,9 +297,9 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm with `below` and `above` set to reach the trials' extremes.
+    """Return the mean logarithm with `below` and `above` set so that the range includes the trials' extremes.
 
-    None if the extremes are unknown.
+    Return None if the extremes are unknown.
     """
     extremes = extremes_of(trials, metric)
     if extremes is None:

@@ -23,7 +23,7 @@ from poolproof.load.outcome import Outcome
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence, TrialKey
 from poolproof.results.runs.trial_files import check_numbers, decode, write_together
 
-if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
+if TYPE_CHECKING:  # only for type annotations: importing it at run time would load all modules that read from hosts
     from poolproof.evidence.counters import CounterReading
 
 _TRIES = 5
@@ -33,7 +33,7 @@ _TRY_AGAIN_S = 0.02
 class RunDirectory:
     """The directory of a run.
 
-    It stays readable, and the run resumable, even if the process is killed: files are replaced atomically, and an
+    If the process is killed, the run stays readable and can be resumed, because files are replaced atomically and an
     incomplete last line is ignored. Symbolic links inside the directory are not followed.
     """
 
@@ -45,14 +45,15 @@ class RunDirectory:
 
     @cached_property
     def root(self) -> Folder:
-        """Return the open directory. Raises an OSError if it cannot be opened."""
+        """Return the open directory. Raises an OSError if the directory cannot be opened."""
         return Folder.open(self.path)
 
     @classmethod
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
-        """Create the directory and write the campaign and the run record to it.
+        """Create the directory, and write the campaign and the run record to it.
 
-        Raises a RunError if the path exists and is not an empty directory, or if it can't be created.
+        Raises a RunError if the path already exists and is not an empty directory, or if the directory can't be
+        created.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -71,7 +72,10 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open an existing run. Raises a RunError if the path is not a run directory or not readable by this user."""
+        """Open an existing run.
+
+        Raises a RunError if the path is not a run directory, or if the user has no permission to read it.
+        """
         try:
             is_run = Folder.open(path).kind("run.json") == ""
         except (FileNotFoundError, NotADirectoryError):
@@ -86,9 +90,9 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the run, so that no other poolproof process writes to it.
+        """Lock the run until the context ends, so that no other poolproof process writes to it.
 
-        Raises a RunError if another process holds the lock, or if this user cannot write to the directory.
+        Raises a RunError if another process holds the lock, or if the user has no permission to write to the directory.
         """
         try:
             lock = open_lock(self.path / ".lock", root=self.root)
@@ -102,7 +106,7 @@ class RunDirectory:
             yield
 
     def is_going(self) -> bool:
-        """True if a poolproof process is using the run. This is checked by briefly taking a shared lock."""
+        """True if a poolproof process is using the run. To find out, a shared lock is taken for a moment."""
         try:
             handle = self.root.open_file(".lock", os.O_RDONLY)
             with os.fdopen(handle, "rb") as file:
@@ -114,9 +118,9 @@ class RunDirectory:
         return False
 
     def record(self) -> RunRecord:
-        """Return the content of run.json.
+        """Return the contents of run.json.
 
-        Raises a RunError if the file is damaged or unreadable, or has a different schema.
+        Raises a RunError if the file is damaged or unreadable, or has a different schema version.
         """
         path = self.path / "run.json"
         try:
@@ -127,7 +131,7 @@ class RunDirectory:
             raise _refused(path, "read", error) from None
 
     def write_record(self, record: RunRecord) -> None:
-        """Replace run.json. The run must be locked by the caller. Raises a RunError if the file can't be written."""
+        """Replace run.json. The caller must have locked the run. Raises a RunError if the file can't be written."""
         try:
             write_output(self.path / "run.json", _pretty(record), root=self.root)
         except OSError as error:
@@ -136,7 +140,8 @@ class RunDirectory:
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 
-        Raises a RunError if a line is damaged or has a different schema, or if this user cannot read the file.
+        Raises a RunError if a line is damaged or has a different schema version, or if the user has no permission to
+        read the file.
         """
         try:
             lines = whole_lines(self._trials_path, root=self.root)
@@ -148,17 +153,17 @@ class RunDirectory:
         )
 
     def append(self, trial: Trial) -> None:
-        """Append a finished trial. It is safely on disk when this method returns."""
+        """Append a finished trial. When this method returns, the trial has been written to the disk."""
         append_line(self._trials_path, msgspec.json.encode(trial), root=self.root)
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
-        """Replace all trials of the run. The new ones are safely on disk when this method returns."""
+        """Replace all trials of the run. When this method returns, the new ones have been written to the disk."""
         write_output(self._trials_path, _lines(trials), root=self.root)
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
-        """Return the load, the last outcome and the evidence that a trial's verdict is based on.
+        """Return the load, the last outcome and the evidence on which a trial's verdict is based.
 
-        Returns None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
+        Return None if the load or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
         path = self.trial_path(trial.key)
         evidence = path / "evidence.json"
@@ -177,23 +182,26 @@ class RunDirectory:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, key: TrialKey) -> Path:
-        """Return a trial's directory, creating it if necessary."""
+        """Return the path of a trial's directory, which is created if necessary."""
         path = self.trial_path(key)
         make_folder(path, root=self.root)
         return path
 
     def trial_path(self, key: TrialKey) -> Path:
-        """Return the path of a trial's directory, whether or not it exists.
+        """Return the path of a trial's directory, which need not exist.
 
-        The path is cells/<layout>/<workload>/<n> for the state `healthy`, and
-        cells/<layout>/<workload>/state=<state>/<n> for other states.
+        For the state `healthy`, the path is cells/<layout>/<workload>/<n>. For any other state, it is
+        cells/<layout>/<workload>/state=<state>/<n>.
         """
         state = () if key.state == HEALTHY else (f"state={file_name(key.state)}",)
         return self.path.joinpath("cells", file_name(key.layout), file_name(key.workload), *state, str(key.number))
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Collect the files of a trial, and write them together at the end of the context, even after an exception."""
+        """Collect a trial's files while the context is active, and write them together at its end.
+
+        This also happens after an exception.
+        """
         self._together = {}
         try:
             yield
@@ -202,15 +210,15 @@ class RunDirectory:
             write_together(files, self.root)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
-        """Write a value to one of the trial's JSON files."""
+        """Save a value as a JSON file in the trial's directory."""
         self._keep(directory / name, _pretty(value))
 
     def keep_text(self, directory: Path, name: str, text: str) -> None:
-        """Write a string to one of the trial's text files."""
+        """Save a string as a text file in the trial's directory."""
         self._keep(directory / name, text.encode())
 
     def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[CounterReading]") -> None:
-        """Write samples.jsonl, with one line per sample that contains the time and the counters of all leaf devices."""
+        """Write samples.jsonl, with one line per sample: its time and the counters of all leaf devices."""
         rows = [
             {"at_s": reading.at_s, "leaves": dict(zip(leaves, reading.counters, strict=False))} for reading in readings
         ]
@@ -224,7 +232,7 @@ class RunDirectory:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """Return the error to raise for a file that this user cannot access, for example after a run by root."""
+    """Return the error for a file that the user may not access, for example because root started the run."""
     whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
@@ -233,9 +241,9 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[bytes]) -> bool:
-    """Try to take the lock, and return False on failure.
+    """Try to lock the file, and return False if another process holds the lock.
 
-    The attempt is repeated for a moment, because a process that only checks the lock also holds it briefly.
+    Several attempts are made, because a process that only checks the lock also holds it for a moment.
     """
     for _ in range(_TRIES):
         try:
@@ -256,6 +264,9 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Encode a name as a path component. Brackets, commas and `=` are kept; `/` and many others are percent-encoded."""
+    """Encode a name as a path component.
+
+    Some special characters, such as brackets, commas and `=`, are kept. `/` and most others are percent-encoded.
+    """
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

@@ -1,6 +1,6 @@
 """The state of adaptive sampling under a budget: the leader, the eliminated layouts and the remaining candidates.
 
-It is not stored, but recomputed from the trials in the same way as when they were scheduled.
+The state is not stored. It is recomputed from the trials, in the same way as when the trials were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,17 +23,17 @@ from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
-"""The trials of each layout, as one sequence per workload of the goal, in the goal's order."""
+"""The trials of each layout, as one sequence for each of the goal's workloads, in the goal's order."""
 
 
 @dataclass(frozen=True)
 class EliminatedLayout:
-    """A layout that was eliminated, so it gets no further trials.
+    """A layout that was eliminated and therefore gets no more trials.
 
     `leader`: the layout that was significantly faster.
-    `trials`: the number of trials per workload at that time.
+    `trials`: the number of trials per workload at the time of elimination.
     `times`: the leader's speed relative to this layout.
-    `least`: a lower confidence bound on `times`, wrong with a probability of at most `Elimination.test_risk`.
+    `least`: a lower confidence bound on `times`, which is wrong with a probability of at most `Elimination.test_risk`.
     """
 
     layout: str
@@ -48,12 +48,12 @@ class Elimination:
     """The current result of adaptive sampling.
 
     `left`: the layouts that may still be the best, including the leader.
-    `excluded`: layouts with a failed or refuted cell. They are not compared.
-    `unsteady`: the layouts in `left` whose rate changed within a trial (`drift`, `step` …). As in a ranking, they are
-    tested at their extremes. They get no further trials, which would not bring the extremes closer together. A layout
-    with unknown extremes neither leads nor is eliminated.
+    `excluded`: the layouts that are not compared, because one of their cells failed or was refuted.
+    `unsteady`: the layouts in `left` whose rate changed within a trial (`drift`, `step` …). As in a ranking, the
+    extremes of their rate are tested. They get no more trials, because these would not bring the extremes closer
+    together. A layout whose extremes are unknown can neither lead nor be eliminated.
     `risk`: an upper bound on the probability that the best layout was eliminated.
-    `test_risk`: the share of that risk allotted to a single test.
+    `test_risk`: the part of that risk allotted to a single test.
     `checkpoints`: the number of times that layouts are tested.
     `pairs`: the maximum number of tests at each checkpoint.
     """
@@ -71,12 +71,15 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may still be the best, except those for which further trials would be no help."""
+        """Return the layouts that may still be the best, except those for which more trials would not help."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
 def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
-    """Return the state of adaptive sampling after these trials, or None without a budget or without trials."""
+    """Return the state of adaptive sampling after these trials.
+
+    Return None without a budget or without trials.
+    """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
@@ -93,9 +96,9 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
     """Return the state of adaptive sampling after these trials. `measure` must have `until`.
 
-    Layouts are tested at checkpoints: before each round and after the last one. The number of rounds is the difference
-    between the maximum and minimum number of trials of a cell (`Schedule.begin_round`). With several builds there are
-    no rounds, so the only checkpoint is at the end.
+    Layouts are tested at checkpoints: before each round, and after the last one. The number of rounds is the maximum
+    minus the minimum number of trials of a cell (`Schedule.begin_round`). If layouts are built several times, the only
+    checkpoint is at the end, because there are no rounds.
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
     excluded = [
@@ -124,16 +127,16 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the equally weighted mean over the goal's workloads, or None if any of them has no mean."""
+    """Return the mean over the goal's workloads, all with the same weight. None if any of them has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 
 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the mean logarithm of a cell, or None if it can't be tested.
+    """Return the mean logarithm of a cell, or None if the cell can't be tested.
 
-    A cell can't be tested if it has fewer than two samples, a percentile with too few events, a trial without a value
-    or with the value 0, or a rate that changes by an unknown amount.
+    A cell can't be tested if it has fewer than two samples, a percentile with too few events, a trial whose value is
+    missing or 0, or a rate that changes by an unknown amount.
     """
     metric = cell[0].metric if cell else ""
     if not cell or few_events(cell, metric) is not None:

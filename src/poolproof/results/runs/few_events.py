@@ -1,7 +1,7 @@
-"""The events needed for a percentile: in each trial, at least ten I/Os or syncs must be slower than the percentile.
+"""The number of events needed for a percentile: at least ten I/Os or syncs per trial must be slower than it.
 
-With fewer events, the percentile depends only on a handful of the slowest ones. It is then too imprecise to be ranked,
-compared or used in a claim, however well the trials agree, and gets no confidence interval.
+With fewer events, the percentile depends on only a few of the slowest I/Os. However well the trials agree, it is then
+too imprecise to be ranked, compared or used in a claim, and it gets no confidence interval.
 """
 
 import math
@@ -13,7 +13,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The phrase used in outputs to explain why a percentile is not ranked, compared or used in a claim."""
+"""The phrase that outputs use to explain why a percentile is not ranked, compared or used in a claim."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,15 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return the trial length needed for enough events, in seconds, rounded up. None if the rate is unknown."""
+        """Return the trial length that yields enough events, in whole seconds, rounded up.
+
+        None if the rate is unknown.
+        """
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
     def sentence(self) -> str:
-        """Describe the shortage: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
+        """Describe what is missing: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
         noun = metric_of(self.metric).event
         time = "" if self.needed_s is None else f": {format_duration(self.needed_s)} at this rate"
         needs = f"the {metric_of(self.metric).title} needs {self.needed:,} {noun}s"
@@ -45,9 +48,10 @@ class FewEvents:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """Return the number of events in the trial with the fewest, or None if every trial has enough.
+    """Return the number of events in the trial with the fewest events.
 
-    The result is also None for rates. Trials without event counts, as in older runs, are not checked.
+    Return None if every trial has enough, or if the metric is a rate. Trials without event counts, as in older runs,
+    are not checked.
     """
     needed = metric_of(metric).events_needed
     if not needed:
@@ -66,9 +70,9 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
 
 def events_s(trial: Trial) -> float | None:
-    """Return the time, in seconds, after which this trial's percentile would have enough events.
+    """Return the time, in seconds, after which this trial would have had enough events for its percentile.
 
-    None for a rate, or if the number of events is unknown.
+    Return None if the metric is a rate, or if the number of events is unknown.
     """
     needed = metric_of(trial.metric).events_needed
     if not needed or trial.figures is None:

@@ -31,21 +31,21 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""The largest share still explained by the usual variation between trials."""
+"""The largest share of the limit that the usual variation between trials can explain."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1
 _MERGED = 1.5
 
 _BareCells = Mapping[tuple[str, str], Cell]
-"""The cells in which a healthy device was measured alone, keyed by device and workload."""
+"""The cells in which a healthy device was measured on its own, keyed by device and workload."""
 
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """A disk used by a cell.
+    """A disk that a cell uses.
 
-    `bare`: the disk's result when measured alone.
+    `bare`: the disk's result when it was measured on its own.
     `load`: the bytes that the disk transfers per byte of fio's I/O.
     """
 
@@ -58,11 +58,12 @@ class LeafLimit:
 class Limit:
     """The limit of a cell.
 
-    `most`: the limit, in the unit of the metric.
+    `most`: the limit, in the metric's unit.
     `share`: value / limit for a rate, or limit / value for a latency.
     `bound`: the disk that limits the cell.
-    `over`: if `share` exceeds `OVER`, the reason for it, or the statement that it is not significant. Otherwise empty.
-    `converged`: the results of the cell and of the bare disks are as precise as `until` requires.
+    `over`: if `share` exceeds `OVER`, the reason for it, or a statement that the difference is not significant.
+    Otherwise an empty string.
+    `converged`: whether the results of the cell and of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -74,10 +75,12 @@ class Limit:
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
-    """Return the limit of each cell, or the reason why it has none. Empty if no disk was measured alone.
+    """Return the limit of each cell, or the reason why it is unknown.
 
-    `bare`: the cells measured by `calibrate`. Without `calibrate`, the cells of single-device layouts serve as the bare
-    results, and these layouts have no limit themselves.
+    If no disk was measured on its own, the result is empty.
+
+    `bare`: the cells measured by `calibrate`. Without `calibrate`, the cells of layouts with a single device are used
+    instead, and these layouts have no limit.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)
@@ -93,7 +96,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """Return the name of each device's own layout, for devices with a layout that consists of them alone."""
+    """Return the layout of each device that has a layout consisting of this device alone, keyed by device."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}
@@ -154,7 +157,7 @@ def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) ->
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
     """Explain how a share above `OVER` is possible, or say that it is not significantly above 1.
 
-    Returns an empty string if the share does not exceed `OVER`.
+    If the share does not exceed `OVER`, return an empty string.
     """
     if limit.share <= OVER:
         return ""
@@ -170,10 +173,10 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 
 
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
-    """Return why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither.
+    """Return the reason why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither.
 
-    The reason is RAM if over a tenth of the expected bytes were not transferred by the disks. Requests count as merged
-    if their mean size is at least 1.5 times that on the bare disks.
+    The reason is RAM if the disks did not transfer more than a tenth of the expected bytes. Requests count as merged if
+    their mean size is at least 1.5 times that on the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:
@@ -189,9 +192,9 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
 
 
 def _missing(cell: Cell) -> float:
-    """Return the share of the expected bytes that the disks did not transfer.
+    """Return the fraction of the expected bytes that the disks did not transfer.
 
-    If fio both read and wrote, this is the larger of the two shares.
+    If fio both read and wrote, this is the larger of the fractions for reads and writes.
     """
     account = cell.account
     if account is None:
@@ -205,7 +208,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean size in bytes of disk requests, excluding flushes, or None if there were no requests."""
+    """Return the mean size of the disks' requests in bytes, excluding flushes. None if there were no requests."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - (leaf.flush_ios or 0) for leaf in leaves)

@@ -1,8 +1,8 @@
 """The rates of the running trial, for other processes that watch the run.
 
-A process signals that it is watching by taking a shared lock on run.json, which writes nothing to the disk. The
-measuring process checks the lock every second and records rates only while someone is watching. This adds one short
-line per second, which is not synced.
+A process that watches holds a shared lock on run.json, which writes nothing to the disk. The process that measures the
+run checks for such a lock every second, and records rates only while there is one. Recording adds one short line per
+second, which is not synced.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ from poolproof.results.runs.trial_files import check_numbers
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A line of live.jsonl: the rates during one second. An unknown rate is None.
+    """A line of live.jsonl: the rates during one second, with None for an unknown rate.
 
-    `elapsed_s`: the time in seconds since fio started.
+    `elapsed_s`: the time in seconds since fio was started.
     """
 
     layout: str
@@ -43,7 +43,10 @@ class LiveLine:
 
 
 class LiveNotes:
-    """The live.jsonl file of a run. Write errors are ignored, so that they do not end a trial."""
+    """The file live.jsonl of a run.
+
+    Write errors are ignored, because they must not end a trial.
+    """
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
@@ -51,15 +54,15 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Make the measuring process record rates while the context is active."""
+        """While the context is active, let the process that measures the run know that it should record rates."""
         with os.fdopen(self._run.root.open_file("run.json", os.O_RDONLY), "rb") as file:
-            with contextlib.suppress(OSError):  # a file system without locks has no live rates
+            with contextlib.suppress(OSError):  # live rates are not available on a file system without locks
                 fcntl.flock(file, fcntl.LOCK_SH)
             yield
 
     @property
     def are_wanted(self) -> bool:
-        """True if another process is watching. This is checked by briefly trying to lock run.json."""
+        """True if another process is watching the run. To find out, run.json is locked for a moment."""
         try:
             with os.fdopen(self._run.root.open_file("run.json", os.O_RDWR), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,12 +80,12 @@ class LiveNotes:
                 file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
-        """Remove the file at the end of a trial, when all of the trial's samples are in samples.jsonl."""
+        """Remove the file at the end of a trial, when samples.jsonl contains all of the trial's samples."""
         with contextlib.suppress(OSError):
             remove_file(self._path, root=self._run.root)
 
     def lines(self, key: TrialKey) -> list[LiveLine]:
-        """Return the lines written about a trial so far."""
+        """Return the lines written so far for a trial."""
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):

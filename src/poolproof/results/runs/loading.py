@@ -1,4 +1,4 @@
-"""Load a run directory: strictly, leniently with a list of unreadable parts, or trial by trial during the run."""
+"""Load a run directory: strictly, leniently (listing what can't be read), or one trial at a time during the run."""
 
 import errno
 from collections import Counter
@@ -28,12 +28,12 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """The content of a run directory.
+    """The contents of a run directory.
 
     `cells`: the cells with at least one trial, in campaign order.
-    `bare`: the cells of individually measured disks, which are not compared.
+    `bare`: the cells of disks that were measured individually. They are not compared with other cells.
     `given`: the campaign as the user wrote it, or the resolved campaign if campaign.yaml is missing.
-    `missing`: a sentence for each part that could not be read.
+    `missing`: one sentence for each part that could not be read.
     `left_out`: the number of unreadable trials.
     `unplaced`: the number of cells removed by `without_unknown_cells`.
     """
@@ -51,7 +51,7 @@ class LoadedRun:
 
     @cached_property
     def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return the typical variance between a cell's trials, for each measured metric."""
+        """Return the typical variance between a cell's trials for each metric that was measured."""
         return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
 
     @cached_property
@@ -61,7 +61,7 @@ class LoadedRun:
 
     @cached_property
     def states(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the states of each layout: first those in the campaign, then any others with results."""
+        """Return the states of each layout: first those named in the campaign, then any others that have results."""
         found = {layout.name: dict.fromkeys(self.campaign.states) for layout in self.campaign.layouts}
         for cell in self.cells:
             if cell.layout in found:
@@ -70,7 +70,7 @@ class LoadedRun:
 
     @cached_property
     def layouts_in_states(self) -> list[str]:
-        """Return the name of each layout in each of its states, in campaign order and formatted as by `CellKey`."""
+        """Return one name for each layout in each of its states, in campaign order. `CellKey` formats the names."""
         return [CellKey(layout, "", state).layout_in_state for layout, own in self.states.items() for state in own]
 
     @property
@@ -82,7 +82,7 @@ class LoadedRun:
         return any(cell.by_build for cell in self.cells)
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
-        """Return the cell for a layout, workload and state. Raises a KeyError if it has no trial."""
+        """Return the cell for a layout, workload and state. Raises a KeyError if the cell has no trials."""
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
@@ -91,18 +91,18 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return the minimum number of trials that the campaign requires in total."""
+        """Return the minimum number of trials that the campaign requires, in all cells together."""
         return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
-        """Return the number of finished trials. Trials beyond the minimum per build are not counted."""
+        """Return the number of finished trials, not counting those beyond the minimum number per build."""
         found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 
     @cached_property
     def _wanted_builds(self) -> tuple[BuildKey, ...]:
-        """Return the keys of all builds needed for the campaign's cells."""
+        """Return the keys of all builds that the campaign's cells require."""
         return tuple(
             (key, build)
             for key in campaign_cells(self.campaign)
@@ -120,7 +120,7 @@ class LoadedRun:
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> bytes:
-        """Return the content of a file in the trial's directory. Raises an OSError if it is missing or unreadable."""
+        """Return the contents of a file in the trial's directory. Raises an OSError if it is missing or unreadable."""
         if not self._has_trial_files:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
@@ -128,19 +128,19 @@ class LoadedRun:
 
     @cached_property
     def _has_trial_files(self) -> bool:
-        """True if the run has trial files. Imported results, for example, have none."""
+        """True if the run has files of its trials. Imported results, for example, have none."""
         return (self.path / "cells").exists()
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
-    """Load the run in a directory, finished or not.
+    """Load a run, which need not be finished, from its directory.
 
-    `lenient`: list unreadable parts in `missing` in place of raising an error. A RunError is then raised only if no
-    campaign is readable or trials.jsonl can't be opened.
+    `lenient`: whether to list unreadable parts in `missing` instead of raising an error. A RunError is then raised only
+    if no campaign is readable or trials.jsonl can't be opened.
 
     Raises:
-        RunError: the directory is not a run, is damaged or has a different schema.
-        CampaignError: this version can't read the campaign.
+        RunError: the directory is not a run, is damaged or has a different schema version.
+        CampaignError: this version of poolproof can't parse the campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)
@@ -186,7 +186,7 @@ def _trial_lines(path: Path) -> list[bytes]:
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
-    """Return all metrics measured in at least one trial of the cells."""
+    """Return all metrics that were measured in at least one trial of the cells."""
     all_cells = tuple(cells)
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
@@ -194,8 +194,8 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
 def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
     """Return the metrics measured in at least one cell, in the order of the metrics table.
 
-    A read-only or write-only metric is excluded if it merely duplicates the combined metric. That is the case if the
-    two have the same values in every cell, and if it is not any workload's own metric.
+    A read-only or write-only metric is excluded if it merely repeats the combined metric, that is, if both have the
+    same values in every cell. A workload's own metric is never excluded.
     """
     all_cells = tuple(cells)
     own = {cell.metric for cell in all_cells}
@@ -207,9 +207,10 @@ def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
-    """Return the run without cells that its campaign does not contain, and name the removed cells in `missing`.
+    """Return the run without the cells that are not in its campaign, and list the removed cells in `missing`.
 
-    Such cells occur if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
+    This happens if run.json is lost, and campaign.yaml differs from the campaign that was run (for example because of
+    `--quick`).
     """
     layouts = {layout.name for layout in run.campaign.layouts}
     workloads = {workload.name for workload in run.campaign.workloads}
@@ -225,7 +226,7 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
 
 
 class TrialFollower:
-    """Reads new lines from trials.jsonl, to which a run appends and which `resume` may replace."""
+    """Reads new lines of trials.jsonl while a run appends to the file. `resume` may also replace the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -233,7 +234,7 @@ class TrialFollower:
         self._known: set[int] = set()
 
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """Return the trials added since the last call, and the number of new lines that could not be parsed."""
+        """Return the trials added since the previous call, and the number of new lines that could not be parsed."""
         try:
             found = self.path.lstat()
             if found.st_ino != self._inode or found.st_size < self._offset:
@@ -250,9 +251,9 @@ class TrialFollower:
 
 
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
-    """Decode lines of trials.jsonl into trials.
+    """Parse lines of trials.jsonl, and return the trials and the numbers of the lines that could not be parsed.
 
-    Also returns the numbers of the lines that could not be decoded, keyed by error message and hint.
+    The line numbers are keyed by error message and hint.
     """
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}

@@ -1,7 +1,8 @@
-"""The contents of a run directory as immutable values. docs/run-directory.md describes every key.
+"""The contents of a run directory, as immutable values. Every key is described in docs/run-directory.md.
 
-Adding a field with a default does not change `SCHEMA`: older runs lack the key, and older versions of poolproof ignore
-it. Changing the meaning of a field, or adding one without a default, requires a new `SCHEMA`.
+Adding a field with a default does not require a new `SCHEMA`: older runs use the default, and older versions of
+poolproof ignore the field. Adding a field without a default, or changing the meaning of a field, requires a new
+`SCHEMA`.
 """
 
 import math
@@ -23,7 +24,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for every metric that has none, so that a new metric only needs a row in `METRICS`."""
+    """Add the missing field for each metric, so that a new metric only needs a row in `METRICS`."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -34,13 +35,14 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 @dataclass(frozen=True)
 @_with_a_field_per_metric
 class TrialMetrics:
-    """The results of a trial, combined over all jobs, with None for values that fio did not measure.
+    """The results of a trial for all jobs together, with None for values that fio did not measure.
 
-    Latencies are completion latencies of reads and writes, except for `sync_*`, the latencies of fsync and fdatasync
-    calls.
+    Latencies are completion latencies of reads and writes, except for `sync_*`, which are latencies of fsync and
+    fdatasync.
 
-    `swing`: the coefficient of variation of the rate within the trial, the largest of all jobs' reads and writes.
-    `requests`, `reads`, `writes`, `syncs`: the number of latencies behind the percentiles, or None in older runs.
+    `swing`: the coefficient of variation of the rate within the trial, as the maximum over all jobs' reads and writes.
+    `requests`, `reads`, `writes`, `syncs`: the number of latencies on which the percentiles are based. None in older
+    runs.
     """
 
     iops: float | None
@@ -61,7 +63,10 @@ class TrialMetrics:
     writes: int | None = None
 
     def events(self, metric: MetricId) -> int | None:
-        """Return the number of latencies behind a percentile, or of I/Os behind a rate. None if unknown."""
+        """Return the number of latencies on which a percentile is based, or the number of I/Os for a rate.
+
+        None if unknown.
+        """
         field = metric_of(metric).events_field
         counted: int | None = None if field is None else getattr(self, field)
         return counted
@@ -73,7 +78,10 @@ class TrialMetrics:
 
 
 class TrialKey(NamedTuple):
-    """The key of a trial within its run. `number`: the trial's number within the cell, counted from 1."""
+    """The key of a trial within its run.
+
+    `number`: the trial's number within its cell, starting at 1.
+    """
 
     layout: str
     workload: str
@@ -96,8 +104,8 @@ class MetricResult:
     """The result of a trial for one metric.
 
     `value`: the measured value, or None if the trial failed or the load generator did not measure the metric.
-    `precision`: the half width of the confidence interval, relative to the value. None if the trial's own series yields
-    no interval.
+    `precision`: half the width of the confidence interval, relative to the value. None if the trial's own time series
+    yields no interval.
     """
 
     value: float | None
@@ -112,19 +120,19 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Convergence:
-    """The outcome of a trial with `until`.
+    """The convergence of a trial in a campaign with `until`.
 
-    `settled`: the trial by itself is precise to within the tolerance, at the requested confidence.
-    `reasons`: the reasons for not being that precise.
-    `warmup_s`, `ran_s`: the start and end of the time covered by the results.
+    `settled`: whether the trial alone is precise to within the tolerance, at the requested confidence.
+    `reasons`: the reasons why it is not.
+    `warmup_s`, `ran_s`: the start and the end of the time on which the results are based.
     `most_s`: the maximum length of the trial.
-    `whole`: the metric as reported by fio for the entire trial, including the warm-up.
-    `low_share`, `high_share`: the ends of the rate's confidence interval, relative to its mean.
-    `half_share`: the half width of a percentile's confidence interval, relative to the percentile.
-    `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of the covered time, relative
-    to its overall value.
-    `error_share`, `freedom`: the relative standard error of the metric and its degrees of freedom. The error is None if
-    there is no interval, and in older runs.
+    `whole`: the metric as fio reported it for the entire trial, including the warm-up.
+    `low_share`, `high_share`: the bounds of the rate's confidence interval, relative to its mean.
+    `half_share`: half the width of a percentile's confidence interval, relative to the percentile.
+    `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of that time, relative to its
+    overall value.
+    `error_share`, `freedom`: the relative standard error of the metric, and its degrees of freedom. The error is None
+    without a confidence interval, and in older runs.
     """
 
     settled: bool
@@ -144,18 +152,19 @@ class Convergence:
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial, stored as one line of trials.jsonl.
+    """A finished trial, which is stored as one line of trials.jsonl.
 
-    `number`: the trial's number within the cell, counted from 1 across all builds.
+    `number`: the trial's number within its cell, counted from 1 across all builds.
     `figures`: the results, or None if fio reported none.
-    `verdicts`: the verdicts of metrics that differ from `verdict`.
+    `verdicts`: the verdicts on those metrics for which it differs from `verdict`.
     `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
     `settling`: the convergence, or None if the trial ran for a fixed time.
-    `interrupted`: the trial failed because the connection to the host was lost.
-    `build`: the number of the layout's build, counted from 1. Always 1 in older runs.
-    `bin_width`: the width of a latency histogram's bins, relative to the latency. For older runs, that of fio's bins.
+    `interrupted`: whether the trial failed because the connection to the host was lost.
+    `build`: the number of the layout's build, starting at 1. In older runs, it is always 1.
+    `bin_width`: the width of the latency histogram's bins, relative to the latency. For older runs, this is the width
+    of fio's bins.
     `source`: the path and line of an imported result.
-    `columns`: for an imported result, the names of the file and its folders and the job's options.
+    `columns`: for an imported result, the names of its file and folders, and the options of its job.
     """
 
     layout: str
@@ -185,7 +194,7 @@ class Trial:
 
     @property
     def begun_s(self) -> float:
-        """When the trial began, in seconds since 1970, or 0 if unknown."""
+        """The trial's start time, in seconds since 1970, or 0 if unknown."""
         return parse_date(self.begun_at)
 
     @property
@@ -209,7 +218,7 @@ class Trial:
         return MetricResult(self.value(metric), self.verdict_on(metric), precision)
 
     def value(self, metric: MetricId) -> float | None:
-        """Return a metric's value, or None if the trial failed or the load generator did not measure the metric.
+        """Return the value of a metric, or None if the trial failed or the load generator did not measure the metric.
 
         Impossible values (negative or not finite) also become None. `remarks.py` reports the trials that contain them.
         """
@@ -218,23 +227,23 @@ class Trial:
 
     @property
     def counted_s(self) -> float:
-        """Return the seconds of the trial during which I/O was counted, or 0 if unknown."""
+        """Return the time during which the trial's I/O was counted, in seconds, or 0 if unknown."""
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
         return self.seconds.get("fio", 0.0)
 
     def verdict_on(self, metric: MetricId) -> Verdict:
-        """Return the verdict on a metric, by combining `verdict` and `verdicts`.
+        """Return the verdict on a metric, which combines `verdict` and `verdicts`.
 
-        Nothing else combines the two, except the SQL in `results/query/views.py`.
+        Only this method and the SQL in `results/query/views.py` combine the two.
         """
         return self.verdicts.get(metric, self.verdict)
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own.
 
-        Notes are always included. Other findings are excluded if they concern only other metrics, or if their effect is
-        worse than this metric's verdict.
+        Findings with the effect `notes` are always included. Any other finding is excluded if it only concerns other
+        metrics, or if its effect is more serious than this metric's verdict.
         """
         metric = metric or self.metric
         least = WORST_FIRST.index(self.verdict_on(metric))
@@ -248,9 +257,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialEvidence(Evidence):
-    """The content of evidence.json: the evidence, the storage below the test files, and the requested settings.
+    """The contents of evidence.json: the evidence, the storage under the test files, and the requested settings.
 
-    Together with the job and fio's report, it suffices to judge the trial again. In runs made before 0.1.0, all fields
+    Together with the job and fio's report, it is enough to judge the trial again. In runs made before 0.1.0, all fields
     except the evidence are None.
     """
 
@@ -267,9 +276,9 @@ def trial_evidence(case: Case) -> TrialEvidence:
 
 @dataclass(frozen=True)
 class RunLab:
-    """The lab started by a run.
+    """The lab that a run started.
 
-    `zfs`: the OpenZFS series that the lab uses.
+    `zfs`: the OpenZFS release series that the lab uses.
     `acceleration`: `auto`, `kvm` or `tcg`.
     """
 
@@ -281,14 +290,13 @@ class RunLab:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The content of run.json: everything needed to resume or repeat the run.
+    """The contents of run.json: everything needed to resume or repeat the run.
 
     `campaign`: the resolved campaign in YAML.
     `state_dir`, `ram_dir`: the run's own directories on the host.
-    `imported`: the trials were measured by others and cannot be repeated.
-    `changes`: the facts and program versions that changed before a resume, each with its old and new value, such as
-    `16.0 GiB → 64.0 GiB`.
-    `resumed_at`: the date and time of each resume.
+    `imported`: whether the results were imported, so that the trials cannot be repeated.
+    `changes`: the facts and program versions that had changed when the run was resumed, each with its old and new
+    value, such as `16.0 GiB → 64.0 GiB`.
     """
 
     poolproof: str
@@ -310,5 +318,5 @@ class RunRecord:
 
     @property
     def begun_s(self) -> float:
-        """When the run began, in seconds since 1970, or 0 if unknown."""
+        """The run's start time, in seconds since 1970, or 0 if unknown."""
         return parse_date(self.begun_at)

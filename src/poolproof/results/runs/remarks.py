@@ -1,10 +1,9 @@
-"""Remarks on a cell's trials: trials without a usable value, and trials that agree to the last digit.
+"""Remarks on a cell's trials: trials without a usable value, and trials whose values agree to the last digit.
 
-A trial may lack a metric or contain an impossible value (negative or not finite). Such a trial is excluded and named in
-every output that uses the cell.
-
-If trials agree to the last digit, they do not show how much trials vary. Their confidence interval is therefore at
-least as wide as the resolution of the measurement, which counts whole I/Os and whole milliseconds.
+A trial may lack a metric, or contain an impossible value (negative or not finite). Such a trial is excluded, and every
+output that uses the cell mentions it. Trials whose values agree to the last digit do not reveal how much trials vary.
+Their confidence interval is therefore at least as wide as the measurement's resolution, which is limited to whole I/Os
+and whole milliseconds.
 """
 
 import math
@@ -20,13 +19,13 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 _TICK_S = 1e-3
-"""The resolution, in seconds, of the trial lengths that fio reports."""
+"""The resolution of the trial lengths that fio reports, in seconds."""
 _MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """The smallest possible relative standard error of a metric, and its cause."""
+    """The smallest possible relative standard error of a metric, and what causes it."""
 
     share: float
     what: str
@@ -36,11 +35,11 @@ _FINEST = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
 
 
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
-    """Return the coarsest resolution of a metric among these trials.
+    """Return a metric's resolution in the trial where it is coarsest.
 
-    A rate may be off by one I/O or by 1 ms of the trial length, provided that these are known. Some imports and older
-    runs lack them. A latency is known only to within its histogram bin. The resolution is never finer than 1 part in
-    10,000.
+    The resolution of a rate is one I/O or 1 ms of the trial length, if these are known, which they aren't for some
+    imports and older runs. The resolution of a latency is its histogram bin. The resolution is never finer than 1 part
+    in 10,000.
     """
     if not metric_of(metric).is_rate:
         share = coarsest_bin(trials)
@@ -58,7 +57,7 @@ def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
 
 
 def coarsest_bin(trials: Iterable[Trial]) -> float:
-    """Return the relative standard deviation due to the widest histogram bin of these trials.
+    """Return the relative standard deviation that results from the widest histogram bin of these trials.
 
     It is at least `LEAST_DEVIATION`.
     """
@@ -68,18 +67,19 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 def remarks_on(
     trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
 ) -> tuple[str, ...]:
-    """Return remarks on a cell's values of a metric, as sentences without full stops. Empty if there are none.
+    """Return remarks on a cell's values of a metric, as sentences without full stops.
 
-    `samples`: the values used for intervals and tests, which are one per trial or one mean per build.
+    `samples`: the values used for confidence intervals and tests: one per trial, or one mean per build.
     """
     equal = _equal(trials, samples, metric, "build" if by_build else "trial")
     return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
-    """Return sentences that name trials without a usable value of a metric, with the reason. Failed trials are ignored.
+    """Return sentences that list the trials without a usable value of a metric, and the reason.
 
-    Empty if no trial measured the metric, unless it is the workload's own.
+    Failed trials are ignored. If no trial measured the metric, there are no sentences, unless it is the workload's own
+    metric.
     """
     measured = [trial for trial in trials if has_values(trial.verdict)]
     used = sum(trial.value(metric) is not None for trial in measured)

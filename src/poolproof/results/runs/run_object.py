@@ -1,6 +1,6 @@
-"""The JSON object of a run, as printed by `--json` and documented in docs/json.md.
+"""The JSON object for a run, as printed by `--json` and documented in docs/json.md.
 
-Its format is stable within a schema version.
+Its format does not change within a schema version.
 """
 
 from collections import Counter
@@ -40,10 +40,9 @@ def run_object(
     """Return a run as a JSON object.
 
     `bare`: the cells measured by `calibrate`.
-    `limits`: the result of `limits_of`.
-    `widened`: adds the between-run variance to a mean.
-    `earlier_runs`: the number of earlier runs used to estimate that variance.
-    `changes`: the changes to the machine before the run was resumed.
+    `limits`: the limits returned by `limits_of`.
+    `widened`: a function that adds the between-run variance to a mean.
+    `earlier_runs`: the number of earlier runs from which that variance was estimated.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
@@ -160,7 +159,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Convert a ratio of speeds to a ratio of values. For latencies, it is inverted."""
+    """Convert a ratio of speeds to a ratio of values. For latencies, this is the inverse."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))
@@ -173,7 +172,7 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that all outputs show. With several builds, it is the mean of their means."""
+    """Return the mean that all outputs show. If there are several builds, it is the mean of the builds' means."""
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 

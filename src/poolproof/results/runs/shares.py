@@ -1,4 +1,4 @@
-"""The byte accounting of a cell, summed over its trials, and each disk's share of the bytes."""
+"""A cell's byte accounting, summed over its trials, and each disk's share of the bytes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ from poolproof.verdicts import has_values
 
 @dataclass(frozen=True)
 class LeafShare:
-    """A disk's share of a cell's reads, writes and stored data, in bytes, with its mean utilisation and latency.
+    """A disk's share of the bytes that a cell read, wrote and stored, with its mean utilisation and latency.
 
-    Shares and utilisation are numbers from 0 to 1. A share is None if the cell has no bytes of that kind.
+    Shares and utilisation are numbers from 0 to 1. A share is None if the cell has no bytes of this kind.
 
-    `latency_s`: the disk's mean latency per request, including the queue. None if the disk had no requests.
+    `latency_s`: the disk's mean latency per request, including time in the queue. None if the disk received no
+    requests.
     """
 
     device: str
@@ -27,9 +28,9 @@ class LeafShare:
 
 @dataclass(frozen=True)
 class AccountSum:
-    """The byte accounting of a cell, summed over the trials that did not fail.
+    """A cell's byte accounting, summed over the trials that did not fail.
 
-    `leaf_write_bytes`: includes the bytes written during the drain.
+    `leaf_write_bytes`: the bytes that the disks wrote, including the drain.
     `write_factor`: the expected write amplification.
     """
 
@@ -46,7 +47,10 @@ def with_values(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
-    """Return a cell's byte accounting, or None if all trials failed or none has byte accounting."""
+    """Return a cell's byte accounting.
+
+    Return None if all trials failed, or if none has byte accounting.
+    """
     accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
     if not accounts:
         return None
@@ -60,7 +64,7 @@ def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
 
 
 def leaf_shares(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    """Return each disk's shares in a cell. Failed trials contribute only to the stored bytes."""
+    """Return each disk's shares of the cell's bytes. Failed trials are included only for the stored bytes."""
     uses: dict[str, list[LeafUse]] = {}
     for leaf in (leaf for trial in with_values(trials) for leaf in trial.leaves):
         uses.setdefault(leaf.device, []).append(leaf)

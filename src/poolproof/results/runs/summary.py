@@ -1,4 +1,4 @@
-"""The cells of a run. Each combines trials into a result with a confidence interval, verdict and byte accounting."""
+"""The cells of a run. Each cell combines its trials into results, verdicts and byte accounting."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,14 +35,14 @@ from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the between-run variance to the mean of a cell's metric, if known from earlier runs."""
+"""A function that adds the between-run variance, if known from earlier runs, to the mean of a cell's metric."""
 
 
 @dataclass(frozen=True)
 class CellResult:
     """The result of a cell for one metric.
 
-    `values`: the value of each trial that measured the metric.
+    `values`: the value in each trial that measured the metric.
     `interval`: the mean and its confidence interval.
     """
 
@@ -58,9 +58,9 @@ class CellResult:
 
 @dataclass(frozen=True)
 class OtherVerdict:
-    """Metrics of a cell with a different verdict from the workload's own metric.
+    """Metrics of a cell that have the same verdict because of the same findings.
 
-    They all have the same verdict, caused by the same findings.
+    The verdict differs from that of the workload's own metric.
     """
 
     metrics: tuple[MetricId, ...]
@@ -70,16 +70,18 @@ class OtherVerdict:
 
 @dataclass(frozen=True)
 class Cell:
-    """The results of one layout under one workload in one state. Failed trials have no results.
+    """The results of one layout under one workload in one state.
+
+    Failed trials contribute no results.
 
     `figure`: the result for the workload's own metric.
     `verdict`: the worst verdict of the trials.
-    `findings`: the strongest finding of each rule in any trial, strongest first.
+    `findings`: the most serious finding of each rule in any trial, most serious first.
     `settling`: the convergence, or None if the trials ran for a fixed time.
-    `emulated`: the models of the emulated disks below the layout.
-    `claimed`: the metrics that the campaign's claims use for this cell.
-    `by_build`: intervals and comparisons use each build's mean as a sample.
-    `left_out`: a note that names the failed builds. Their trials are not in `trials`.
+    `emulated`: the models of the emulated disks that the layout uses.
+    `claimed`: the metrics of this cell that the campaign's claims use.
+    `by_build`: whether confidence intervals and comparisons use each build's mean as one sample.
+    `left_out`: a note about the failed builds, whose trials are not in `trials`.
     `family`: the number of the layout's family (`in_place.family_of`).
     """
 
@@ -113,36 +115,34 @@ class Cell:
 
     @property
     def did_not_converge(self) -> bool:
-        """True if the cell should have converged (`until`) but did not, so its mean is unreliable."""
+        """True if the cell should have converged (`until`) but did not. Its mean is then unreliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
     def disagrees(self) -> bool:
-        """True if the trials differ more than the variation within each trial explains.
-
-        The mean may still be precise.
-        """
+        """True if the trials differ by more than the within-trial variation explains. The mean may still be precise."""
         across = self.settling.across_trials if self.settling else None
         return across is not None and across.disagree
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the reasons for a changing rate within trials. Such trials may agree and still all be wrong.
+        """Return the reasons why the rate changed within trials.
 
-        Empty if the only problem is that there are too few trials or that they differ too much, because the confidence
-        interval over trials already shows that.
+        Trials with a changing rate may agree with each other and still all be wrong. The result is empty if the cell
+        only has too few trials, or if its trials only differ too much, because the confidence interval across trials
+        already shows this.
         """
         return unsteady_reasons(self.trials) if self.did_not_converge else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Return the total duration of each part of a trial, in seconds, over all trials."""
+        """Return the duration of each part of a trial, in seconds, summed over all trials."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
         return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of any trial, in seconds, or None if the trials ran for a fixed time."""
+        """Return the longest warm-up of all trials in seconds. None if the trials ran for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -151,7 +151,7 @@ class Cell:
         return self.result().counts
 
     def result(self, metric: MetricId | None = None) -> CellResult:
-        """Return the result for a metric, by default the workload's own, with the worst verdict of any trial."""
+        """Return the result for a metric, by default the workload's own, with the worst verdict of all trials."""
         metric = metric or self.metric
         if metric not in self._results:
             self._results[metric] = self._result(metric)
@@ -176,16 +176,16 @@ class Cell:
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean and confidence interval of a metric, as all outputs show them, or None without a value.
+        """Return the mean and confidence interval of a metric as all outputs show them, or None if there are no values.
 
-        If a metric has the same values as the workload's own, it also gets the same interval. An example is `read_iops`
-        of a read-only workload.
+        A metric with the same values as the workload's own metric has the same interval. An example is `read_iops` for
+        a read-only workload that is compared by `iops`.
         """
         result = self.result(metric)
         return self.figure if result.values == self.values() else result.interval
 
     def usability(self, metric: MetricId | None = None) -> Usability:
-        """Return the possible uses of the result for a metric, by default the workload's own."""
+        """Return what the result for a metric can be used for. The default is the workload's own metric."""
         result = self.result(metric)
         causes = () if result.counts else self.reasons(metric)
         about = (finding for finding in self.findings_on(metric) if finding.is_about(metric or self.metric))
@@ -194,30 +194,30 @@ class Cell:
         return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return the number of events that a percentile has and needs, if it has too few for comparisons.
+        """Return the number of events that a percentile has and needs, if it has too few, otherwise None.
 
-        None for percentiles with enough events, and for rates.
+        For rates, the result is always None.
         """
         return few_events(self.trials, metric or self.metric)
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events, each with the number of events it has and needs."""
+        """Return the measured percentiles with too few events, each with the number of events that it has and needs."""
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings behind the verdict on a metric, by default the workload's own, strongest first."""
+        """Return the findings that led to the verdict on a metric (default: the workload's own), most serious first."""
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings on a metric from all trials, strongest first and only one per rule."""
+        """Return the findings on a metric from all trials, one per rule and most serious first."""
         found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
         return _strongest([*found, *([self.left_out] if self.left_out else [])])
 
     @property
     def other_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return the verdicts of measured metrics that differ from that of the workload's own metric.
+        """Return the verdicts on measured metrics that differ from the verdict on the workload's own metric.
 
         Metrics with the same verdict and findings are grouped.
         """
@@ -231,12 +231,12 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return those of `other_verdicts` that concern metrics used in claims."""
+        """Return the part of `other_verdicts` that concerns metrics used in claims."""
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
     def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` without read-only or write-only metrics that merely duplicate the combined one."""
+        """Return `other_verdicts` without read-only and write-only metrics that merely repeat the combined metric."""
         return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
 
     def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
@@ -244,13 +244,13 @@ class Cell:
         return tuple(each for each in wanted if each.metrics)
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
-        """Return a metric's value, by default the workload's own metric, in each trial that did not fail."""
+        """Return the value of a metric, by default the workload's own, in each trial that did not fail."""
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this is a read-only or write-only metric that merely duplicates the combined metric.
+        """True if this is a read-only or write-only metric that merely repeats the combined metric.
 
-        That is the case if both have the same values and the same verdict.
+        This means that both have the same values and the same verdict.
         """
         if (both := metric_of(metric).of_both) is None:
             return False
@@ -258,7 +258,7 @@ class Cell:
         return (one.values, one.verdict) == (all_ios.values, all_ios.verdict)
 
     def samples(self, metric: MetricId | None = None) -> Samples:
-        """Return a metric's independent samples: the trials' values or, with several builds, the builds' means."""
+        """Return a metric's independent samples: the trials' values, or the builds' means if there are several."""
         metric = metric or self.metric
         if metric not in self._samples:
             samples = samples_of(self.trials, metric, by_build=self.by_build)
@@ -266,7 +266,7 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return remarks on trials without a usable value, values of 0, identical trials and failed builds."""
+        """Return remarks on trials without a usable value, values of 0, identical values and failed builds."""
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
         return found if self.left_out is None else (*found, self.left_out.message)
@@ -277,7 +277,7 @@ class Cell:
         return len(split_builds(self.trials))
 
     def groups(self) -> tuple[ValueGroup, ...]:
-        """Return the trials' values as one group, or as two groups if the overall mean would describe neither.
+        """Return the trials' values as one group, or as two groups if the overall mean would represent neither.
 
         Failed trials are excluded.
         """
@@ -286,16 +286,16 @@ class Cell:
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells with a finished trial, ordered by layout, then state, then workload, as in the campaign.
+    """Return the cells with a finished trial, sorted by layout, state and workload in the order of the campaign.
 
-    Individually measured disks are excluded, because they are not compared with layouts.
+    Disks that were measured individually are excluded, because they are not compared with layouts.
     """
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells for disks that `calibrate` measured individually, with workloads adapted for a bare disk."""
+    """Return the cells of the disks that `calibrate` measured individually, under workloads adapted to a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign)
@@ -329,15 +329,15 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 
 
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
-    """Return the mean without the between-run variance, for results that apply only to this run."""
+    """Return the mean unchanged, without the between-run variance, for results that are only about this run."""
     return mean
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
     """Return the typical variance of a metric between trials or builds.
 
-    None if too few cells have two or more samples. Cells with a changing rate are included: their extremes already
-    cover the error common to all of their trials.
+    Return None if too few cells have two or more samples. Cells with a changing rate are included, because their
+    extremes already account for the error that all their trials share.
     """
     every = tuple(cells)
     trials = (trial for cell in every for trial in cell.trials)
@@ -369,9 +369,9 @@ def _cell(
 def _figure(
     samples: Samples, settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
 ) -> Interval | None:
-    """Return the mean with its confidence interval, or None without samples.
+    """Return the mean with its confidence interval, or None if there are no samples.
 
-    The confidence is 95% or, with `until`, the requested one. A percentile with too few events has no interval.
+    The confidence level is 95% or, with `until`, the requested one. A percentile with too few events has no interval.
     """
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
@@ -383,7 +383,7 @@ def _figure(
 
 
 def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return each rule's strongest finding, strongest first."""
+    """Return each rule's most serious finding. The most serious one of all comes first."""
     by_rule: dict[str, Finding] = {}
     for finding in sorted(findings, key=lambda finding: finding.rank):
         by_rule.setdefault(finding.rule, finding)

@@ -16,9 +16,9 @@ _NIGHT_TIMES = 5
 class Took:
     """The durations of trials and builds, in seconds.
 
-    `trials`: the duration of each trial per cell, including dropping caches, draining and saving the result.
+    `trials`: the durations of each cell's trials, including dropping caches, draining and saving the results.
     `builds`: the duration of each layout's last build.
-    `building_s`: the total duration of all builds.
+    `building_s`: the duration of all builds together.
     """
 
     trials: Mapping[CellKey, tuple[float, ...]]
@@ -34,8 +34,8 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     its trials fail counts as its build.
 
     `trials`: the trials in the order in which they ended.
-    `begun_s`: the time when the first build began, in seconds since 1970. For a resumed run, the time of the resume,
-    which falls between two trials.
+    `begun_s`: the start of the first build, in seconds since 1970. For a resumed run, this is the time of the resume,
+    between two of the trials.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -60,12 +60,12 @@ def _is_same_build(a: Trial, b: Trial) -> bool:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return the seconds of the budget spent on builds and on these trials, not counting pauses of the run."""
+    """Return how many seconds of the budget were spent on builds and on these trials. Pauses of the run don't count."""
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """Return the seconds from the end of trial `a`, or from a later resume, to the start of trial `b`."""
+    """Return the seconds from the end of trial `a`, or from the resume if that was later, to the start of trial `b`."""
     ended_s, next_s = end_s(a), b.begun_s
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 

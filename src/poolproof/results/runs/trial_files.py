@@ -1,4 +1,4 @@
-"""Write a trial's files together, and decode JSON with a check of its schema and its numbers."""
+"""Write a trial's files together, and decode JSON while checking its schema version and its numbers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,20 +17,20 @@ Value = TypeVar("Value")
 LARGEST = 1e24
 """The largest number allowed in a run's files.
 
-No machine counts as many bytes or nanoseconds, and even the fourth power of this number does not overflow.
+No machine counts this many bytes or nanoseconds, and even the fourth power of this number does not overflow.
 """
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""Strings of which at least one occurs in every number that may be too large, after `_AS_ZEROS` is applied."""
+"""Strings for a quick check. After `_AS_ZEROS` is applied, every number that may be too large contains one of them."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
     """Write several files below `root` in parallel, like `write_output` without `lasting`.
 
-    This takes hardly longer than writing a single file. Raises an OSError if a file could not be written. All other
-    files are still written.
+    This takes hardly longer than writing one file. If a file could not be written, all others are still written, and
+    then an OSError is raised.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -45,9 +45,9 @@ class _Stamp(msgspec.Struct):
 
 
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
-    """Decode JSON with this schema.
+    """Decode JSON with the given schema version.
 
-    Raises a RunError with a suggested fix if the JSON is damaged or has a different schema.
+    Raises a RunError that suggests a fix if the JSON is damaged or has a different schema version.
     """
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
@@ -68,9 +68,10 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
 
 
 def check_numbers(text: bytes) -> None:
-    """Raise a msgspec.ValidationError if the JSON contains a number too large for any measurement, such as 1e308.
+    """Check that the JSON contains no number that is too large for any measurement, such as 1e308.
 
-    Calculations with such a number would overflow. Raises a DecodeError or a RecursionError if the input is not JSON.
+    Calculations with such a number would overflow. Raises a msgspec.ValidationError if there is one, and a DecodeError
+    or RecursionError if the input is not JSON.
     """
     digits = text.translate(_AS_ZEROS)
     if any(part in digits for part in _MAYBE_LARGE):  # the exact check takes longer

@@ -1,7 +1,7 @@
 """Check that no other user could have written a run directory, before its journal is used.
 
-`clean` and `resume` undo the changes recorded in the journal, usually as root. The directory and its files must
-therefore belong to root or the caller, and nobody else may be able to replace them.
+`clean` and `resume` undo the changes that are recorded in the journal, usually as root. The directory and its files
+must therefore belong to root or to the caller, and no other user may be able to replace them.
 """
 
 import os
@@ -15,9 +15,9 @@ _ACL = "system.posix_acl_access"
 
 
 def check_trusted(path: Path) -> None:
-    """Check the run directory, all its parent directories, and the files used by `clean` and `resume`.
+    """Check the run directory, all its parent directories, and the files that `clean` and `resume` use.
 
-    Raises a RunError with the reason if another user could have written the run.
+    Access control lists are not checked. Raises a RunError with the reason if another user could have written the run.
     """
     real = path.resolve()
     reason = distrust(real)
@@ -30,9 +30,9 @@ def check_trusted(path: Path) -> None:
 
 
 def distrust(real: Path) -> str | None:
-    """Return the reason for not trusting a run directory, or None if it is trusted.
+    """Return the reason why a run directory is not trusted, or None if it is.
 
-    `real`: the directory's path with symbolic links resolved.
+    `real`: the directory's path, with all symbolic links resolved.
     """
     try:
         for parent in reversed(real.parents):
@@ -70,8 +70,8 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 def _others_write(path: Path, found: os.stat_result) -> bool:
     """True if the group, others or an access control list have write permission.
 
-    Root's group is ignored. So is a group with the same ID as the owner, because it is assumed to be private. If there
-    is an access control list, the group's bits are the most that its entries allow.
+    Root's group is ignored, and so is a group with the same ID as the owner, because it is assumed to contain only the
+    owner.
     """
     is_private = found.st_gid in (0, found.st_uid) and not _has_acl(path)
     return bool(found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_private))

@@ -1,4 +1,4 @@
-"""The possible uses of a cell's result, and the reason for each restriction."""
+"""What a cell's result can be used for, and the reason for each restriction."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,14 @@ from poolproof.verdicts import Verdict, counts
 
 @dataclass(frozen=True)
 class Usability:
-    """The possible uses of a cell's result for one metric.
+    """What a cell's result for one metric can be used for.
 
-    `causes`: the findings that make the result invalid, strongest first. Empty for a valid result.
-    `few`: the number of events that a percentile has and needs, if it has too few.
-    `converged`: the result is as precise as `until` requires.
-    `unsteady`: the reasons for a changing rate within a trial.
-    `limited`: the reason why a valid result can't be compared, which is that something other than the layout limits it.
+    `causes`: the findings that make the result invalid, most serious first. Empty for a valid result.
+    `few`: the number of events that a percentile has and needs, or None if it has enough.
+    `converged`: whether the result is as precise as `until` requires.
+    `unsteady`: the reasons why the rate changed within a trial.
+    `limited`: the reason why a valid result can't be compared: something other than the layout limits it. Otherwise an
+    empty string.
     """
 
     verdict: Verdict
@@ -37,17 +38,17 @@ class Usability:
 
     @property
     def can_be_tested(self) -> bool:
-        """True if the result can be ranked, is limited by the layout, and has a steady rate."""
+        """True if the result can be ranked, its rate is steady, and nothing other than the layout limits it."""
         return self.can_be_ranked and not self.limited and not self.unsteady
 
     @property
     def is_precise(self) -> bool:
-        """True if the result is based on enough events and is as precise as the campaign's `until` requires."""
+        """True if the result is based on enough events, and is as precise as the campaign's `until` requires."""
         return self.converged and self.few is None
 
     @property
     def rejected(self) -> str:
-        """Return the verdict with its rule, such as `refuted (arc-hits)`, or an empty string for a valid result."""
+        """Return the verdict and its rule, e.g. `refuted (arc-hits)`, or an empty string if the result is valid."""
         if self.counts:
             return ""
         return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict

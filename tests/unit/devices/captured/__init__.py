@@ -1,4 +1,4 @@
-"""Read the captured listings."""
+"""Parse the listings captured from real machines."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ def text(name: str) -> str:
 
 
 def server(*, free: str = "sdd", signatures: tuple[str, ...] = ()) -> tuple[BlockFacts, ...]:
-    """The server's disks. wipefs was run on `free`."""
+    """Return the server's disks. wipefs was run only on the disk `free`."""
     disks = parse_lsblk(text("lsblk-2.38.1-server.json"), BY_ID)
     return tuple(replace(disk, signatures=signatures) if disk.name == free else disk for disk in disks)
 

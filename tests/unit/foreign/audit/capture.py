@@ -1,7 +1,7 @@
-"""Record the captured cases again: `sudo python tests/unit/foreign/audit/capture.py FOLDER`
+"""Capture the cases again: `sudo python tests/unit/foreign/audit/capture.py FOLDER`.
 
 Each run prints all formats at once, and each format becomes a separate case. The files of a run are in the folder in
-which fio starts, so the output contains no path of this machine. runs.toml contains the label of each case.
+which fio is started, so the output contains no paths of this machine. The label of each case is in runs.toml.
 """
 
 import shlex
@@ -19,7 +19,10 @@ LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """A command and its preparation. `formats`: the files NAME.txt, NAME-terse.txt and NAME.json."""
+    """A command and its preparation.
+
+    `formats`: the formats to save as NAME.txt, NAME-terse.txt and NAME.json.
+    """
 
     name: str
     place: str
@@ -43,7 +46,7 @@ def runs() -> tuple[Run, ...]:
 
 
 def main(folder: Path) -> None:
-    """Record all runs in the folder."""
+    """Capture all runs into the folder."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch, ExitStack() as stack:
         places = {name: stack.enter_context(make(Path(scratch))) for name, make in PLACES.items()}
         for run in runs():
@@ -62,7 +65,10 @@ def _capture(run: Run, place: Path, folder: Path) -> None:
 
 
 def _parts(output: str, formats: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Split the output by format. fio prints terse lines first, then JSON and normal output in either order."""
+    """Split the output by format.
+
+    fio prints the terse lines first, followed by JSON and normal output in either order.
+    """
     lines = output.splitlines(keepends=True)
     terse = [line for line in lines if line.count(";") > 20]
     rest = "".join(line for line in lines if line.count(";") <= 20)

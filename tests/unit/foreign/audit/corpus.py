@@ -1,4 +1,4 @@
-"""The labelled cases and the confusion table. Print it: `python -m tests.unit.foreign.audit.corpus`."""
+"""The labelled cases and the confusion table. To print it: `python -m tests.unit.foreign.audit.corpus`."""
 
 import shlex
 import tomllib
@@ -20,7 +20,7 @@ SUFFIXES = {"normal": ".txt", "terse": "-terse.txt", "json": ".json", "json+": "
 
 @dataclass(frozen=True)
 class Case:
-    """A captured output, its label, the expected rule or verdict, and its audit."""
+    """A captured output, its label, the expected rule or verdict, and the result of its audit."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ def captured() -> Iterator[Case]:
 
 
 def quoted() -> Iterator[Case]:
-    """Yield every result in other people's texts."""
+    """Yield every result found in other people's texts."""
     rows: list[dict[str, Any]] = tomllib.loads((CASES / "texts.toml").read_text(encoding="utf-8"))["result"]
     for file in dict.fromkeys(row["file"] for row in rows):
         found = {each.line: each for each in audit_text(file, (CASES / file).read_text(encoding="utf-8"), Context())}
@@ -58,7 +58,7 @@ def every() -> list[Case]:
 
 
 def confusion_table(cases: list[Case]) -> str:
-    """Return the table of labels and verdicts in Markdown."""
+    """Return the confusion table of labels and verdicts in Markdown."""
     counts = Counter((case.label, case.audited.verdict) for case in cases)
     lines = [f"| label | {' | '.join(VERDICTS)} | all |", f"|---|{'---:|' * (len(VERDICTS) + 1)}"]
     for label in ("control", "trap"):
@@ -68,7 +68,7 @@ def confusion_table(cases: list[Case]) -> str:
 
 
 def missed(cases: list[Case]) -> list[str]:
-    """Return the traps that no verdict detects."""
+    """Return the traps that were not detected."""
     return [case.name for case in cases if case.label == "trap" and case.audited.verdict in ("sound", "unproven")]
 
 

@@ -1,4 +1,4 @@
-"""Builders for posts in the manner of real ones: fio's output of several releases, with numbers that fit each other."""
+"""Builders for invented posts that look real: output of several fio releases, with numbers that are consistent."""
 
 import json
 
@@ -6,12 +6,12 @@ MIB = 1024**2
 
 
 def count(value: float) -> str:
-    """Return a count as fio prints it: `950`, `24.4k`."""
+    """Return a count in the form in which fio prints it, for example `950` or `24.4k`."""
     return f"{value:.0f}" if value < 10_000 else f"{value / 1000:.1f}k" if value < 100_000 else f"{value / 1000:.0f}k"
 
 
 def header(name: str, rw: str, bs: int = 4096, engine: str = "libaio", depth: int = 1, *, old: bool = False) -> str:
-    """Return the lines above the results. fio 2 writes `4K-4K/4K-4K/4K-4K`."""
+    """Return the lines that precede the results. fio 2 formats block sizes as `4K-4K/4K-4K/4K-4K`."""
     size = f"{bs // 1024}K-{bs // 1024}K"
     span = f"{size}/{size}/{size}" if old else f"(R) {bs}B-{bs}B, (W) {bs}B-{bs}B, (T) {bs}B-{bs}B"
     version = "fio-2.16" if old else "fio-3.28"
@@ -32,7 +32,7 @@ def block(
     group: int = 0,
     jobs: int = 1,
 ) -> str:
-    """Return the block of a job or group. The mean latency is `clat_us`, or the median."""
+    """Return the results of a job or group. The mean latency is `clat_us`, or otherwise the median."""
     moved, rate = iops * bs * seconds, iops * bs
     lines = [f"{name}: (groupid={group}, jobs={jobs}): err= 0: pid=4711: Thu Aug 13 17:56:57 2020"]
     milliseconds = round(seconds * 1000)
@@ -62,13 +62,13 @@ def block(
 
 
 def disks(name: str, reads: int = 0, writes: int = 0, read_merges: int = 0, write_merges: int = 0) -> str:
-    """Return the disk statistics of one disk."""
+    """Return the lines with the statistics of one disk."""
     counts = f"ios={reads}/{writes}, merge={read_merges}/{write_merges}"
     return f"\nDisk stats (read/write):\n  {name}: {counts}, ticks=1/1, in_queue=2, util=93.10%\n"
 
 
 def document(name: str, kind: str, iops: float, options: dict[str, str], seconds: float = 30.0, bs: int = 4096) -> str:
-    """Return fio's JSON of one job."""
+    """Return fio's JSON output for one job."""
     moved = int(iops * bs * seconds)
     values = {
         "io_bytes": moved, "bw_bytes": int(iops * bs), "iops": iops, "runtime": int(1000 * seconds),

@@ -1,4 +1,4 @@
-"""Audits of fragments, tables, logs and sources. No input may cause an exception."""
+"""Audits of fragments, tables, logs and other sources. No input may cause an exception."""
 
 import contextlib
 import json
@@ -129,7 +129,7 @@ def _read_of_logs(folder: Path) -> dict[str, Any]:
 
 
 def test_per_io_logs_give_the_rates_of_the_job(tmp_path: Path) -> None:
-    """fio logs every I/O by default. Here 32 are in flight, one ends every 0.5 ms, and each takes 16 ms."""
+    """By default, fio logs every I/O. Here, 32 are in flight, one completes every 0.5 ms, and each takes 16 ms."""
     for kind, value in (("bw", 250), ("iops", 1), ("clat", 16_000_000)):
         rows = (f"{at // 2}, {value}, 0, 4096, 0\n" for at in range(20_001))
         (tmp_path / f"x_{kind}.1.log").write_text("".join(rows))
@@ -140,7 +140,7 @@ def test_per_io_logs_give_the_rates_of_the_job(tmp_path: Path) -> None:
 
 
 def test_the_rate_shows_nanoseconds_if_there_are_no_priorities(tmp_path: Path) -> None:
-    """fio 3.0 to 3.19 write four columns, without priorities."""
+    """fio 3.0 to 3.19 write four columns, because they do not log priorities."""
     (tmp_path / "x_clat.1.log").write_text("".join(f"{at // 10}, 100000, 0, 4096\n" for at in range(20_000)))
     (tmp_path / "x_iops.1.log").write_text("".join(f"{at // 10}, 1, 0, 4096\n" for at in range(20_000)))
     assert _read_of_logs(tmp_path)["latency_ns"]["mean"] == 100_000
@@ -152,7 +152,7 @@ def test_microseconds_of_fio_2_are_not_read_as_nanoseconds(tmp_path: Path, with_
     if with_rates:
         (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
     (audited,) = audit_sources([str(tmp_path)], Context(), _none).results
-    assert audited.verdict == "unproven"  # as ns it would be RAM, and suspect
+    assert audited.verdict == "unproven"  # if interpreted as ns, it would be typical of RAM, and suspect
     assert any("ns (fio 3) or µs (fio 2)" in missing for missing in audited.missing) != with_rates
     if with_rates:
         assert audited_object(audited)["figures"]["read"]["latency_ns"]["mean"] == 120_000
@@ -298,7 +298,7 @@ def test_a_folder_from_a_stranger_neither_leaks_nor_recurses_for_ever(tmp_path: 
     with contextlib.ExitStack() as opened:
         handle = os.open(deep, os.O_RDONLY)
         opened.callback(os.close, handle)
-        for _ in range(1200):  # a path of this length cannot be made at once
+        for _ in range(1200):  # a path of this length can't be created in one step
             os.mkdir("d", dir_fd=handle)
             handle = os.open("d", os.O_RDONLY, dir_fd=handle)
             opened.callback(os.close, handle)

@@ -1,4 +1,4 @@
-"""The labelled cases: captured runs, and results from other people."""
+"""The labelled cases: captured runs, and results found in other people's texts."""
 
 from pathlib import Path
 

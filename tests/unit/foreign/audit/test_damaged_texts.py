@@ -1,4 +1,4 @@
-"""A quick form of `make fuzz`: damaged copies of all formats cause no traceback and no hang."""
+"""A quick form of `make fuzz`: damaged copies of all formats cause neither a traceback nor a hang."""
 
 import time
 
@@ -19,7 +19,7 @@ def test_damaged_texts_cause_no_traceback() -> None:
 
 
 def test_a_long_line_of_one_character_takes_little_time() -> None:
-    """A pattern that tries each length of a run of equal characters from each place would take minutes."""
+    """A pattern that tries every length from every position would take minutes for a line of equal characters."""
     begun = time.process_time()
     for character in (" ", "\t", "{", "9", "|", "`"):
         audit_text("fuzz", character * 6000, Context())

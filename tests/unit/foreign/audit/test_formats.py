@@ -1,4 +1,4 @@
-"""Results of other programs: real shapes of each format, with values, verdicts and the famous traps."""
+"""Results of other programs: real examples of each format, with values, verdicts and well-known traps."""
 
 from typing import Any
 
@@ -578,6 +578,6 @@ $ dd if=/dev/zero of={path} bs={block} count=10k conv=fdatasync
     ],
 )
 def test_the_path_or_a_sentence_names_a_ram_disk(said: str, path: str, block: str, *, is_memory: bool) -> None:
-    """Each I/O of 10 KiB took 69 µs, which is typical of memory; an I/O of 10 MiB took 70 ms, which is not."""
+    """Each I/O of 10 KiB took 69 µs, which is typical of memory. An I/O of 10 MiB took 70 ms, which is not."""
     (audited,) = audit_text("post", DD_INTO.format(said=said, path=path, block=block), Context())
     assert ("named-memory" in {finding.rule for finding in audited.findings}) == is_memory

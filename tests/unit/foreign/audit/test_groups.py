@@ -1,4 +1,4 @@
-"""With `stonewall`, each group of jobs is a result of its own, and is compared with what the disks can do."""
+"""With `stonewall`, each group of jobs is a separate result, which is compared with what the disks can do."""
 
 import json
 
@@ -65,7 +65,7 @@ def test_fios_own_sum_above_the_disks_is_refuted() -> None:
 
 
 def test_quoted_counters_cover_all_groups() -> None:
-    """iostat shows 53 MB/s read in both groups, as fio reports for each."""
+    """iostat shows 53 MB/s read during both groups, which agrees with fio's result for each group."""
     block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  50.60  0.00  51  0\n"
     found = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", Context())
     assert not {finding.rule for each in found for finding in each.findings} & {"read-from-cache"}

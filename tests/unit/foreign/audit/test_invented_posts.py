@@ -1,4 +1,4 @@
-"""Forty invented posts: the causes that make public results wrong, in other words and numbers, and controls."""
+"""Forty invented posts with the typical causes of wrong public results, in other words and numbers, and controls."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The confusion table of labelled posts: what counts as found, misread and missed."""
+"""The confusion table of labelled posts: which values count as found, misread or missed."""
 
 import json
 from pathlib import Path

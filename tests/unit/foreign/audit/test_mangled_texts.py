@@ -1,4 +1,4 @@
-"""fio's output and commands as mail programs, wikis, YAML files and people change them."""
+"""Output and commands of fio that mail programs, wikis, YAML files or people have changed."""
 
 import pytest
 
@@ -107,7 +107,7 @@ def test_the_null_engine_is_refuted() -> None:
 
 
 def test_a_command_whose_job_has_another_name_belongs_to_the_result_below_it() -> None:
-    """https://github.com/axboe/fio/issues/1212"""
+    """Found in https://github.com/axboe/fio/issues/1212."""
     command = "$ fio -name=NAME -rw=read -bs=1024k -size=1G -direct=1 -filename=iotest\n"
     values = RANDOM_READS.format(iops="346", bw="347MiB/s (364MB/s)", moved="1024MiB", ms="2951")
     audited = _audit(command + values)
@@ -160,7 +160,7 @@ def test_options_after_a_substitution_are_read() -> None:
 
 
 def test_values_of_crystaldiskmark_in_a_table_of_markdown() -> None:
-    """https://github.com/RubenO94/esi-ac"""
+    """Found in https://github.com/RubenO94/esi-ac."""
     text = (
         "### CrystalDiskMark\n\n| Teste | Leitura (MB/s) | Escrita (MB/s) |\n|---|---|---|\n"
         "| SEQ1M Q8T1 (sequencial) | 441,73         | 413,67         |\n| RND4K Q32T1 | 179,95 | 142,16 |\n"
@@ -174,7 +174,7 @@ def test_values_of_crystaldiskmark_in_a_table_of_markdown() -> None:
 
 
 def test_a_hard_disk_below_an_ssd_cache_is_not_the_only_disk() -> None:
-    """https://github.com/geomflash/geomflash test_cache/test_bcache.log"""
+    """Found in test_cache/test_bcache.log of https://github.com/geomflash/geomflash."""
     command = "fio --name=test --rw=randread --bs=4k --filename=/dev/bcache0 --direct=1 --runtime=60 --time_based\n"
     values = RANDOM_READS.format(iops="8392", bw="32.8MiB/s (34.4MB/s)", moved="1967MiB", ms="60001")
     disk = "disk: 4 TB, 7200 rpm\n"
@@ -186,7 +186,7 @@ def test_a_hard_disk_below_an_ssd_cache_is_not_the_only_disk() -> None:
 
 
 def test_totals_of_a_group_that_lacks_clones_are_not_mixed_with_one_clone() -> None:
-    """https://github.com/kastenhq/kubestr/issues/68: the text begins with the last of four clones"""
+    """In https://github.com/kastenhq/kubestr/issues/68, the text begins with the last of four clones."""
     audited = _audit(
         "write_seq: (groupid=0, jobs=1): err= 0: pid=332: Tue Apr 27 10:48:09 2021\n"
         "  write: IOPS=250, BW=250MiB/s (262MB/s)(3750MiB/15000msec)\n\n"
@@ -200,7 +200,7 @@ def test_totals_of_a_group_that_lacks_clones_are_not_mixed_with_one_clone() -> N
 
 
 def test_a_mean_far_below_any_disk_shows_reads_from_ram() -> None:
-    """https://github.com/axboe/fio/issues/329: only the mean is quoted"""
+    """In https://github.com/axboe/fio/issues/329, only the mean is quoted."""
     text = RANDOM_READS.format(iops="310k", bw="1211MiB/s (1270MB/s)", moved="11.8GiB", ms="10000")
     latency = "    lat (usec): min=0, max=1099, avg= {mean}, stdev= 1.26\n"
     assert _audit(text.replace("test:", "rand-read:") + latency.format(mean="0.90")).verdict == "suspect"
@@ -209,6 +209,6 @@ def test_a_mean_far_below_any_disk_shows_reads_from_ram() -> None:
 
 
 def test_hdparm_in_a_sentence_is_read() -> None:
-    """https://github.com/geerlingguy/raspberry-pi-pcie-devices/issues/565"""
+    """Found in https://github.com/geerlingguy/raspberry-pi-pcie-devices/issues/565."""
     audited = _audit("hdparm on the 8 GB Pi: Timing O_DIRECT disk reads: 1218 MB in  3.00 seconds = 405.77 MB/sec\n")
     assert audited.figures.directions["read"].bandwidth_bytes == pytest.approx(405.77 * 1024**2)

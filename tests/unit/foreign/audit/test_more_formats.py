@@ -98,7 +98,7 @@ IOZone                    4k random write           3432 KB/s
 """
 IOZONE_ROWS = IOZONE.format(options="\tO_DIRECT feature enabled", flags="-e -I ", read="7353", head=HEAD)
 VALUES = (IOPING, IOPING_IN_RAM, NENCH, RADOS, IOZONE_ROWS, GOBONNIEGO, LEMONBENCH, PIBENCHMARKS)
-"""The texts of the formats, which the fuzzer damages."""
+"""Examples of these formats, which the fuzzer damages."""
 Row = tuple[int, str, float | None, float | None]
 
 
@@ -349,7 +349,7 @@ def test_diskspd_reports_reads_and_writes_apart() -> None:
 
 
 def test_writes_of_diskspd_through_the_cache_of_windows_are_suspect() -> None:
-    """Without -S, DiskSpd writes through the cache; the tables below the total are cut off here."""
+    """Without -S, DiskSpd writes through the cache. In this example, the tables below the total are missing."""
     (audited,) = audit_text("post", DISKSPD.format(options="-w100", tables=""), Context())
     assert set(audited.figures.directions) == {"write"} and audited.verdict == "suspect"
     assert "write-without-sync" in {each.rule for each in audited.findings}

@@ -1,4 +1,4 @@
-"""Values in posts: repeated reports, sums over clients, fragments, foreign number formats."""
+"""Values in posts: repeated reports, sums over clients, fragments, and foreign number formats."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_the_last_of_repeated_reports_counts(name: str, io_bytes: int) -> None:
 
 
 def test_reports_of_clones_are_not_repeated_reports() -> None:
-    """Three clones of one run, each with its own terse line."""
+    """These are three clones of one run, each with its own terse line."""
     line = (POSTS / "status-interval-terse.txt").read_text().splitlines()[-1]
     fields = line.split(";")
     clones = [";".join([*fields[:5], str(int(fields[5]) + more), *fields[6:]]) for more in (0, 4000, 9000)]

@@ -1,4 +1,4 @@
-"""One fio run in the forms in which people post it: with margins, marks and line breaks of other programs."""
+"""One fio run in the forms in which people post it, with margins, symbols and line breaks from other programs."""
 
 import html
 import json

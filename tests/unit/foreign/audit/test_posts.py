@@ -1,4 +1,4 @@
-"""Posts with real output of fio 3.33: each result gets its command, and honest runs are not suspected."""
+"""Posts with real output of fio 3.33: each result is matched with its command, and honest runs are not suspect."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def _command(name: str, rw: str, block: str = "4k", runtime: int = 60) -> str:
 
 
 def _names(text: str) -> list[tuple[str | None, bool]]:
-    """Return the job name in each result's command, and whether the command is assumed."""
+    """Return, for each result, the job name in its command, and whether the command is only assumed to belong to it."""
     return [
         (audited.command.split("--name=")[1].split()[0] if audited.command else None, audited.is_assumed)
         for audited in audit_text("post", text, Context())

@@ -1,4 +1,4 @@
-"""Forms found in public texts: tiotest, repeated direct reads, wrapped lists, signals, Windows prompts and zram."""
+"""Rare forms in public texts: tiotest, repeated direct reads, wrapped lists, signals, Windows prompts and zram."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Audits of a run directory: its trials are judged again from their saved files."""
+"""Audits of a run directory, whose trials are judged again from their saved files."""
 
 from dataclasses import replace
 from pathlib import Path

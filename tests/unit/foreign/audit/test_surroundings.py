@@ -1,4 +1,4 @@
-"""Facts from the text around a result: quoted counters and statements about its disks."""
+"""Facts from the text around a result: quoted counters, and statements about its disks."""
 
 import pytest
 
@@ -141,7 +141,10 @@ def test_fio_disk_statistics_refute_if_their_upper_bound_contradicts() -> None:
 
 @pytest.mark.parametrize("disks", [1, 2])
 def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
-    """The paths of an NVMe disk with native multipath and zvols of OpenZFS 2.0 have counters that stay at 0."""
+    """The counters of some block devices always stay at 0.
+
+    Examples are the paths of an NVMe disk with native multipath, and zvols of OpenZFS 2.0.
+    """
     row = _DISKS.format(ios="0/0", util="0.00")
     text = _COMMAND + _BLOCK + row + (row.rpartition("  sda")[2].join(["  nvme0c0n1", ""]) if disks == 2 else "")
     (audited,) = audit_text("post", text, Context())

@@ -1,4 +1,4 @@
-"""Tables of other programs in the forms in which people post them: wrapped, joined, in Markdown, without a head."""
+"""Other programs' tables in the forms in which people post them: wrapped, joined, in Markdown, or without a header."""
 
 import pytest
 

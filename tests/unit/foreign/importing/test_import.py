@@ -1,4 +1,4 @@
-"""Importing other people's results: cells, columns, verdicts, and files that are left out."""
+"""Imports of other people's results: cells, columns, verdicts, and files that are left out."""
 
 import json
 from pathlib import Path

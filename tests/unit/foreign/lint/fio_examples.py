@@ -1,4 +1,7 @@
-"""fio's own collection of job files, from the installed package or else from Debian's package, which is not kept."""
+"""fio's own examples of job files, from the installed package or otherwise from Debian's package.
+
+Debian's package is downloaded and then deleted.
+"""
 
 import functools
 import gzip
@@ -14,7 +17,11 @@ _LIMIT_S = 120.0
 
 @functools.cache
 def fio_examples() -> dict[str, str]:
-    """Return the job files by name. Raises: CommandError: they are not installed and apt cannot fetch them."""
+    """Return the example job files, keyed by name.
+
+    Raises:
+        CommandError: the examples are not installed, and apt can't download them.
+    """
     installed = _read(Path("/") / _FOLDER)
     if installed:
         return installed
@@ -34,7 +41,7 @@ def fio_examples() -> dict[str, str]:
 
 
 def _read(folder: Path) -> dict[str, str]:
-    """Return the job files of a folder, including those that the package manager compressed."""
+    """Return the job files in a folder, including those that the package manager has compressed."""
     plain = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.fio"))}
     packed = {path.stem: gzip.decompress(path.read_bytes()).decode() for path in sorted(folder.glob("*.fio.gz"))}
     return {**plain, **packed}

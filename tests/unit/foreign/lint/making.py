@@ -1,4 +1,4 @@
-"""Make sources to lint, and shorten the findings."""
+"""Create sources to lint, and shorten the findings for comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SURROUNDINGS = JobEnvironment({"SIZE": "64m"}, {"ncpus": 4, "pagesize": 4096, "
 
 @dataclass(frozen=True)
 class KnownTarget:
-    """The same known target for all jobs."""
+    """A target lookup that returns the same known target for all jobs."""
 
     on: Target | None = None
     known: Evidence | None = None
@@ -36,7 +36,7 @@ class KnownTarget:
 
 
 def flags(**given: Any) -> Targets:
-    """Return the targets that options such as `--fs zfs-2.2 --ram 64G` describe."""
+    """Return the targets that are described by options such as `--fs zfs-2.2 --ram 64G`."""
     return TargetLookup(read_context(**given), LocalHost())
 
 
@@ -58,5 +58,8 @@ def fixed_text(text: str, where: Targets | None = None, name: str = "job.fio") -
 
 
 def job(options: str) -> str:
-    """Return options such as `rw=read bs=4k` as a job file with one section, one option per line from line 2."""
+    """Return a job file with one section for options such as `rw=read bs=4k`.
+
+    There is one option per line, starting on line 2.
+    """
     return "[job]\n" + "".join(f"{option}\n" for option in options.split())

@@ -1,4 +1,4 @@
-"""Lint reads words, loops and comments as fio and the shell do."""
+"""Lint interprets words, loops and comments in the same way as fio and the shell."""
 
 import pytest
 

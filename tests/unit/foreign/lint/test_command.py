@@ -1,4 +1,4 @@
-"""`poolproof lint` as its users run it: sources, output, exit codes, JSON and SARIF."""
+"""The command `poolproof lint` as users run it: sources, output, exit codes, JSON and SARIF."""
 
 import io
 import json
@@ -148,7 +148,10 @@ def test_sarif_has_what_the_standard_requires(lint: Lint, job_file: Callable[[st
 
 
 def _check_result(result: dict[str, Any], rules: list[dict[str, Any]], path: str) -> None:
-    """sarif-schema-2.1.0.json, `result`: message.text; a rule by index; a place with a uri and a line from 1."""
+    """Check a result against `result` in sarif-schema-2.1.0.json.
+
+    It must have message.text, a rule by index, and a location with a URI and a line number that starts at 1.
+    """
     assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
     assert result["level"] in {"none", "note", "warning", "error"}
     assert result["message"]["text"]
@@ -159,7 +162,7 @@ def _check_result(result: dict[str, Any], rules: list[dict[str, Any]], path: str
 
 @pytest.mark.timeout(20)
 def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
-    """A job file from a stranger can include a device, a FIFO, a file of passwords, or itself very often."""
+    """A job file from a stranger can include a device, a FIFO, a file with passwords, or itself many times."""
     (tmp_path / "secret").write_text("root:$y$hash:19000::\n[section]\ntoken = x\n")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("/dev/zero")

@@ -1,4 +1,4 @@
-"""Command lines and shell scripts: jobs, lines, variables, and the text around fio."""
+"""Command lines and shell scripts: jobs, line numbers, variables, and the text around the fio command."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def _rules(text: str) -> set[str]:
 
 
 def _unsynced(text: str) -> list[int]:
-    """Return the lines of findings about writes that are never synced."""
+    """Return the lines with a finding about writes that are never synced."""
     return [line for line, _, rule in _said(text) if rule == "write-without-sync"]
 
 

@@ -1,4 +1,7 @@
-"""Jobs that overwrite a device with data on it are errors, in every spelling; without a machine to ask, warnings."""
+"""Jobs that overwrite a device with data on it are errors, regardless of how they are written.
+
+If the machine can't be examined, they are warnings.
+"""
 
 from pathlib import Path
 
@@ -16,7 +19,7 @@ _FILE = WrittenDevice(True)
 
 
 class Machine(KnownTarget):
-    """A machine with a mounted disk under several names, an empty disk, and files."""
+    """A machine with a mounted disk that has several names, an empty disk, and files."""
 
     def written(self, path: object) -> WrittenDevice | None:
         if str(path) in ("/dev/vda", "/dev/vda1", "/dev/disk/by-id/ata-X", "/srv/link", "/dev/ng0n1"):

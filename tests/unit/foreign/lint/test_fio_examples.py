@@ -1,4 +1,4 @@
-"""fio's own examples cause no false error, and only warnings that were reviewed one by one and found correct."""
+"""fio's own examples cause no false errors, and only warnings that were reviewed individually and found correct."""
 
 import pytest
 
@@ -35,12 +35,18 @@ _ONLY_MEANT = {
         "fio-seq-write.fio", "steadystate.fio", "waitfor.fio",
     },
 }  # fmt: skip
-"""From the collection of fio 3.33. A later collection may have more files, whose warnings must then be reviewed."""
+"""The warnings for the examples of fio 3.33.
+
+Later releases may contain more examples, whose warnings must then be reviewed.
+"""
 
 
 @pytest.fixture(scope="module")
 def examples() -> dict[str, str]:
-    """The examples. Fails if they can neither be found nor fetched, because a run without them proves nothing."""
+    """The examples.
+
+    The tests fail if they are neither installed nor can be downloaded, because a run without them proves nothing.
+    """
     found = fio_examples()
     assert len(found) >= _FEWEST
     return found
@@ -54,7 +60,7 @@ def test_none_has_an_error(examples: dict[str, str]) -> None:
 
 @pytest.mark.slow
 def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
-    """An option of another release, or of a build with CUDA, is a warning."""
+    """An option that only another release, or a build with CUDA, supports causes a warning."""
     here = InstalledFio(LocalHost())
     found = [each for name, text in examples.items() for each in lint(source(text, name), None, here)]
     assert not [each for each in found if each.severity == "error"]

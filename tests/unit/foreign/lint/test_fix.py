@@ -1,5 +1,4 @@
-"""Fixes work: a fixed finding does not appear again, no serious finding replaces it, and only the affected words
-change."""
+"""Fixes work: a fixed finding is gone, no serious finding replaces it, and only the affected words change."""
 
 import difflib
 
@@ -17,7 +16,10 @@ from tests.unit.rules.examples import EXAMPLES
 
 _MENDING = [each.id for each in all_rules() if each.fixed_options]
 _NOT_BY_THE_JOB = {"invalidate-is-not-cold", "zfs-direct-ignored"}
-"""On ZFS, on FUSE and with different block sizes, only commands or a person can fix the job."""
+"""Rules whose findings the job alone can't always fix.
+
+On ZFS, on FUSE and with different block sizes, only commands or a person can fix them.
+"""
 
 
 def _cases(rule_id: str) -> list[Case]:
@@ -141,7 +143,10 @@ def test_a_sound_job_comes_out_as_it_went_in() -> None:
 
 
 def test_what_is_said_to_be_mended_was_changed() -> None:
-    """direct=1, set because of the engine, also makes the shared file harmless on ext4, without another change."""
+    """A fix can also fix another finding.
+
+    direct=1, which is set because of the engine, makes the shared file harmless on ext4, without another change.
+    """
     text = "[a]\nioengine=libaio\niodepth=8\nrw=randwrite\nbs=4k\nfilename=f\nsize=1g\nnumjobs=4\nend_fsync=1\n"
     after = fixed_text(text, flags(fs="ext4"))
     assert "direct=1" in after.text

@@ -1,4 +1,4 @@
-"""No text causes a traceback, and fixing always ends."""
+"""No text causes a traceback, and applying fixes always ends."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Job files: inheritance, includes, variables, units; each finding at its line."""
+"""Job files: inheritance, includes, variables and units. Each finding has the right line number."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Labelled jobs: few alarms on good jobs, and the wanted finding on jobs with a known mistake."""
+"""Labelled jobs: good jobs cause few alarms, and jobs with a known mistake cause the expected finding."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""docs/lint.md: the example shows what lint actually reports and fixes."""
+"""The example in docs/lint.md shows what lint actually reports and fixes."""
 
 import re
 import shlex

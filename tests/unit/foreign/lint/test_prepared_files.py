@@ -1,4 +1,4 @@
-"""What a script's other commands and the names of paths show about the files of a job."""
+"""What a script's other commands, and the names in paths, show about the files of a job."""
 
 from pathlib import Path
 

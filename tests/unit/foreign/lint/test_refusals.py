@@ -1,4 +1,4 @@
-"""Complaints about jobs by the fio on this machine, which runs nothing."""
+"""Complaints of this machine's fio about jobs. No job is run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_nothing_is_run_and_nothing_is_made(tmp_path: Path) -> None:
 
 
 class _WithoutFio(LocalHost):
-    """This machine without fio."""
+    """This machine, but without fio."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         words = ["no-such-fio", *argv[1:]] if argv[0] == "fio" else argv

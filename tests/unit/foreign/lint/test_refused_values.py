@@ -1,6 +1,6 @@
-"""Values that fio refuses are errors at their line, with the nearest valid word; accepted values are not reported.
+"""Values that fio refuses are errors with a line number and the nearest valid word. Accepted values are not reported.
 
-The expectations are those of `fio --parse-only` (fio 3.33).
+The expected results are those of `fio --parse-only` (fio 3.33).
 """
 
 import pytest

@@ -1,4 +1,7 @@
-"""The pitfalls that a job shows before it runs: for each, a job that has it, and a job that nearly has it."""
+"""Pitfalls that can be found before a job runs.
+
+For each, there is a job with the pitfall and a similar job without it.
+"""
 
 import time
 from dataclasses import dataclass, replace
@@ -19,7 +22,12 @@ _ZFS = {"fs": "zfs-2.2", "ram": "64G", "recordsize": "128k"}
 
 @dataclass(frozen=True)
 class Trap:
-    """`options` break the rule; `near` does not and differs only in what matters. Their targets: `on`, `near_on`."""
+    """A pitfall, with a job that has it and a similar job that does not.
+
+    `options`: the options of the job that breaks the rule.
+    `near`: options that do not break the rule, and differ only in what matters.
+    `on`, `near_on`: the targets of the two jobs.
+    """
 
     rule: str
     options: str

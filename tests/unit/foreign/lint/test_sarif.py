@@ -1,4 +1,4 @@
-"""SARIF validates against tests/unit/foreign/lint/sarif-2.1.0-rtm.5.json."""
+"""The SARIF output is valid according to tests/unit/foreign/lint/sarif-2.1.0-rtm.5.json."""
 
 import json
 from pathlib import Path

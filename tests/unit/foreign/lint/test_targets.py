@@ -1,4 +1,4 @@
-"""The targets of jobs, from options and from paths on this machine."""
+"""The targets of jobs, as described by options and found from paths on this machine."""
 
 from pathlib import Path
 from typing import Any

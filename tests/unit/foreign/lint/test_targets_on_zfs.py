@@ -1,4 +1,4 @@
-"""The targets of jobs on a machine with ZFS, from the record of a real machine (OpenZFS 2.1.11, Linux 6.1)."""
+"""The targets of jobs on a machine with ZFS, recorded on a real machine (OpenZFS 2.1.11, Linux 6.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ _SAID = dict(
 
 @dataclass(frozen=True)
 class _ZfsHost(RecordedHost):
-    """Scripts that look for programs and kernel modules find none."""
+    """A recorded host on which scripts that look for programs and kernel modules find none."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         check = check and argv[0] != "sh"

@@ -1,4 +1,4 @@
-"""A layer without inputs, outside the package: a volume of the host `nas2`, such as an iSCSI target would offer."""
+"""A layer outside the package and without inputs: a volume of the host `nas2`, as an iSCSI target would offer it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,10 @@ _HOST = "nas2"
 
 
 class RemoteLayer(Layer[int]):
-    """The `spec` is the size of the volume in bytes."""
+    """A layer for a volume of another host.
+
+    `spec`: the size of the volume in bytes.
+    """
 
     word = "remote"
     summary = "a volume of another host: `remote 2G | ext4`"

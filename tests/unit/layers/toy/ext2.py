@@ -1,4 +1,4 @@
-"""A complete layer outside the package: ext2, which poolproof does not have."""
+"""A complete layer outside the package, for ext2, which poolproof itself does not support."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -17,7 +17,7 @@ _WORDS = Vocabulary("ext2", words("blocksize"), words("errors"), ANY_MOUNT_FLAGS
 
 
 class UndoMark(CommandUndo, frozen=True, tag="ext2-mark"):
-    """Remove the mark that the layer made, as long as it has this text."""
+    """Remove the mark that the layer has made, if it still contains this text."""
 
     note: OwnFile
     text: Compared

@@ -1,4 +1,4 @@
-"""Results as flat tables of numbers, to compare different formats of the same run."""
+"""Convert results to flat tables of numbers, so that different formats of the same run can be compared."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -9,7 +9,7 @@ Numbers = dict[str, float]
 
 
 def numbers_of(result: Outcome) -> Numbers:
-    """Return all known numbers in a result, by path: `0.read.clat.percentiles_ns.99.0`."""
+    """Return all known numbers in a result, keyed by path, for example `0.read.clat.percentiles_ns.99.0`."""
     found: Numbers = {}
     for number, job in enumerate(result.parts):
         found.update(_numbers(job, str(number)))
@@ -17,7 +17,7 @@ def numbers_of(result: Outcome) -> Numbers:
 
 
 def job_numbers(job: PartOutcome) -> Numbers:
-    """Return all known numbers in one job, by path."""
+    """Return all known numbers of one job, keyed by path."""
     return dict(_numbers(job, ""))
 
 

@@ -1,7 +1,7 @@
-"""The mark of tests that ask this machine's fio, because no captured output can show what another version accepts.
+"""A marker for tests that need this machine's fio, because captured output can't show what other versions accept.
 
-Without fio they are skipped with the command that installs it. `scripts/test` reports a skipped test as one that could
-not run, and in CI that is a failure.
+Without fio, these tests are skipped with a message that contains the command to install it. `scripts/test` reports
+skipped tests as tests that could not run. In CI, this counts as a failure.
 """
 
 import shutil

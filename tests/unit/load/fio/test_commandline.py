@@ -1,4 +1,4 @@
-"""Parsing of fio command lines as people write them."""
+"""fio command lines, in the forms in which people write them."""
 
 import pytest
 from hypothesis import given
@@ -143,7 +143,10 @@ def test_an_arbitrary_line_raises_nothing(text: str) -> None:
     ],
 )
 def test_kb_base_affects_only_the_options_after_it(text: str, size: int) -> None:
-    """Measured with fio 3.33 for one job. For the rest: fio copies global options after it has read their values."""
+    """The results were measured with fio 3.33 for one job.
+
+    fio copies global options to other jobs only after it has read their values.
+    """
     assert part_of(command(text).jobs[0]).size_bytes == size
 
 

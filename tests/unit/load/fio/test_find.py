@@ -1,4 +1,4 @@
-"""Results and commands in posts, mail and scripts."""
+"""Find results and commands in posts, emails and scripts."""
 
 import json
 from pathlib import Path

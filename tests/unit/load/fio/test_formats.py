@@ -1,4 +1,4 @@
-"""All formats of one run have the same values, as far as they print them. Cut-off output has fewer values."""
+"""All formats of one run contain the same values, as far as they print them. Truncated output contains fewer values."""
 
 import subprocess
 from pathlib import Path
@@ -31,14 +31,14 @@ def captured(name: str) -> str:
 
 
 def read_terse(text: str) -> Outcome:
-    """Return all terse lines of a text as one result."""
+    """Return all terse lines in a text as one result."""
     found = [result for line in text.splitlines() if (result := read_terse_line(line)) is not None]
     assert found
     return Outcome(version=found[0].version, parts=tuple(job for result in found for job in result.parts))
 
 
 def assert_agree(printed: Numbers, truth: Numbers, *, fewest: int) -> None:
-    """Check printed values to 3 significant digits (fio's num2str) or a whole microsecond."""
+    """Check that printed values agree to 3 significant digits (fio's num2str) or to a whole microsecond."""
     shared = [path for path in printed if path in truth and not path.endswith(".jobs")]
     assert len(shared) >= fewest
     for path in shared:

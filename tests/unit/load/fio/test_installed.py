@@ -1,4 +1,4 @@
-"""The installed fio: its version, and checks of options and values against it."""
+"""The installed fio: its version, and which options and values it accepts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Queries of the installed fio in the background."""
+"""The installed fio is queried in the background, before the answers are needed."""
 
 from collections.abc import Sequence
 

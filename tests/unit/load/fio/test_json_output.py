@@ -1,4 +1,4 @@
-"""fio's JSON output: captured documents, alone and with other text around them."""
+"""fio's JSON output: captured documents on their own, and with other text around them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bandwidth, IOPS, latency and histogram logs of fio."""
+"""fio's bandwidth, IOPS, latency and histogram logs."""
 
 import sys
 from pathlib import Path
@@ -175,7 +175,7 @@ def test_arbitrary_bytes_raise_only_fio_errors(tmp_path_factory: pytest.TempPath
 
 
 def test_a_histogram_of_many_directions_is_damaged(tmp_path: Path) -> None:
-    """Otherwise, the time to read a log would grow with the square of its lines."""
+    """Otherwise, the time to read a log would increase with the square of its number of lines."""
     path = tmp_path / "x_clat_hist.1.log"
     lines = (f"1, {direction}, 4096{', 1' * 58}\n" for direction in (0, 3, 10**15))
     path.write_text("".join(lines))

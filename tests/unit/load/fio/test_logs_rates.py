@@ -1,4 +1,4 @@
-"""Rates in bandwidth and IOPS logs: of windows, of single I/Os, and of fio 2."""
+"""Rates in bandwidth and IOPS logs: averaged over intervals, of single I/Os, and as written by fio 2."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_lines_of_single_ios_are_counted_as_iops(tmp_path: Path) -> None:
 
 
 def test_bandwidth_of_single_ios_is_the_sum_of_their_blocks(tmp_path: Path) -> None:
-    """200 I/Os of 64 KiB per second at depth 32: each takes 160 ms, which is 400 KiB/s."""
+    """With 200 I/Os of 64 KiB per second at depth 32, each I/O takes 160 ms, which is logged as 400 KiB/s."""
     rates = _rates(tmp_path, "bw", (f"{5 * at}, 400, 0, 65536, 0x2001" for at in range(801)))
     assert rates == _steady(200 * 65536, 4)
 

@@ -1,4 +1,4 @@
-"""Merged clones, compared with fio's group_reporting of the same run and the latencies in its logs."""
+"""The merged results of clones, compared with fio's group_reporting of the same run and the latencies in its logs."""
 
 import math
 import statistics

@@ -1,4 +1,7 @@
-"""Groups of a run merged into one result. Captured from fio 3.33 with the null engine and rate=50m."""
+"""The groups of a run merged into one result.
+
+The output was captured from fio 3.33 with the null engine and rate=50m.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Matching results with commands takes little time on hostile text."""
+"""Matching results with commands takes little time, even for hostile text."""
 
 import time
 

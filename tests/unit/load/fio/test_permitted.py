@@ -30,7 +30,7 @@ NOT_PERMITTED = names_in("""
 rados rbd http net rdma librpma_fio dfs nfs nbd libhdfs libiscsi glusterfs exec libblkio libcufile xnvme windowsaio
 skeleton_external
 """)
-"""Files in engines/ whose engines no campaign may use, so their options need no list."""
+"""Files in fio's engines/ for engines that no campaign may use. Their options therefore need not be listed."""
 
 
 @needs_fio

@@ -1,4 +1,7 @@
-"""Values as fio reads them. The tables are from `fio --debug=parse --parse-only` of fio 3.33, which prints `out=`."""
+"""Values as fio interprets them.
+
+The tables were created with `fio --debug=parse --parse-only` of fio 3.33, which prints `out=`.
+"""
 
 import re
 import subprocess

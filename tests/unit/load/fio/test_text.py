@@ -1,4 +1,4 @@
-"""Normal output of several fio releases, and fragments as people quote them."""
+"""The normal output of several fio releases, and fragments of it as people quote them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines with text that looks like a number but is not: the line is ignored, and the rest of the run is read."""
+"""Lines that contain text where a number is expected are ignored, and the rest of the run is read."""
 
 import pytest
 

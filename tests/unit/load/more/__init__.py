@@ -1,1 +1,1 @@
-"""Load generators for tests. The tests add this folder to the path of `poolproof.load`."""
+"""Load generators for tests. The tests add this folder to the search path of `poolproof.load`."""

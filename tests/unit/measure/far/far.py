@@ -1,4 +1,4 @@
-"""A layer over two hosts, outside the package: a disk of the host `nas2`, used by the run's main host."""
+"""A layer outside the package that spans two hosts: a disk of the host `nas2` is used by the run's main host."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

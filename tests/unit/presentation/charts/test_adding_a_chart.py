@@ -1,4 +1,4 @@
-"""A chart is one file: the report, the pictures and notebooks find a chart outside the package."""
+"""A chart is a single file: the report, exported pictures and notebooks also find a chart outside the package."""
 
 import re
 import sys
@@ -27,7 +27,7 @@ QUOTES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)\n```", PAGE, re.DOTALL)
 
 @pytest.fixture
 def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Add the folder of the toy charts to the package, and change nothing else."""
+    """Add the folder with the toy charts to the package, without any other change."""
     monkeypatch.setattr(charts, "__path__", [*charts.__path__, str(TOY)])
     all_charts.cache_clear()
     yield
@@ -38,7 +38,7 @@ def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run with workloads that form an axis, and with others."""
+    """A run in which some workloads are plotted along an axis, and others are not."""
     grid = [replace(trial("one", "reads", number), workload="grid[bs=4k]") for number in (1, 2)]
     campaign = CAMPAIGN.replace("goal:", "  grid: {rw: randread, bs: [4k, 8k], size: 64m}\ngoal:")
     return make_run(tmp_path / "run", [*all_trials(), *grid], campaign=campaign)
@@ -62,7 +62,7 @@ def test_a_chart_of_a_metric_follows_the_readers_choices(run: Path) -> None:
     assert list(toy["rows"]) == list(toy["specs"]) == ["iops", "bandwidth", "p50", "p99"]
     assert isinstance(filled(chart_named("metric-ticks"), loaded, metric="p99"), alt.Chart)
     own = [each.place.name for each in pictures(loaded) if look.bare(each.chart).get("mark") == {"type": "tick"}]
-    assert "randread-async-reads-iops-2" in own  # the chart of the rates already has the name without the number
+    assert "randread-async-reads-iops-2" in own  # the chart of rates already uses the name without the number
 
 
 @pytest.mark.usefixtures("with_toy")

@@ -1,4 +1,4 @@
-"""The curves and the map: what is drawn, and what is not."""
+"""The charts with curves, and the results map: what is drawn, and what is not."""
 
 import re
 from pathlib import Path
@@ -33,9 +33,9 @@ RECORD = RunRecord("0.1.0", CAMPAIGN, "abcd1234", "/s", "/r", 7, "local", "2026-
 
 @pytest.fixture
 def run(tmp_path: Path) -> LoadedRun:
-    """`two` reaches half the rate of `one`, and `three` a thousandth.
+    """A run with two trials per cell, in which a write on `one` is refuted.
 
-    A write on `one` is refuted. Each cell has two trials.
+    `two` reaches half the rate of `one`, and `three` a thousandth of it.
     """
     made = RunDirectory.create(tmp_path / "run", CAMPAIGN, RECORD)
     for layout, share in (("one", 1.0), ("two", 0.5), ("three", 0.001)):
@@ -59,7 +59,7 @@ def _tile(run: LoadedRun, layout: str, workload: str) -> Tile:
 
 
 def _marks(spec: Any) -> list[Any]:
-    """Return every mark of a specification, at any depth."""
+    """Return all marks in a specification, at any depth."""
     if isinstance(spec, list):
         return [mark for each in spec for mark in _marks(each)]
     if not isinstance(spec, dict):
@@ -102,7 +102,7 @@ def test_a_refuted_point_has_no_line_through_it(run: LoadedRun) -> None:
 
 
 def _line_lengths(run: LoadedRun, layout: str) -> list[int]:
-    """Return how many points each line of a layout has in the drawing."""
+    """Return the number of points in each drawn line of a layout."""
     rows = [row for row in CHART.rows(run, "iops") if row[0] == layout]
     drawn = vl_convert.vegalite_to_svg(look.dressed(specification(CHART, rows, run)))
     paths = re.findall(r'<path[^>]*aria-roledescription="line mark"[^>]* d="([^"]*)"', drawn)

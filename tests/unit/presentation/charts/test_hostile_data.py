@@ -1,4 +1,4 @@
-"""Charts over time draw, or leave out, the data of a trial that somebody has changed."""
+"""Charts over time draw a trial whose data somebody has changed, or leave it out, but never fail."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_changed_number_causes_no_error(tmp_path: Path, name: str, raw: str) -
 
 
 def _changed(line: dict[str, object]) -> list[tuple[str, str]]:
-    """Return the line with each of its values, or the values in it, replaced by HOLE."""
+    """Return copies of the line, in each of which one value is replaced by HOLE."""
     found = [(key, json.dumps({**line, key: "HOLE"})) for key in line]
     for key, value in line.items():
         if isinstance(value, dict):

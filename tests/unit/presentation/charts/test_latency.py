@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> LoadedRun:
 @pytest.mark.parametrize("fastest_s", [3.1e-5, 6e-4, 2e-3])
 @pytest.mark.parametrize("factor", [8, 150, 4000])
 def test_every_power_of_ten_is_labelled(fastest_s: float, factor: float, run: LoadedRun) -> None:
-    """By default, Vega would keep a 9 and drop the 10 after it."""
+    """By default, Vega would keep the label of a 9 and drop that of the following 10."""
     slowest_s = fastest_s * factor
     of_trials = [{"trial": "trial 1", "percentile": "p50", "seconds": value} for value in (fastest_s, slowest_s)]
     over_time = [
@@ -53,6 +53,6 @@ def test_a_cell_with_thousands_of_trials_is_drawn_in_seconds(tmp_path: Path) -> 
 
 
 def _labels(chart: Any) -> list[float]:
-    """Return the labelled ticks, in seconds."""
+    """Return the values of the labelled ticks, in seconds."""
     text = vl_convert.vegalite_to_svg(look.dressed(chart))
     return sorted(float(number) * _SECONDS[unit] for number, unit in _LABEL.findall(text))

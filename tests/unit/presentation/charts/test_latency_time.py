@@ -1,4 +1,4 @@
-"""Latency over time: each percentile comes from intervals with enough I/Os, and no I/O is lost."""
+"""Latency over time: each percentile is computed from intervals with enough I/Os, and no I/O is lost."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ FAST, SLOW = 1_000_000, 9_000_000
 
 
 def _intervals(count: int, *, ios: int = 1000, syncs: int = 0) -> list[LatencyLine]:
-    """One interval per second. A fiftieth of the I/Os is slow."""
+    """Return one interval per second, in which one in fifty I/Os is slow."""
     bins = {FAST: ios - ios // 50, SLOW: ios // 50}
     return [LatencyLine(101.0 + n, float(n), n + 1.0, bins, {FAST: syncs} if syncs else {}) for n in range(count)]
 

@@ -1,4 +1,4 @@
-"""The charts of rates and of busy disks: what they draw from the counters and from fio's reports."""
+"""The charts of rates and of busy disks, which are drawn from the counters and from fio's reports."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_fios_own_rate_goes_by_its_own_clock() -> None:
 
 
 def test_a_short_last_interval_makes_no_step_of_its_own() -> None:
-    """fio's last report comes shortly after the previous one, with hardly any additional bytes."""
+    """fio's last report follows shortly after the previous one, with hardly any additional bytes."""
     reports = [Report(101.0 + n, n + 1.0, 3_000_000 * (n + 1), 0) for n in range(4)]
     line = load_line([*reports, Report(104.02, 4.02, 12_000_000, 0)], 100.0, 200, "fio")
     assert line.at == [0, 1, 2, 3, 4.02]

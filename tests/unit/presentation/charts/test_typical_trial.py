@@ -1,4 +1,4 @@
-"""Charts of one trial show the median trial of the cell, and say so."""
+"""The charts of one trial show the cell's median trial, and say so."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Unsettled results are drawn hollow, without a line and without an interval, and described as approximate."""
+"""Results that did not converge are drawn hollow, without a line or interval, and are described as approximate."""
 
 import re
 from dataclasses import replace
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> LoadedRun:
 
 
 def _hollow(chart: Any) -> int:
-    """Return the number of hollow points in the drawing, without those of the legend."""
+    """Return the number of hollow points in the drawing, without those in the legend."""
     drawn = vl_convert.vegalite_to_svg(look.dressed(chart))
     marks = re.findall(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*aria-roledescription="point"[^>]*>', drawn)
     assert len(marks) == len(PLACES)
@@ -85,7 +85,7 @@ def test_the_confidence_is_that_of_the_metric(run: LoadedRun) -> None:
 
 @pytest.mark.parametrize("still", [0, 1], ids=["none settled", "and one trial stood still"])
 def test_where_none_settled_the_points_stand_at_their_values(run: LoadedRun, still: int) -> None:
-    """A logarithmic axis cannot show 0. A line without points would make the axis begin at 0."""
+    """A logarithmic axis cannot show 0, but a line without points would make the axis start at 0."""
     low, unsettled = (
         next(n for n, each in enumerate(CURVES.columns) if each.field == name) for name in ("low", "unsettled")
     )

@@ -1,4 +1,4 @@
-"""A real InfluxDB for one test, in its own folder with its own socket. It is ended by its process id."""
+"""Run a real InfluxDB for one test, in its own folder and with its own socket. It is stopped by its process ID."""
 
 import contextlib
 import http.client
@@ -43,7 +43,7 @@ class _OverSocket(http.client.HTTPConnection):
 
 
 class Influx:
-    """A running server. Methods raise OSError if it does not answer."""
+    """A running InfluxDB server. The methods raise an OSError if it does not respond."""
 
     def __init__(self, path: Path) -> None:
         self._socket = path
@@ -60,7 +60,7 @@ class Influx:
         return self.ask("POST", f"/write?db={database}", lines)
 
     def rows(self, database: str, query: str) -> list[dict[str, object]]:
-        """Return each row by its columns; the columns of tags are `tag.name`."""
+        """Return the rows, keyed by column. The columns of tags have names of the form `tag.name`."""
         status, text = self.ask("GET", f"/query?db={database}&epoch=ns&q={quote(query)}")
         assert status == 200, text
         series = json.loads(text)["results"][0].get("series", [])
@@ -69,7 +69,7 @@ class Influx:
 
 @contextlib.contextmanager
 def influxd(folder: Path) -> Iterator[Influx]:
-    """Start the server, wait until it answers, and stop it at the end."""
+    """Start the server, wait until it responds, and stop it at the end."""
     program = shutil.which("influxd")
     assert program, "influxd is missing; it comes with: scripts/setup test"
     config = folder / "influxdb.conf"

@@ -1,4 +1,4 @@
-"""Runs for tests of all formats: a small grid with refuted, failed and suspect trials, and a run with hostile names."""
+"""Runs for testing all formats: a small grid with refuted, failed and suspect trials, and a run with hostile names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ ALONE = ("mirror", "grid[rw=randread,bs=4k,sync=0]")
 
 
 def grid_run(path: Path) -> Path:
-    """Write all 36 cells: one with a single trial, the others with 2."""
+    """Write a run with all 36 cells, of which one has a single trial and the others have two."""
     RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN)).write_trials(_grid())
     return path
 
@@ -61,9 +61,9 @@ def _grid() -> list[Trial]:
 
 
 def nasty_run(path: Path) -> Path:
-    """Write a run with names that contain markup, quotes or line breaks.
+    """Write a run whose names contain markup, quotes or line breaks.
 
-    A campaign can't have such names, but a file can.
+    A campaign can't contain such names, but a damaged or hostile file can.
     """
     run = RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN))
     finding = replace(REFUTED, rule=NASTY, message=NASTY, fix=NASTY)
@@ -75,7 +75,10 @@ def nasty_run(path: Path) -> Path:
 
 
 def unsettled_run(path: Path) -> Path:
-    """Write trials that ran until their results were precise, with 90 % confidence. Two cells drift; one is refuted."""
+    """Write a run whose trials lasted until their results were precise, with 90 % confidence.
+
+    Two cells drift, and one is refuted.
+    """
     campaign = CAMPAIGN.replace("{time: 5s, trials: 2}", "{until: 10%, confidence: 90%, trials: 2..6}")
     run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
     run.write_trials(
@@ -87,7 +90,7 @@ def unsettled_run(path: Path) -> Path:
 
 
 def limited_run(path: Path) -> Path:
-    """Write a run that measured its disks alone; the reads of `pair` are refuted."""
+    """Write a run that measured its disks individually, and whose reads on `pair` are refuted."""
     run = RunDirectory.open(make_calibrated(path))
     run.write_trials(
         replace(each, verdict="refuted", findings=(REFUTED,)) if each.key[:2] == ("pair", "reads") else each
@@ -97,12 +100,12 @@ def limited_run(path: Path) -> Path:
 
 
 def table(path: Path) -> ExportTable:
-    """Return the run as rows."""
+    """Load the run, and return it as rows."""
     return table_of(load_run(path))
 
 
 def trials_of(path: Path, trials: Sequence[Trial]) -> Path:
-    """Write a run of the grid's campaign with these trials."""
+    """Write a run of the grid's campaign with the given trials."""
     RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN)).write_trials(trials)
     return path
 

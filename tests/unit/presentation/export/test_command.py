@@ -1,4 +1,4 @@
-"""`poolproof export` on the command line."""
+"""The command `poolproof export`."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_nothing_is_written_over_that_was_not_named(poolproof: Command) -> None:
 
 @pytest.mark.parametrize("name", ["parquet", "dat"])
 def test_no_link_that_came_with_the_run_is_written_through(poolproof: Command, name: str) -> None:
-    """A run from a stranger can come in an archive that also has links with the names of its exports."""
+    """A run from a stranger can come in an archive that also contains links with the names of the run's exports."""
     make_run(Path("small"), {("one", "reads"): (1.0,)})
     precious, folder = Path("precious").resolve(), Path("folder").resolve()
     folder.mkdir()
@@ -150,7 +150,7 @@ def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command) -> None:
     code, out, err = poolproof("export", "grid", "--csv")
     assert code == 7
     assert err.startswith("missing: 1 trial is left out, because trials.jsonl is damaged")
-    assert len(out.splitlines()) == 36  # the heading, and all cells but one that had this trial alone
+    assert len(out.splitlines()) == 36  # the heading, and all cells except one whose only trial this was
 
 
 def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command) -> None:

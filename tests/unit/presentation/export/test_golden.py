@@ -1,4 +1,4 @@
-"""Exports match golden files byte for byte."""
+"""The exports are identical to the golden files, byte by byte."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Exports and pictures of a run that measured its disks alone."""
+"""The exports and pictures of a run that measured its disks individually."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""`poolproof plots`: which pictures a run has, where they are written, and that refuted results look different."""
+"""`poolproof plots`: the pictures of a run, where they are written, and that refuted results look different."""
 
 import json
 import xml.etree.ElementTree as ElementTree

@@ -1,4 +1,4 @@
-"""Other programs can read our exports: Prometheus, InfluxDB, gnuplot, DuckDB, and the csv module."""
+"""Other programs can read the exports: Prometheus, InfluxDB, gnuplot, DuckDB, and Python's csv module."""
 
 import csv
 import io

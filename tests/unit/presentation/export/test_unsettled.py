@@ -1,4 +1,4 @@
-"""Every format marks results that did not converge, and shows the same intervals as all other outputs."""
+"""Every format marks results that did not converge, and shows the same confidence intervals as all other outputs."""
 
 import csv
 import io

@@ -1,5 +1,7 @@
-"""Runs of one campaign over several days and versions of fio: results that stay the same, fall, rise, or are refuted
-once."""
+"""Runs of one campaign on several days and with several versions of fio.
+
+Their results stay the same, fall, rise, or are refuted once.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,10 @@ SPREAD = (0.999, 1.0, 1.001)
 
 
 def make_history(root: Path) -> Path:
-    """Four runs.
+    """Write four runs.
 
-    `reads` on `one` falls in the third, and `stream` on `one` rises in the fourth. `reads` on `pair` is refuted in the
-    second and otherwise stays the same. `etcd` on `union` was measured only in the first and the last.
+    `reads` on `one` falls in the third run, and `stream` on `one` rises in the fourth. `reads` on `pair` is refuted in
+    the second run and is the same in all others. `etcd` on `union` was measured only in the first and the last run.
     """
     for index, (day, fio) in enumerate(zip(DAYS, FIO, strict=True)):
         values: Values = {

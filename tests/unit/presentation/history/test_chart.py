@@ -1,4 +1,4 @@
-"""The history of a cell as it is drawn: each tick shows its day, and its hour on a 24-hour clock."""
+"""The drawn history of a cell: each tick shows its day, and its hour on a 24-hour clock."""
 
 import re
 

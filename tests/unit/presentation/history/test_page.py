@@ -1,4 +1,4 @@
-"""The page over many runs: one file that fetches nothing, shows names as text, and says what is missing."""
+"""The history page is one file that fetches nothing, shows names as plain text, and says what is missing."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A cell over runs: changes are marked if `compare` of the same two runs says so, and not otherwise."""
+"""A cell's history: a change is marked if, and only if, `compare` reports it for the same two runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A run that measured its two disks alone, for the report: `a` is twice as fast as `b`."""
+"""A run that measured its two disks individually, for the report. Disk `a` is twice as fast as `b`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ CALIBRATED = CAMPAIGN.replace("bare-a: a, ", "").replace("trials: 2", "trials: 2
 
 
 def disks_alone() -> Iterator[Trial]:
-    """Both disks under both workloads: 2000 and 1000 I/Os per second."""
+    """Yield the trials of both disks under both workloads, with 2000 and 1000 I/Os per second."""
     for disk, iops in (("a", 2000.0), ("b", 1000.0)):
         for workload in ("reads", "stream"):
             for number in (1, 2):
@@ -27,8 +27,9 @@ def disks_alone() -> Iterator[Trial]:
 
 
 def make_calibrated(path: Path, *, with_cache: bool = False) -> Path:
-    """`one` reaches half the speed of its disk, and `pair` three quarters of that of its two disks, or eight times that
-    with a cache.
+    """Write a run in which `one` reaches half the speed of its disk, and `pair` three quarters of that of its disks.
+
+    With a cache, `pair` reaches eight times that.
     """
     trials = [*disks_alone()]
     for layout in ("one", "pair"):

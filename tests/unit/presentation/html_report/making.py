@@ -1,5 +1,4 @@
-"""Run directories for the report: two layouts of two disks, three workloads, and the given results and byte
-accounting."""
+"""Run directories for the report, with two layouts, two disks, three workloads, and given results and accounting."""
 
 import json
 import re
@@ -36,7 +35,7 @@ _SPEED = {"bare-a": 2000.0, "one": 1000.0, "pair": 1500.0}
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """Return the data that a page's scripts read."""
+    """Return the data for the page's scripts."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     data: dict[str, Any] = json.loads(found[1])
@@ -46,19 +45,22 @@ def data_of(page: str) -> dict[str, Any]:
 def account(
     reads: int = 0, writes: int = 0, *, disk_reads: int = 0, disk_writes: int = 0, factor: float = 1
 ) -> Account:
-    """Return the byte accounting of a window of ten seconds. All writes were on the disks when fio ended."""
+    """Return the byte accounting for a window of ten seconds. All writes had reached the disks when fio ended."""
     return Account(reads, writes, disk_reads, disk_writes, disk_writes, factor, 10.0, 0.5)
 
 
 def leaf(name: str, read: int = 0, written: int = 0) -> LeafUse:
-    """Return the use of one disk."""
+    """Return what one disk read and wrote, with plausible other values."""
     return LeafUse(name, read, written, written, read // 4096, written // 4096, 0, 0.5, 0.001)
 
 
 def trial(
     layout: str, workload: str, number: int = 1, verdict: Verdict = "sound", rule: str = "write-vanished"
 ) -> Trial:
-    """Return a plausible trial. `one` writes data once, `pair` twice. A refuted trial lost half of its writes."""
+    """Return a plausible trial.
+
+    `one` writes data once, and `pair` writes it twice. A refuted trial lost half of its writes.
+    """
     factor = 2 if layout == "pair" else 1
     moved = 100 * MIB
     lost = 0.5 if verdict == "refuted" else 1.0
@@ -90,7 +92,7 @@ def trial(
 
 
 def all_trials(verdict: Verdict = "sound", *, trials: int = 2) -> list[Trial]:
-    """Return trials for every cell of the campaign, all with the same verdict."""
+    """Return trials for all cells of the campaign, all with the same verdict."""
     return [
         trial(layout, workload, number, verdict)
         for layout in ("bare-a", "one", "pair")
@@ -114,9 +116,9 @@ def make_run(path: Path, trials: Iterable[Trial], *, campaign: str = CAMPAIGN, s
 
 
 def latencies_text() -> str:
-    """Ten seconds with 900 I/Os per second of 1 ms and 100 of 5 ms.
+    """Return the contents of latency.jsonl for ten seconds, with 900 I/Os per second of 1 ms and 100 of 5 ms.
 
-    In the last second, all of them are twice as slow.
+    In the last second, all I/Os take twice as long.
     """
     lines = []
     for second in range(10):
@@ -129,7 +131,7 @@ def latencies_text() -> str:
 
 
 def readings(each: Trial) -> list[CounterReading]:
-    """One second before the window, then ten seconds in which the counters grow evenly."""
+    """Return readings for one second before the window, and for ten seconds in which the counters increase evenly."""
     return [
         CounterReading(
             1000.0 + second,

@@ -1,4 +1,4 @@
-"""The answer at the top of the page: its facts, and one golden file with the wording of all answers."""
+"""The answer at the top of the page: the facts it contains, and a golden file with the wording of all answers."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def _answer(path: Path, **asked: Any) -> Headline:
 
 
 def _read(run: Path) -> Headline:
-    """Return the answer of a run, and keep it for the comparison with the golden file."""
+    """Return the answer of a run, and record it for the comparison with the golden file."""
     found = answer(load_run(run, lenient=True))
     SEEN.append("\n".join((found.sentence, *found.rest)).replace(str(run), "RUN"))
     return found
@@ -38,9 +38,9 @@ SEEN: list[str] = []
 
 @pytest.fixture(autouse=True)
 def wording(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compare the answers of a test with its section of the golden file.
+    """Compare the answers in a test with the test's section in the golden file.
 
-    To update a section after an intended change: delete it, run the test, read the new section.
+    To update a section after an intended change: delete it, run the test, and read the new section.
     """
     SEEN.clear()
     yield
@@ -54,12 +54,12 @@ def wording(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _line(found: Headline, *facts: str) -> str:
-    """Return the first sentence of the rest that states these facts."""
+    """Return the first of the further sentences that contains these facts."""
     return next(line for line in found.rest if all(fact in line for fact in facts))
 
 
 def _done(found: Headline) -> set[tuple[int, int]]:
-    """Return the numbers of trials that are done and wanted, from all sentences that state them."""
+    """Return the numbers of finished and of all trials, from all sentences that contain them."""
     texts = (found.sentence, *found.rest)
     return {(int(done), int(of)) for text in texts for done, of in re.findall(r"(\d+) of (\d+) trials are done", text)}
 
@@ -115,7 +115,7 @@ def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_unreadable_trials_are_no_reason_to_resume(tmp_path: Path) -> None:
-    """A run with damaged lines cannot be resumed."""
+    """A run with damaged lines can't be resumed."""
     path = make_run(tmp_path / "run", all_trials())
     lines = (path / "trials.jsonl").read_bytes().splitlines(keepends=True)
     (path / "trials.jsonl").write_bytes(b"".join([b"{}\n" * 3, *lines[3:]]))
@@ -186,7 +186,10 @@ MIX = CAMPAIGN.replace("{rw: randread, bs: 4k, size: 64m}", "{rw: [read, randrea
 
 
 def _mix(bad: str = "") -> list[Trial]:
-    """Return the trials of a goal with six workloads. The last trial of the named layouts is refuted."""
+    """Return the trials for a goal with six workloads.
+
+    The last workload's trials are refuted on the layouts in `bad`.
+    """
     names = [f"reads[rw={rw},bs={bs}]" for rw in ("read", "randread") for bs in ("4k", "8k", "16k")]
     return [
         replace(

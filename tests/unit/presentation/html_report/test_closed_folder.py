@@ -1,4 +1,4 @@
-"""A run in a folder that this user may not enter: one error that says so and what to type."""
+"""A run in a folder that the user may not enter causes one error that says so, and what to type."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _NOBODY = 65534
 
 @pytest.fixture
 def closed(tmp_path: Path) -> Iterator[Path]:
-    """A run in a closed folder. Root could enter it, so the test runs as the user nobody."""
+    """A run in a folder without permissions. Root could enter it, so the test runs as the user nobody."""
     run = tmp_path / "closed" / "run"
     run.mkdir(parents=True)
     for name in ("run.json", "campaign.yaml"):

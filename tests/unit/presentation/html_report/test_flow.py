@@ -1,4 +1,4 @@
-"""The byte accounting as a flow: every stage adds up, and bytes that are lost or added have a cause."""
+"""The byte accounting as a flow: the bytes add up at every stage, and lost or extra bytes have a cause."""
 
 from dataclasses import replace
 

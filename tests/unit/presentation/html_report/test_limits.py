@@ -1,4 +1,4 @@
-"""The report's section on how close each result is to the limit of its disks."""
+"""The report's section on how close each result comes to the limit of its disks."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The report is one complete file of limited size that says what is missing."""
+"""The report is a single complete file of limited size, and says what is missing."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def _page(run: Path) -> str:
 
 
 class _Elements(HTMLParser):
-    """Collects every element of a page with its attributes, and the visible text."""
+    """Collects all elements of a page with their attributes, and its visible text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class _Elements(HTMLParser):
 
 
 def _rows(packed: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """Unpack rows as the page's script does."""
+    """Unpack rows in the same way as the page's script."""
     columns = [[each[0][at] for at in each[1]] if isinstance(each[0], list) else each for each in packed]
     return zip(*columns, strict=True)
 

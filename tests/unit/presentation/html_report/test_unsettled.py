@@ -1,4 +1,7 @@
-"""An unsettled result is never shown as a reliable mean, nor as the best if others of its workload are settled."""
+"""A result that did not converge is never shown as a reliable mean.
+
+It is not shown as the best either, unless no result of its workload converged.
+"""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +25,7 @@ FASTEST = ("bare-a", "reads")
 
 
 def _trials(reason: str, *places: tuple[str, str]) -> list[Trial]:
-    """Return trials for every cell of the campaign. Those at these positions are unsettled."""
+    """Return trials for all cells of the campaign, of which those at the given places did not converge."""
     why = (NotConverged(reason, "it falls by 30% over 60 s"),)
     calm, not_calm = (Convergence(not each, 0.5, 4.0, 60.0, 0.995, 1.005, each) for each in ((), why))
     return [replace(each, settling=not_calm if each.key[:2] in places else calm) for each in all_trials()]
@@ -101,7 +104,7 @@ QUICK = CAMPAIGN + "quick: {workloads: {reads: {bs: [4k, 8k]}}}\n"
 
 
 def _quick(verdict: Verdict = "sound") -> list[Trial]:
-    """Return trials of `--quick`. Those of the last cell have this verdict."""
+    """Return the trials of a run with `--quick`, of which those of the last cell have the given verdict."""
     return [
         replace(each, workload=f"reads[bs={size}]", verdict=verdict if size == "8k" else "sound")
         for each in all_trials("refuted")

@@ -1,1 +1,1 @@
-"""Watching a run of another process: its files, and the web server."""
+"""Watching a run that is in progress in another process: its files, and the web server."""

@@ -1,4 +1,4 @@
-"""Start `poolproof watch RUN --web` as users do, and send it requests."""
+"""Start `poolproof watch RUN --web` as a user does, and send it requests."""
 
 import contextlib
 import http.client
@@ -21,7 +21,10 @@ POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
 
 
 class Serving:
-    """A running server; `url` is the address that it printed."""
+    """A running server.
+
+    `url`: the address that it has printed.
+    """
 
     def __init__(self, folder: Path, run: Path, *arguments: str) -> None:
         self._out, self._err = folder / "watch.out", folder / "watch.err"
@@ -38,7 +41,7 @@ class Serving:
 
     @property
     def said(self) -> str:
-        """Return everything that it has printed on standard error."""
+        """Return everything that it has printed to standard error."""
         return self._err.read_text()
 
     @property
@@ -56,7 +59,10 @@ class Serving:
     def asked(
         self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> Iterator[http.client.HTTPResponse]:
-        """Send one request on a new connection and return the response; `headers` may name another Host."""
+        """Send a request on a new connection, and yield the response.
+
+        `headers`: additional headers, which may include a different Host.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(connection):
             connection.request(method, path, headers=dict(headers or {}))
@@ -73,13 +79,13 @@ class Serving:
             return answer.read().decode()
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
-        """Send Ctrl-C and return the exit code."""
+        """Send a signal, by default that of Ctrl-C, and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(LIMIT_S)
 
 
 def events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
-    """Yield the events of a stream as they arrive."""
+    """Yield the server-sent events as they arrive."""
     while line := answer.readline():
         if line.startswith(b"data: "):
             yield json.loads(line.removeprefix(b"data: "))
@@ -87,7 +93,7 @@ def events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def serving(folder: Path, run: Path, *arguments: str) -> Iterator[Serving]:
-    """Start a server that is stopped at the end of the context."""
+    """Start a server that is stopped when the context ends."""
     made = Serving(folder, run, *arguments)
     try:
         yield made
@@ -98,7 +104,7 @@ def serving(folder: Path, run: Path, *arguments: str) -> Iterator[Serving]:
 
 @contextlib.contextmanager
 def going(run: Path) -> Iterator[RunDirectory]:
-    """Return the run with its lock held, as by the process that measures it."""
+    """Yield the run with its lock held, as if a process were measuring it."""
     directory = RunDirectory.open(run)
     with directory.locked():
         yield directory

@@ -1,4 +1,4 @@
-"""Following a run through its files: each trial is reported once, and nothing is written."""
+"""Following a run by reading its files: each trial is reported exactly once, and nothing is written."""
 
 import json
 import os
@@ -190,7 +190,10 @@ def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path) -> None:
-    """The minimum number of trials is done, but they do not agree. Both lines say that there is more to do."""
+    """The minimum number of trials has finished, but their results differ.
+
+    Both messages say that more trials are needed.
+    """
     text = "layouts: {one: dir /srv}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
     record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
     run = RunDirectory.create(tmp_path / "run", text, record)

@@ -1,4 +1,4 @@
-"""The live page on a real server: it follows the run, checks access, and shuts down cleanly."""
+"""The live page, served by a real server: it follows the run, checks access, and shuts down cleanly."""
 
 import re
 import signal
@@ -51,7 +51,7 @@ def test_events_tell_each_trial_and_the_end(tmp_path: Path) -> None:
         assert later["running"] and later["page"] > first["page"] and "11 of 12 trials" in later["text"]
         assert "has ended" not in server.said
         run.append(trials[-1])
-        (path / ".lock").unlink()  # as if the lock were given back: the file held here is no longer the run's
+        (path / ".lock").unlink()  # as if the lock were released, because the locked file is not the run's any more
         last = next(each for each in told if not each["running"])
         assert last["text"] == "12 of 12 trials. The run has ended." and last["page"] > later["page"]
         server.await_that(
@@ -60,7 +60,7 @@ def test_events_tell_each_trial_and_the_end(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path) -> None:
-    """DNS rebinding: the browser sends the attacker's host name."""
+    """With DNS rebinding, the browser sends the attacker's host name."""
     with serving(tmp_path, make_run(tmp_path / "run", all_trials())) as server:
         for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1:1", f"192.0.2.1:{server.port}", ""):
             assert server.status("/", {"Host": host}) == 421, host

@@ -1,4 +1,4 @@
-"""Campaigns and trials for tests of progress, with a clock that the test moves."""
+"""Campaigns and trials for tests of progress, with a clock that the test can set."""
 
 import io
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ START_S = 1_800_000_000.0
 
 @dataclass
 class Clock:
-    """Returns the time that the test set, in seconds since 1970."""
+    """A clock that returns the time set by the test, in seconds since 1970."""
 
     now_s: float = START_S
 
@@ -61,7 +61,7 @@ def trial(
 
 
 def screen_text(progress: RunProgress, width: int = 80, height: int = 24) -> list[str]:
-    """Return the screen's lines as rich prints them to a terminal of that size."""
+    """Return the lines of the screen as rich prints them on a terminal of the given size."""
     console = Console(width=width, height=height, color_system=None, file=io.StringIO())
     with console.capture() as captured:
         console.print(screen(progress, "Ctrl-C stops it", width, height))

@@ -1,4 +1,4 @@
-"""The terminal's text about disks measured alone, and about how close layouts come to them."""
+"""The terminal output about individually measured disks, and about how close layouts come to them."""
 
 from dataclasses import replace
 from io import StringIO

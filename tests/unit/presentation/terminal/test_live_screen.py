@@ -1,4 +1,4 @@
-"""The live screen: what it shows at 80×24 and in smaller terminals, and how it leaves the terminal."""
+"""The live screen: what it shows at 80×24 and in smaller terminals, and the state in which it leaves the terminal."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ from tests.unit.presentation.terminal.live_runs import START_S, Clock, campaign,
 
 
 def measuring(clock: Clock, layouts: int = 2, workloads: int = 2) -> RunProgress:
-    """A layout that was built in 20 s, a finished trial of 10 s, and a second one that has run for 3 s."""
+    """Return the progress of a run: a layout built in 20 s, a finished trial of 10 s, and a second trial after 3 s."""
     progress = RunProgress(campaign(layouts, workloads), clock=clock)
     progress.layout_begins("l0", 2 * workloads)
     progress.trial_begins(TrialKey("l0", "w0", 1))

@@ -1,4 +1,4 @@
-"""The progress of a run: the number of trials, the time left, and the plain lines."""
+"""The progress of a run: the number of trials, the remaining time, and the plain lines."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ workloads:
 
 
 def test_the_estimate_is_the_mean_time_of_a_trial_with_its_share_of_building() -> None:
-    """Two layouts, each built in 20 s, four trials of 10 s each: 120 s in all."""
+    """Two layouts, each built in 20 s, and four trials of 10 s on each take 120 s in total."""
     clock = Clock()
     progress = RunProgress(campaign(2, 2, 2), clock=clock)
     assert progress.left_s() is None
@@ -93,7 +93,7 @@ def test_measuring_single_disks_costs_no_budget() -> None:
 
 
 def test_a_trial_beyond_the_planned_ones_counts_while_it_runs() -> None:
-    """The run was resumed, or is followed from the middle: the cell has three trials, and the fourth is running."""
+    """The run was resumed, or is followed from the middle. The cell has three trials, and the fourth is running."""
     text = "layouts: {one: dir /a}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
     done = [trial("one", "r", number, begun_s=START_S + 10.0 * number) for number in (1, 2, 3)]
     progress = RunProgress(parse_campaign(text, "t"), done, begun_s=START_S, clock=Clock(START_S + 60))

@@ -1,4 +1,7 @@
-"""A result that did not converge is not printed as a value: the table shows `not converged`, a range and the reason."""
+"""A result that did not converge is not printed as a value.
+
+The table shows `not converged`, the range of the trials, and the reason.
+"""
 
 import io
 from dataclasses import replace
@@ -70,8 +73,9 @@ def test_why_it_did_not_settle_stands_below() -> None:
 
 
 def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() -> None:
-    """Each trial is precise to a tenth of a per cent, they are 6 % apart, and six of them make the mean precise to
-    within 5 %.
+    """Each trial is precise to a tenth of a per cent, but they differ by 6 %.
+
+    Six trials make the mean precise to within 5 %.
     """
     figures = (100.0, 106.0, 101.0, 105.0, 100.5, 105.5)
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))

@@ -1,4 +1,4 @@
-"""No control character of a name or message reaches the terminal, and poolproof's own colours do."""
+"""Control characters in names and messages never reach the terminal, but poolproof's own colours do."""
 
 import io
 import sys
@@ -46,7 +46,7 @@ def test_a_console_colours_but_text_cannot() -> None:
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """A run whose texts contain control characters."""
+    """A run whose names and messages contain control characters."""
     run = make_run(
         tmp_path / "runs" / "a",
         {("one", "reads"): (1.0,), ("pair", "reads"): (2.0,)},

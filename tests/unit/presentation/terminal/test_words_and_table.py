@@ -1,4 +1,4 @@
-"""The table marks every refuted result, and it fits a terminal of 80 columns."""
+"""The table marks every refuted result, and fits into a terminal with 80 columns."""
 
 import io
 from dataclasses import replace
@@ -105,7 +105,7 @@ def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_8
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_long_names_cost_no_figure_its_place(width: int) -> None:
-    """Names are wrapped. If a terminal is too narrow even for the values, lines are wrapped."""
+    """Names are wrapped. If the terminal is too narrow even for the values, whole lines are wrapped."""
     names = {"hdd": f"hdd-{'long-' * 20}name", "pair": f"pair-{'long-' * 20}name"}
     long = tuple(replace(cell, layout=names[cell.layout], workload="w" * 60) for cell in cells())
     out = io.StringIO()

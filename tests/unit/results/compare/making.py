@@ -1,4 +1,4 @@
-"""Run directories made without measuring anything: the test supplies the values."""
+"""Create run directories with given values, without measuring anything."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ RECORD = RunRecord(
 )
 EFFECTS: Mapping[Verdict, Effect] = {"refuted": "refutes", "failed": "fails", "suspect": "suspects"}
 Values = Mapping[tuple[str, str], Sequence[float]]
-"""The values of the trials of each cell, by layout and workload; nanoseconds for etcd."""
+"""The values of each cell's trials, keyed by layout and workload. The values for etcd are in nanoseconds."""
 
 
 def make_run(
@@ -53,10 +53,12 @@ def make_run(
     extremes: tuple[float | None, float | None] = (None, None),
     syncs: Mapping[str, int] | None = None,
 ) -> Path:
-    """Create a run directory whose trials have these values. `bad` gives the verdicts of cells that are not sound.
+    """Create a run directory whose trials have the given values.
 
-    `unsettled`: why the trials of a cell did not converge; needs a record with `until`. `extremes`: the lowest and
-    highest tenth of each of those trials, as shares of its value. `syncs`: how many syncs each trial of a layout timed.
+    `bad`: the verdicts of cells that are not sound.
+    `unsettled`: the reasons why the trials of some cells did not converge. This requires a record with `until`.
+    `extremes`: the lowest and the highest tenth of these trials, relative to the trial's value.
+    `syncs`: the number of syncs timed in each trial of a layout.
     """
     run = RunDirectory.create(path, record.campaign, record)
     metrics = {
@@ -80,12 +82,12 @@ def make_run(
 
 
 def made(path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None) -> LoadedRun:
-    """Load the run and return it."""
+    """Create a run, load it, and return it."""
     return load_run(make_run(path, values, bad=bad))
 
 
 def changed(campaign: str, **facts: str) -> RunRecord:
-    """Return the record of another campaign or machine."""
+    """Return a run record with a different campaign or different facts about the machine."""
     return replace(RECORD, campaign=campaign, facts={**RECORD.facts, **facts})
 
 

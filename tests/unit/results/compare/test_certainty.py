@@ -1,4 +1,4 @@
-"""Trials that prove nothing: equal to the last digit, without a value, with an impossible value, too few, failed."""
+"""Trials that prove nothing: equal to the last digit, without a value, with an impossible value, too few, or failed."""
 
 import json
 import math
@@ -36,7 +36,11 @@ def run_of(
     builds: int = 1,
     failed: tuple[int, ...] = (),
 ) -> Path:
-    """Create the run `r`. `ios` is the number of I/Os of each trial, `failed` the trials of `pair` that fail."""
+    """Create the run `r`.
+
+    `ios`: the number of I/Os in each trial.
+    `failed`: the numbers of the trials on `pair` that fail.
+    """
     campaign = ONE_WORKLOAD + CLAIM
     campaign = campaign.replace("trials: 3", f"trials: {4 // builds}, builds: {builds}") if builds > 1 else campaign
     run = RunDirectory.create(Path("r"), campaign, replace(RECORD, campaign=campaign))
@@ -61,7 +65,7 @@ def run_of(
 
 
 def answers(poolproof: Command) -> dict[str, str]:
-    """Return what each command prints; none of them may crash."""
+    """Return what each command prints. None of them may crash."""
     commands = {
         "compare": ("compare", "r", "--layouts", "one,pair"),
         "rank": ("rank", "r"),
@@ -80,7 +84,10 @@ def answers(poolproof: Command) -> dict[str, str]:
 
 
 def test_equal_trials_are_as_imprecise_as_their_resolution(poolproof: Command) -> None:
-    """A difference of 4 % between trials of 25 I/Os is two I/Os; before, it was a winner with certainty."""
+    """Between trials with 25 I/Os, a difference of 4 % is only two I/Os.
+
+    Earlier versions reported a certain winner.
+    """
     run_of([100, 100, 100], [104, 104, 104], ios=25)
     found = answers(poolproof)
     assert "undecided" in found["compare"] and "best: one of pair, one" in found["rank"]
@@ -104,7 +111,7 @@ def test_a_difference_beyond_the_resolution_is_found(poolproof: Command) -> None
 
 
 def test_equal_trials_are_never_without_an_interval(poolproof: Command) -> None:
-    """Without a number of I/Os, the resolution is the clock tick."""
+    """If the number of I/Os is unknown, the resolution is that of the clock."""
     run = load_run(run_of([100, 100, 100], [104, 104, 104]))
     figure = run.cells[0].figure
     assert figure is not None and figure.low is not None and figure.low < 100

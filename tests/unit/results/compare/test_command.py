@@ -1,4 +1,4 @@
-"""`poolproof compare` and `poolproof rank` on the command line: text, JSON, exit codes and mistakes."""
+"""The commands `poolproof compare` and `poolproof rank`: text, JSON, exit codes and mistakes."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Runs with short names in the test's working directory."""
+    """Runs with short names in the working directory of the test."""
     monkeypatch.chdir(tmp_path)
     make_run(Path("before"), BEFORE, bad={("union", "reads"): "suspect"})
     less: Values = {place: values for place, values in AFTER.items() if place != ("one", "etcd")}
@@ -46,7 +46,7 @@ TEXTS = {
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_text_matches_the_golden_file(poolproof: Command, name: str) -> None:
-    """To update a golden file after an intended change: delete it, run this test, read the new file."""
+    """To update a golden file after an intended change: delete it, run this test, and read the new file."""
     code, out, err = poolproof(*TEXTS[name])
     text = "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
     path = GOLDEN / f"{name}.txt"

@@ -1,4 +1,4 @@
-"""Two runs compared cell by cell: what is compared, what is left out, how the runs differ, and the result of a gate."""
+"""Comparing two runs cell by cell: what is compared, what is left out, how the runs differ, and the gate's outcome."""
 
 from io import StringIO
 from pathlib import Path
@@ -126,14 +126,14 @@ def test_differences_between_runs_have_both_values(tmp_path: Path) -> None:
 
 
 def test_another_processor_is_reported_if_both_runs_recorded_one(tmp_path: Path) -> None:
-    """For example, a lab under emulation and one with KVM, with the same host, kernel and image."""
+    """For example, one lab is emulated and the other uses KVM, on the same host and with the same kernel and image."""
     runs = [make_run(tmp_path / name, BEFORE, record=changed(CAMPAIGN, **facts)) for name, facts in PROCESSORS.items()]
     said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
     assert said == [[("processor", "QEMU TCG CPU version 2.5+", "AMD EPYC")], []]
 
 
 def test_a_kernel_setting_is_reported_if_both_runs_recorded_it(tmp_path: Path) -> None:
-    """A run that began before the module was loaded recorded none of its parameters."""
+    """A run that started before the kernel module was loaded has recorded none of its parameters."""
     facts: tuple[dict[str, str], ...] = ({"zfs_txg_timeout": "5"}, {"zfs_txg_timeout": "1"}, {})
     runs = [make_run(tmp_path / str(at), BEFORE, record=changed(CAMPAIGN, **own)) for at, own in enumerate(facts)]
     said = [[(each.what, each.a, each.b) for each in compared(runs[0], other).run_differences] for other in runs[1:]]
@@ -193,7 +193,7 @@ def test_a_campaign_with_fewer_cells_is_compared_by_the_common_ones(tmp_path: Pa
 
 
 def test_a_gate_fails_if_the_other_campaign_lacks_a_cell_or_uses_another_metric(tmp_path: Path) -> None:
-    """Otherwise, a renamed or removed layout would pass."""
+    """Otherwise, a renamed or removed layout would pass the gate."""
     renamed = changed(CAMPAIGN.replace("  pair: btrfs", "  pairs: btrfs"))
     slower = {("one", "reads"): BEFORE["one", "reads"], ("pairs", "reads"): [100.0, 101.0, 99.0]}
     a = make_run(tmp_path / "a", BEFORE)
@@ -218,7 +218,10 @@ def test_a_gate_fails_without_an_error_if_all_values_are_lost(tmp_path: Path) ->
 
 
 def test_many_cells_show_how_precise_two_trials_are(tmp_path: Path) -> None:
-    """For two trials, t is 12.7, and 9 % are nine standard errors. With many such cells, this is significant."""
+    """For two trials, t is 12.7, and a difference of 9 % is nine standard errors.
+
+    With many such cells, this is significant.
+    """
     sizes = ", ".join(f"{2**power}k" for power in range(2, 10))
     campaign = CAMPAIGN.replace("rw: randread, bs: 4k", f"rw: randread, bs: [{sizes}], metric: iops")
     record = changed(campaign.replace("time: 5s, trials: 3", "until: 3%, trials: 2..6"))

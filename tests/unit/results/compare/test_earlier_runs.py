@@ -1,4 +1,4 @@
-"""With earlier runs of the same machine at hand, answers include the variance between runs and say so."""
+"""If there are earlier runs from the same machine, answers include the between-run variance, and say so."""
 
 import io
 import json
@@ -32,7 +32,10 @@ def record(day: int, campaign: str = CAMPAIGN, seed: int = 7, **facts: str) -> R
 
 
 def values(factor: float) -> Values:
-    """Results whose trials agree within 1 %; the factor is what differs between runs, with the sign of the cell."""
+    """Return results whose trials agree to within 1 %.
+
+    Each cell's results are multiplied or divided by the factor, which represents the difference between runs.
+    """
     sizes = {("one", "reads"): 1000.0, ("pair", "reads"): 1100.0, ("one", "stream"): 5e8, ("pair", "stream"): 6e8}
     signs = dict(zip(sizes, (1, -1, -1, 1), strict=True))
     return {key: [size * factor ** signs[key] * (1 + 0.005 * at) for at in (0, 1, 2)] for key, size in sizes.items()}
@@ -107,7 +110,7 @@ def test_other_machines_kernels_schedules_imports_and_later_runs_do_not_count(tm
 
 
 def test_runs_before_and_after_a_change_of_the_clock_are_in_their_real_order(tmp_path: Path) -> None:
-    """On the last Sunday of October, Berlin's clocks go from 3:00 summer time (+02:00) back to 2:00 (+01:00)."""
+    """On the last Sunday of October, clocks in Berlin go back from 3:00 summer time (+02:00) to 2:00 (+01:00)."""
     summer = replace(record(1), begun_at="2026-10-25T02:55:00+02:00")
     winter = replace(record(1), begun_at="2026-10-25T02:05:00+01:00")
     older = load_run(make_run(tmp_path / "summer", values(1.0), record=summer))

@@ -1,4 +1,4 @@
-"""A percentile with fewer than ten slower events is not ranked, compared or used in a claim; its table says why."""
+"""A percentile with fewer than ten slower events is not ranked, compared or used in a claim. Its table says why."""
 
 import io
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun) -> None:
 
 
 def test_the_page_names_no_winner_among_layouts_with_too_few_events(tmp_path: Path) -> None:
-    """The layout with the lowest latency and too few syncs never leads, with a goal or without."""
+    """The layout with the lowest latency has too few syncs. It never leads, with or without a goal."""
     every = load_run(make_run(tmp_path / "every", VALUES, syncs={"one": 112, "pair": 130}))
     found = answer(every)
     assert found.tone == "open"

@@ -1,4 +1,4 @@
-"""Differences between layouts that were converted into each other in place include a margin, and the output says so."""
+"""Differences between layouts that were converted into one another in place include a margin, and outputs say so."""
 
 import io
 from pathlib import Path

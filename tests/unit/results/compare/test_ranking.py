@@ -1,4 +1,4 @@
-"""Ranked layouts: places with ties, goals and mixes, what is left out, and the cost of redundancy."""
+"""Ranking layouts: places with ties, goals and mixes, what is left out, and the cost of redundancy."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def places(ranking: Ranking) -> dict[str, tuple[int, int]]:
 
 
 def test_the_places_under_all_workloads_are_right_together(tmp_path: Path) -> None:
-    """A difference that is significant alone is not significant as one of three. Clear differences still are."""
+    """A difference that is significant on its own is not significant as one of three. Clear differences still are."""
     alone = {"one": [100.0, 101.0, 102.0], "pair": [105.0, 106.0, 107.0]}  # p = 0.036
     equal, far = [100.0, 101.0, 102.0], [200.0, 201.0, 202.0]
     values: Values = {(layout, "reads"): alone[layout] for layout in alone}
@@ -232,7 +232,10 @@ def test_weights_are_shares_of_the_whole() -> None:
 
 
 def test_a_rate_that_the_job_limits_is_not_ranked(tmp_path: Path) -> None:
-    """Two layouts under rate_iops reach the same rate, which says nothing on either; their latencies count."""
+    """Two layouts with the same rate_iops reach the same rate, which says nothing about them.
+
+    Their latencies are still ranked.
+    """
     path = make_run(tmp_path / "r", CLEAR)
     capped = {"rule": "capped-rate", "effect": "suspects", "message": "…", "fix": "…", "metrics": ["iops", "bandwidth"]}
     lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
@@ -249,7 +252,10 @@ def test_a_rate_that_the_job_limits_is_not_ranked(tmp_path: Path) -> None:
 
 
 def test_a_repeat_is_covered_although_the_same_trials_chose_the_leader(tmp_path: Path) -> None:
-    """Twelve equal layouts: without a correction, all repeats are covered in only 6 of 10 runs."""
+    """All twelve layouts are equal.
+
+    Without a correction, all repeats are within their intervals in only 6 of 10 runs.
+    """
     names, covered, runs, chance = [f"l{at}" for at in range(12)], 0, 30, random.Random(4)
     layouts = "".join(f"  {name}: a | ext4\n" for name in names)
     campaign = f"devices: {{a: {{file: 2G}}}}\nlayouts:\n{layouts}workloads: {{reads: {{rw: randread}}}}\n"

@@ -1,4 +1,4 @@
-"""Cells whose rate changes are named, and are either not tested or tested at their extremes.
+"""Cells whose rate changes are listed, and are either not tested or tested at their extremes.
 
 Other cells are not affected.
 """
@@ -135,8 +135,11 @@ def test_an_unsteady_cell_has_no_factor_and_decides_no_claim(tmp_path: Path) -> 
 def test_a_rate_that_changes_is_tested_at_its_extremes(
     tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]]
 ) -> None:
-    """2000 IOPS against 1000 and 500: the best if never below 1400, undecided down to 800, and any place down to
-    400."""
+    """2000 IOPS are compared with 1000 and 500.
+
+    The layout is the best if its rate is never below 1400, and undecided down to 800. If its rate falls to 400, it may
+    have any place.
+    """
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
     ranking = rank(found, READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
@@ -159,7 +162,7 @@ def test_equal_means_are_not_the_same_if_one_rate_changes(tmp_path: Path) -> Non
 
 
 def test_the_extremes_of_a_latency_are_inverted(tmp_path: Path) -> None:
-    """2 ms, at most 5 ms, is faster than 10 ms; with at most 12 ms, it is undecided."""
+    """2 ms is faster than 10 ms if it is never more than 5 ms. If it is up to 12 ms, the comparison is undecided."""
     values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2.01e6]}
     for highest, first in ((2.5, (1, 1)), (6.0, (1, 2))):
         found = run(tmp_path / str(highest), {("pair", "etcd"): "burst"}, values, extremes=(0.9, highest))
@@ -176,7 +179,10 @@ MANY = changed(
 
 
 def test_trials_of_a_changing_rate_show_how_much_trials_differ(tmp_path: Path) -> None:
-    """Log devices in the grid: two trials for each of nine layouts, six of which have a step; 12 ms against 180 ms."""
+    """Log devices in the grid: nine layouts with two trials each, of which six have a step.
+
+    Latencies are about 12 ms or 180 ms.
+    """
     means = dict(zip(NINE, (11.5, 12.0, 12.5, 13.0, 13.5, 170.0, 180.0, 190.0, 185.0), strict=True))
     values: Values = {(name, "etcd"): [0.96e6 * mean, 1.05e6 * mean] for name, mean in means.items()}
     changes = {(name, "etcd"): "step" if number % 3 else "noise" for number, name in enumerate(NINE)}
@@ -224,14 +230,14 @@ def test_a_claim_is_evaluated_at_the_extremes_too(
     ],
 )
 def test_a_claim_about_a_latency_that_changes(tmp_path: Path, text: str, result: str) -> None:
-    """2 ms, with extremes of 1 and 4 ms, against 10 ms."""
+    """A latency of 2 ms, with extremes of 1 ms and 4 ms, is compared with 10 ms."""
     values: Values = {("one", "etcd"): [10e6, 10.1e6, 9.9e6], ("pair", "etcd"): [2e6, 2e6, 2e6]}
     found = run(tmp_path / "r", {("pair", "etcd"): "step"}, values, extremes=(0.5, 2.0))
     assert held(found, text)[0] == result
 
 
 def test_a_claim_uses_the_other_cells_of_its_run(tmp_path: Path) -> None:
-    """For two trials that are 4 % apart, t is 12.7. Eight such cells are enough even for a single trial."""
+    """For two trials that differ by 4 %, t is 12.7. Eight such cells are enough even for a cell with a single trial."""
     values: Values = {
         (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
     }

@@ -1,4 +1,4 @@
-"""A folder of runs, and a session that queries them."""
+"""Fixtures: a folder of runs, and a session for querying them."""
 
 from collections.abc import Iterator
 from pathlib import Path

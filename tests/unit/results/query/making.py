@@ -15,8 +15,7 @@ LEAF = LeafUse("a", 1000, 2000, 2100, 10, 20, 3, 0.5, 0.001)
 
 
 def folder_of_runs(root: Path) -> Path:
-    """Create three runs: a grid with refuted and failed cells, a small run with leaves, and a run with hostile
-    names."""
+    """Create three runs: one with refuted and failed cells, one with leaf devices, and one with hostile names."""
     grid_run(root / "grid")
     small = make_run(root / "deeper" / "small", READS, bad={("pair", "reads"): "suspect"})
     directory = RunDirectory.open(small)
@@ -26,7 +25,7 @@ def folder_of_runs(root: Path) -> Path:
 
 
 def set_schema(run: Path, schema: int) -> None:
-    """Change a run.json to that of another poolproof version."""
+    """Change a run's schema version, as if a different version of poolproof had written it."""
     path = run / "run.json"
     record = msgspec.json.decode(path.read_bytes())
     path.write_bytes(msgspec.json.encode({**record, "schema": schema}))

@@ -1,4 +1,4 @@
-"""A query has bounded memory and temporary files, and removes them when a signal ends it."""
+"""A query uses a limited amount of memory and temporary files, and removes the files if a signal stops it."""
 
 import os
 import signal

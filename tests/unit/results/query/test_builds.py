@@ -1,4 +1,4 @@
-"""Queries over a run with several builds of each layout: the builds are columns, and a failed build is left out."""
+"""Queries about a run with several builds per layout: builds are columns, and a failed build is left out."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_queries_and_the_list_of_runs_know_builds(tmp_path: Path) -> None:
 
 
 def test_every_output_has_the_same_mean_of_builds_with_unequal_trials(tmp_path: Path) -> None:
-    """Each build counts once: 800 and 1000 have the mean 900, although three trials have 1000."""
+    """Each build has the same weight: the mean of 800 and 1000 is 900, although three of the four trials have 1000."""
     run = run_of(tmp_path / "r", campaign(), {("one", "w0"): [[800.0], [1000.0, 1000.0, 1000.0]]})
     (row,) = table_of(run).rows
     (cell,) = run_object(run.path, run.cells, None)["cells"]

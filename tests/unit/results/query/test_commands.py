@@ -1,4 +1,4 @@
-"""`poolproof query` and `poolproof runs` on the command line: answers, what is left out, and exit codes."""
+"""The commands `poolproof query` and `poolproof runs`: answers, what is left out, and exit codes."""
 
 import csv
 import fcntl
@@ -177,7 +177,7 @@ def test_one_run_alone_may_be_asked(poolproof: Command) -> None:
 
 
 def test_a_process_that_asked_says_nothing_at_its_end(tmp_path: Path) -> None:
-    """DuckDB's bindings report leaks if their modules are not freed."""
+    """DuckDB's Python module reports leaks if it is not freed."""
     folder_of_runs(tmp_path / "runs")
     done = subprocess.run(
         [str(Path(sys.executable).with_name("poolproof")), "query", str(tmp_path / "runs"), BY_RUN],
@@ -190,7 +190,7 @@ def test_a_process_that_asked_says_nothing_at_its_end(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_a_pattern_or_not_utf_8_is_only_a_name(poolproof: Command) -> None:
-    """DuckDB would take the first ones for patterns, and would read the trials of other runs more than once."""
+    """DuckDB would interpret the first names as patterns, and read the trials of other runs several times."""
     names = ["*", "[ab]", "{a,b}", "a?", "a\\b", "a\nb", "a\udcffb"]
     for each in ("a", "b", *names):
         make_run(Path("runs") / each, {("one", "reads"): (1.0, 1.1)})

@@ -1,4 +1,4 @@
-"""Columnar copies give the same answers as the lines, and are never used for a file that has changed."""
+"""Columnar copies yield the same answers as the original lines, and are never used for a file that has changed."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ QUERIES = [
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of runs, with a minimum so low that each run gets its own copy."""
+    """A folder of runs. The minimum size for copies is so low that each run gets its own copy."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(copies, "WORTH_IT_BYTES", 0)
     monkeypatch.setattr(copies, "GROUP_BYTES", 1)

@@ -1,4 +1,4 @@
-"""A query can read only the runs, and cannot write anything."""
+"""A query can read only the runs, and can't write anything."""
 
 from pathlib import Path
 

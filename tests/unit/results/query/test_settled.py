@@ -1,5 +1,4 @@
-"""`settled` in SQL has the same value as in `--json` for each cell, whatever the query and however it names the
-column."""
+"""`settled` in SQL has the same value as in `--json` for each cell, regardless of how a query names the column."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,7 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with a fixed time, a grid with drifting cells, and a run with a drifting cell and a cell whose trials
-    differ.
-    """
+    """Three runs: one with a fixed time, one with drifting cells, and one with a drifting and a disagreeing cell."""
     root = tmp_path_factory.mktemp("runs")
     make_run(root / "fixed", VALUES, record=RECORD)
     make_run(root / "small", VALUES, record=UNTIL, unsettled={("pair", "reads"): "drift"})

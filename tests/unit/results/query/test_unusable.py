@@ -1,4 +1,4 @@
-"""Impossible values and percentiles with too few events are named by `runs`, `query` and the history page."""
+"""`runs`, `query` and the history page mention impossible values, and percentiles with too few events."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def runs(poolproof: Command) -> Command:
 
 
 def change(run: str, value: str) -> None:
-    """Replace the IOPS of the first trial of a run."""
+    """Replace the IOPS of a run's first trial."""
     path = Path("runs", run, "trials.jsonl")
     path.write_text(re.sub(r'"iops":100(\.0)?,', f'"iops":{value},', path.read_text(), count=1))
 
@@ -52,7 +52,7 @@ def test_a_negative_value_is_rejected_in_a_query(runs: Command) -> None:
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e300"])
 def test_a_value_that_is_not_finite_makes_its_line_damaged_as_in_show(runs: Command, value: str) -> None:
-    """Before, a query returned nan or inf, and the mean of its cell was infinite."""
+    """Earlier versions returned nan or inf from a query, and an infinite mean for the cell."""
     change("clear", value)
     code, out, err = runs("query", "runs", RATES)
     assert code == 7 and "skipped clear, line 1 of trials.jsonl: it is damaged" in err

@@ -1,4 +1,4 @@
-"""The views contain what the runs contain, and docs/query.md describes every column."""
+"""The views contain the same values as the runs, and docs/query.md describes every column."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Trials of a run that measured its two disks alone, with given values and byte counts."""
+"""Trials of a run that measured its two disks individually, with given values and byte counts."""
 
 from collections.abc import Mapping
 
@@ -37,7 +37,11 @@ def trial(
     verdict: Verdict = "sound",
     request: int = 4096,
 ) -> Trial:
-    """Return a trial. `fio` and `moved` (by disk) are MiB read and written; all writes had reached the disks."""
+    """Return a trial in which all writes reached the disks.
+
+    `fio`: the MiB that fio read and wrote.
+    `moved`: the MiB that each disk read and wrote, keyed by disk.
+    """
     leaves = tuple(
         LeafUse(name, int(read * MIB), int(wrote * MIB), int(wrote * MIB), *_ios(read, wrote, request), 0, 0.5, None)
         for name, (read, wrote) in moved.items()
@@ -65,12 +69,12 @@ def _ios(read: float, wrote: float, request: int) -> tuple[int, int]:
 def alone(
     disk: str, workload: str, figure: float, *, metric: MetricId = "iops", verdict: Verdict = "sound", number: int = 1
 ) -> Trial:
-    """Return a trial of a disk measured alone: it transferred what fio did."""
+    """Return a trial of an individually measured disk, which transferred exactly what fio did."""
     fio = (100.0, 0.0) if workload == "reads" else (0.0, 100.0)
     return trial(bare_name(disk), workload, figure, {disk: fio}, fio=fio, metric=metric, verdict=verdict, number=number)
 
 
 def limit_of(*trials: Trial, campaign: Campaign = CAMPAIGN) -> Limit | str:
-    """Return the limit of the only cell that is not a disk measured alone."""
+    """Return the limit of the only cell that is not an individually measured disk."""
     (limit,) = limits_of(cells_of(trials, campaign), bare_cells_of(trials, campaign), campaign).values()
     return limit

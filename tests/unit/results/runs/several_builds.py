@@ -1,4 +1,4 @@
-"""Runs with several builds of each layout, made without measuring anything."""
+"""Runs with several builds of each layout, created without measuring anything."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from poolproof.rules.model import Finding
 from tests.unit.results.compare.making import RECORD
 
 Builds = Sequence[Sequence[float]]
-"""The values of the trials of each build of a cell."""
+"""The values of a cell's trials, as one sequence per build."""
 
 FAILED = -1.0
 APART = [[100.0, 100.1], [130.0, 130.1], [90.0, 90.1], [112.0, 112.1]]
-"""Trials agree within a build, but builds differ."""
+"""Values that agree within a build but differ between builds."""
 MEANS = [math.fsum(build) / 2 for build in APART]
 SHIFTED = [[each * 1.05 for each in build] for build in reversed(APART)]
 

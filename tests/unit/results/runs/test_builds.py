@@ -1,4 +1,4 @@
-"""Several builds of a layout: a build is one sample of every interval, comparison, ranking and claim."""
+"""Several builds of a layout: each build is one sample in every interval, comparison, ranking and claim."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Claims and results: held within the tolerance, failed outside, undecided if the interval includes the limit."""
+"""Claims and results: held within the tolerance, failed outside it, undecided if the interval contains the limit."""
 
 import random
 from dataclasses import replace
@@ -110,7 +110,10 @@ def test_a_count_at_the_limit(relation: str, expected: str) -> None:
 
 
 def test_many_claims_about_equal_layouts_are_rarely_wrong() -> None:
-    """24 claims, each at its limit: without a correction, four runs in ten have a wrong one."""
+    """Each of the 24 claims is exactly at its limit.
+
+    Without a correction, four in ten runs would have at least one wrong result.
+    """
     chance, wrong, runs = random.Random(5), 0, 40
     names = [f"w{at}" for at in range(24)]
     campaign = campaign_from_flags(

@@ -1,4 +1,4 @@
-"""The run directory is complete or absent, is read back as written, and is refused if it has another schema."""
+"""A run directory is either complete or absent, is read as it was written, and is refused if its schema differs."""
 
 import contextlib
 import json
@@ -124,7 +124,7 @@ def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
 
 @pytest.fixture
 def open_path() -> Iterator[Path]:
-    """A folder that every user may enter, unlike pytest's own."""
+    """A folder that every user may enter, unlike those that pytest creates."""
     with tempfile.TemporaryDirectory(prefix="poolproof-test-", dir="/var/tmp") as name:
         path = Path(name)
         path.chmod(0o755)
@@ -133,7 +133,10 @@ def open_path() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _closed(folder: Path, mode: int) -> Iterator[None]:
-    """Run as a user whom the folder's mode excludes. Root is never excluded, so it becomes nobody for this time."""
+    """Run the context as a user who has no access to the folder with this mode.
+
+    Because every mode gives root access, root becomes nobody while the context is active.
+    """
     was, is_root = folder.stat().st_mode, os.geteuid() == 0
     folder.chmod(mode)
     if is_root:

@@ -1,5 +1,4 @@
-"""Adaptive sampling, computed from a run's trials: which layouts were eliminated, after how many trials, why, and at
-what risk."""
+"""Adaptive sampling, computed from a run's trials: which layouts were eliminated, when, why, and at what risk."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -84,8 +83,10 @@ def drifting(
 
 @pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
 def test_a_leader_whose_rate_changes_leads_by_its_worst_extreme(most: float, dropped: set[str]) -> None:
-    """5 ms against 10 and 30 ms: both are eliminated if it never exceeded 7 ms, only the slow one up to 12 ms, none up
-    to 35 ms.
+    """5 ms is compared with 10 ms and 30 ms.
+
+    If it never exceeded 7 ms, both are eliminated. If it reached 12 ms, only the slow one is, and if it reached 35 ms,
+    none is.
     """
     found = elimination_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
     assert found is not None and found.leader == "broken"
@@ -96,7 +97,7 @@ def test_a_leader_whose_rate_changes_leads_by_its_worst_extreme(most: float, dro
 
 @pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
 def test_a_layout_whose_rate_changes_is_eliminated_by_its_best_extreme(least: float, is_dropped: bool) -> None:
-    """30 ms against 10 ms: eliminated if its best tenth was 15 ms, but not if it was 9 ms."""
+    """30 ms is compared with 10 ms. It is eliminated if its best tenth was 15 ms, but not if that was 9 ms."""
     found = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
     assert found is not None and found.leader == "fast"
     assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
@@ -104,7 +105,10 @@ def test_a_layout_whose_rate_changes_is_eliminated_by_its_best_extreme(least: fl
 
 
 def test_a_rate_with_unknown_extremes_is_not_tested() -> None:
-    """Its trials agree, but its rate still changes, so it neither leads nor is eliminated."""
+    """The trials agree with each other, but the rate changes within them.
+
+    The layout neither leads nor is eliminated.
+    """
     slow = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
     assert slow is not None
     assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))
@@ -125,7 +129,7 @@ def test_the_heading_says_why_no_layout_leads() -> None:
 
 
 def test_disks_measured_alone_take_no_part() -> None:
-    """The schedule does not use them, so the reported state must not either."""
+    """The schedule does not use these trials, so the reported state must not use them either."""
     alone = [trial(f"bare:d{disk}", number, 20.0 * number) for disk in range(8) for number in (1, 2)]
     assert elimination_of([*TRIALS, *alone], CAMPAIGN) == elimination_of(TRIALS, CAMPAIGN)
 

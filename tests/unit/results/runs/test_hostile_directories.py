@@ -1,4 +1,4 @@
-"""Run directories from strangers: every command answers with an exit code, in bounded time, and follows no link."""
+"""Run directories from strangers: every command ends with an exit code in limited time, and follows no links."""
 
 import json
 import os
@@ -139,7 +139,7 @@ _NUMBERS = ("1e308", "-1e308", "1e400", "NaN", "Infinity", "-1", "5e-324", "9" *
 
 @pytest.mark.parametrize("raw", [*_TEXTS, *_NUMBERS])
 def test_a_hostile_value_in_any_key_is_refused_or_shown(tmp_path: Path, poolproof: Command, raw: str) -> None:
-    """The value replaces each key of a trial in turn, so that the lines of trials.jsonl have one such value each."""
+    """Each line of trials.jsonl has the value in a different key."""
     run = make_run(tmp_path / "runs" / "a", _VALUES)
     path = run / "trials.jsonl"
     line = json.loads(path.read_text().splitlines()[0])

@@ -1,4 +1,4 @@
-"""The limit of a layout, from what its disks delivered alone and the bytes that each of them transfers."""
+"""The limit of a layout, computed from its disks' own results and the bytes that each disk transfers."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Loading a run strictly, leniently, or while it grows; and the state of a cell."""
+"""Loading a run strictly, leniently, or while trials are added, and the states of a cell."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_a_follower_returns_only_whole_new_lines(tmp_path: Path) -> None:
 
 
 def test_a_follower_returns_the_trials_that_were_measured_again(tmp_path: Path) -> None:
-    """Before `resume` measures failed trials again, it replaces trials.jsonl with a file without them."""
+    """Before `resume` repeats failed trials, it replaces trials.jsonl with a file without them."""
     run = make_run(tmp_path / "run", all_trials())
     path = run / "trials.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)

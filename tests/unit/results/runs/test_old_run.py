@@ -1,7 +1,7 @@
-"""A run that an old version wrote can still be read by everything that reads runs.
+"""Everything that reads runs can still read a run written by an old version.
 
-`old_run` was measured by commit 3089cafa of 23 November 2026, before types and modules got their present names. Only
-the work directory in it was changed. Never replace it: add a newer one next to it.
+`old_run` was measured with commit 3089cafa of 23 November 2026, before types and modules got their current names. Only
+the work directory in it was changed. Never replace it, but add a newer one next to it.
 """
 
 import csv

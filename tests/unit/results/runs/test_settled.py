@@ -1,4 +1,7 @@
-"""The trials that a run still needs, and which metrics share a prior. No finished run counts as unfinished."""
+"""The trials that a run still needs, and which metrics share a typical variance.
+
+Finished runs never count as unfinished.
+"""
 
 from dataclasses import replace
 from itertools import islice
@@ -42,7 +45,10 @@ def latency(layout: str, number: int, sync_ns: float, metric: MetricId = "sync_p
 
 
 def run_of(asked: Campaign, *, calm: str) -> list[Trial]:
-    """Return all trials of a run to its end, as scheduled; they agree on the layout `calm` and differ on others."""
+    """Run the schedule to its end, and return all trials.
+
+    They agree with each other on the layout `calm`, and differ on the other layouts.
+    """
     trials: list[Trial] = []
     orders: dict[str, TrialOrder] = {}
     for layout in asked.layouts:

@@ -1,4 +1,4 @@
-"""Trials become cells: the worst verdict, results without failed trials, each rule once, shares that add up to one."""
+"""Trials are combined into cells: the worst verdict, results without failed trials, each rule once, and shares of 1."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_the_object_for_machines_has_the_keys_that_were_promised(tmp_path: Path)
 
 
 def test_a_cell_computes_each_result_once() -> None:
-    """A report asks for the same results dozens of times, which is slow with thousands of trials."""
+    """A report needs the same results dozens of times, and computing them is slow with thousands of trials."""
     (cell,) = cells_of([trial("plain", "reads", number, 100.0 + number) for number in (1, 2, 3)], CAMPAIGN)
     assert cell.result("p50") is cell.result("p50")
     assert cell.samples() is cell.samples("iops")

@@ -1,4 +1,4 @@
-"""How long trials and builds took, computed from the times in the trials."""
+"""The durations of trials and builds, computed from the times recorded with the trials."""
 
 import statistics
 from dataclasses import replace
@@ -30,14 +30,17 @@ def test_a_pause_of_a_day_does_not_count() -> None:
 
 
 def test_a_pause_before_a_resume_does_not_count_as_building() -> None:
-    """Killed while the second layout was built; resumed 50 minutes later, when it was built in 30 s."""
+    """The run was killed while the second layout was built.
+
+    It was resumed 50 minutes later, and the layout was then built in 30 s.
+    """
     done = [trial("l0", "w0", begun_s=START_S + 20), trial("l1", "w0", begun_s=START_S + 30 + 3000 + 30)]
     assert took(done, START_S + 30 + 3000).builds["l1"] == pytest.approx(30.0)
     assert took(done, START_S).builds["l1"] == pytest.approx(3030.0)
 
 
 def test_a_failed_build_is_charged_to_its_own_layout() -> None:
-    """The first was built in 20 s, building the second failed after 900 s, the third was built in 30 s."""
+    """The first layout was built in 20 s, the second failed after 900 s, and the third was built in 30 s."""
     failed = [replace(trial("l1", "w0", number, begun_s=START_S + 930), seconds={}) for number in (1, 2)]
     done = [trial("l0", "w0", begun_s=START_S + 20), *failed, trial("l2", "w0", begun_s=START_S + 960)]
     found = took(done, START_S)

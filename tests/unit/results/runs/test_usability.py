@@ -1,4 +1,4 @@
-"""What a cell's result may be used for: one answer for tables, charts, comparisons, rankings and claims."""
+"""What a cell's result can be used for is the same in tables, charts, comparisons, rankings and claims."""
 
 from dataclasses import replace
 from pathlib import Path

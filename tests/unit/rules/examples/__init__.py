@@ -1,4 +1,4 @@
-"""For each rule: cases that trigger it, with the effect, and near misses that must not trigger it."""
+"""Cases for each rule that cause a finding, with its effect, and similar cases that must not cause one."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Builders for the examples of rules: a case that triggers a rule, and a near miss that must not."""
+"""Builders for a rule's examples: a case in which the rule applies, and a similar case in which it must not."""
 
 from dataclasses import dataclass, replace
 
@@ -30,7 +30,11 @@ TMPFS = Target("tmpfs", ram_bytes=8 * GIB, volatile=True)
 
 @dataclass(frozen=True)
 class Example:
-    """`case` triggers the rule with `effect`; `near_miss` differs only in what the rule checks."""
+    """A pair of cases for a rule.
+
+    `case`: a case in which the rule has a finding with the effect `effect`.
+    `near_miss`: a case without a finding, which differs only in what the rule checks.
+    """
 
     case: Case
     effect: Effect
@@ -38,7 +42,7 @@ class Example:
 
 
 def lint_of(options: str, target: Target | None = EXT4, cold: bool = True) -> Case:
-    """Return the case of a job before its run."""
+    """Return the case of a job that has not run yet."""
     return Case(jobs(options), target=target, cold=cold)
 
 
@@ -52,7 +56,7 @@ def read_of(
     cold: bool = True,
     **more: object,
 ) -> Case:
-    """Return the case of a run that read, with its byte account."""
+    """Return the case of a run that read, with its byte accounting."""
     result = said(read=direction(fio, seconds, **more))  # type: ignore[arg-type]
     return Case(jobs(options), result, counted(read=(fio, disk)), target, cold)
 
@@ -67,7 +71,7 @@ def write_of(
     seconds: float = 10.0,
     **more: object,
 ) -> Case:
-    """Return the case of a run that wrote, with its byte account."""
+    """Return the case of a run that wrote, with its byte accounting."""
     result = said(write=direction(fio, seconds, **more))  # type: ignore[arg-type]
     return Case(jobs(options), result, counted(write=(fio, at_end, drained)), target)
 
@@ -86,7 +90,7 @@ def with_leaves(case: Case, *leaves: model.LeafUse) -> Case:
 
 
 def with_requests(case: Case, read_ios: int, merged: int = 0) -> Case:
-    """Return the same case with these reads at its disk."""
+    """Return the case with the given number of read requests on its disk."""
     return with_leaves(case, *(replace(each, read_ios=read_ios, read_merges=merged) for each in case.leaves))
 
 
@@ -122,14 +126,14 @@ def latency(samples: int, p50_ns: float, mean_ns: float | None = None) -> Latenc
 
 
 def pair(busy: float, peer_busy: float, peer_bytes: int = GIB) -> Case:
-    """Return the case of a mirror of two disks with these utilisations."""
+    """Return the case of a mirror of two disks with the given utilisations."""
     first = leaf("hdd1", read_bytes=GIB, read_ios=9000, utilisation=busy, latency_s=0.012)
     second = leaf("hdd2", read_bytes=peer_bytes, read_ios=9000, utilisation=peer_busy, latency_s=0.008)
     return with_leaves(read_of("rw=randread bs=4k size=4g direct=1", 2 * GIB, 2 * GIB), first, second)
 
 
 def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (True, False)) -> Case:
-    """Return the case of a mirror of a hard disk and an SSD that was read at random, half from each."""
+    """Return the case of a mirror of a hard disk and an SSD with random reads, half of them from each disk."""
     sides = tuple(
         model.MirrorSide((name,), turning, is_file) for name, turning in zip(("rust", "ssd"), turns, strict=True)
     )
@@ -154,7 +158,7 @@ def ramped(disk_bytes: float, window_s: float) -> Case:
 
 
 def ramped_apart(disk_bytes: int, *ramps_ms: int) -> Case:
-    """Return the case of sections that read 16 MiB each in 2 s, after ramps of different length."""
+    """Return the case of sections that read 16 MiB each in 2 s, after ramps of different lengths."""
     options = "rw=randread bs=4k size=1g direct=1 runtime=2 time_based=1"
     sections = tuple(
         PartOutcome(name, read=direction(16 * MIB), job_runtime_ms=2000, delay_ms=ramp_ms)
@@ -177,7 +181,7 @@ def named(name: str, options: str) -> Case:
 
 
 def half_stored(case: Case) -> Case:
-    """Return the same case with files of which the disks stored half when they were filled."""
+    """Return the case with test files of which the disks stored only half the bytes during the fill."""
     evidence = case.evidence or Evidence(None)
     assert evidence.account is not None
     return replace(case, evidence=replace(evidence, account=replace(evidence.account, stored_share=0.5)))

@@ -1,4 +1,4 @@
-"""Examples on both sides of the boundaries that the sources of fio, OpenZFS and the kernel set."""
+"""Examples on both sides of boundaries that are set in the source code of fio, OpenZFS and the kernel."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,12 +27,12 @@ _PMEM = replace(EXT4, persistent_memory=True)
 
 
 def _reads_at(iops: float, options: str) -> Case:
-    """Return the case of a hard disk that served this many reads per second."""
+    """Return the case of a hard disk with this number of reads per second."""
     return uncounted(options, _HDD, read=direction(iops * 4 * KIB * 10, 10.0))
 
 
 def _synced(options: str, release: str, writes: int, syncs: int, p50_ns: float = 800.0, reads: int = 0) -> Case:
-    """Return a result of a fio release with this many writes, reads and syncs."""
+    """Return a result from a given release of fio, with these numbers of writes, reads and syncs."""
     part = PartOutcome(
         "job",
         read=direction(reads * 4 * KIB, 10.0) if reads else None,
@@ -69,7 +69,7 @@ def _used(options: str, user: float) -> Case:
 
 
 def _after(options: str, *earlier: str) -> Case:
-    """Return the case of a job that runs after other jobs of the same text."""
+    """Return the case of a job that runs after other jobs in the same text."""
     return replace(lint_of(options), earlier=tuple(map(jobs, earlier)))
 
 

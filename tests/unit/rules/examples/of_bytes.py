@@ -1,4 +1,4 @@
-"""Examples for the rules about where the bytes went: caches, holes, overwrites, compression."""
+"""Examples for rules about where bytes went: caches, holes, overwrites and compression."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,11 @@ _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
 
 def _buffered(flush_s: float, late: float = 0.0, options: str = "rw=write bs=1m size=1g direct=1") -> Case:
-    """A write of 1 GiB whose disk then took this long to empty its buffer, and got this many more bytes."""
+    """Return a write of 1 GiB with a final flush of the disk's buffer.
+
+    `flush_s`: the time that the flush took.
+    `late`: the number of bytes that the disk received only then.
+    """
     disk = leaf("a", write_bytes=GIB - int(late), drained_write_bytes=GIB, drain_flush_s=flush_s)
     return with_leaves(write_of(options, GIB, GIB - late, GIB), disk)
 

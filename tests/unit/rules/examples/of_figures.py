@@ -1,4 +1,4 @@
-"""Examples for the rules about fio's own results: latencies, rates, errors."""
+"""Examples for rules about the results that fio reports: latencies, rates and errors."""
 
 from collections.abc import Mapping
 

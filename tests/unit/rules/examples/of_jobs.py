@@ -1,4 +1,4 @@
-"""Examples for the rules about what a job asks for: depth, syncs, names, units, length."""
+"""Examples for rules about the options of a job: depth, syncs, names, units and length."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Examples for the rules about what ran before, and about the state of the disks and pools."""
+"""Examples for rules about what ran before, and about the state of disks and pools."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _DEEP = "rw=write bs=4k size=1g direct=1 ioengine=libaio iodepth=32 filename=f"
 
 
 def after(options: str, *earlier: str, target: Target | None = EXT4, drops_caches: bool = False) -> Case:
-    """Return the case of a job that runs after other jobs of the same text."""
+    """Return the case of a job that runs after other jobs in the same text."""
     return replace(lint_of(options, target), earlier=tuple(map(jobs, earlier)), drops_caches=drops_caches)
 
 

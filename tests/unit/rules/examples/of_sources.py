@@ -1,4 +1,4 @@
-"""Examples on both sides of the boundaries of the rules about single facts, as the sources set them."""
+"""Examples on both sides of boundaries that the rules' sources set, for rules about single facts."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,7 +25,7 @@ _FILE = TestFile("f", GIB, hole_bytes=0, unwritten_bytes=0)
 
 
 def _at_zero(version: str, slat_ns: float | None) -> Case:
-    """Return a result of a fio release whose mean completion latency is 0."""
+    """Return a result from a given release of fio whose mean completion latency is 0."""
     slat = None if slat_ns is None else latency(1000, slat_ns, slat_ns)
     case = uncounted(_RANDOM, read=direction(GIB, 10.0, mean_ns=0.0, slat=slat))
     parts = case.outcome.parts if case.outcome else ()
@@ -49,7 +49,7 @@ def _shared(shared_bytes: int | None, options: str = "rw=randread bs=4k size=1g 
 
 
 def _moved(reported: float) -> Case:
-    """Return a result of 1,000 MiB in 10 s with this reported rate."""
+    """Return a result of 1,000 MiB in 10 s that reports the given rate."""
     return uncounted("rw=read bs=1m", read=direction(1000 * MIB, 10.0, MIB, bandwidth_bytes=reported))
 
 

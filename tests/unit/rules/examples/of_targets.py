@@ -1,4 +1,4 @@
-"""Examples for the rules about the storage below the files: file systems, disks, machines."""
+"""Examples for rules about the storage under the files: file systems, disks and machines."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,10 @@ _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
 
 def _cached(options: str, shares: Mapping[str, int]) -> Case:
-    """Return a result on an LVM cache with the fast device `nvme`. `shares`: how much of 1 GiB each disk moved."""
+    """Return a result for an LVM cache with the fast device `nvme`.
+
+    `shares`: the share of 1 GiB that each disk transferred.
+    """
     bytes_of = {name: GIB * share // sum(shares.values()) for name, share in shares.items()}
     target = replace(EXT4, cache_devices=("nvme",))
     if "randread" in options:
@@ -45,14 +48,14 @@ def _cached(options: str, shares: Mapping[str, int]) -> Case:
 
 
 def _read_first(options: str, read: int) -> Case:
-    """Return a result on ZFS that wrote 12 MiB to a file of 64 MiB, while the disks read `read` bytes."""
+    """Return a result on ZFS in which 12 MiB were written to a file of 64 MiB, while the disks read `read` bytes."""
     case = write_of(options, 12 * MIB, 12 * MIB, 12 * MIB, on_zfs())
     moved = counted(read=(0, read), write=(12 * MIB, 12 * MIB, 12 * MIB))
     return replace(case, evidence=replace(moved, files=(TestFile("file", 64 * MIB),)))
 
 
 def _amid(case: Case, **found: Any) -> Case:
-    """Return the case with further evidence about the machine."""
+    """Return the case with additional evidence about the machine."""
     assert case.evidence is not None
     return replace(case, evidence=replace(case.evidence, **found))
 
@@ -60,14 +63,14 @@ def _amid(case: Case, **found: Any) -> Case:
 def _busy(
     share: float, waiting: float | None, moved: float = 0.0, steal: float = 0.0, delayed: float | None = None
 ) -> Case:
-    """A sound read of two seconds on two processors, of which other programs used this share."""
+    """Return a sound read of two seconds on two processors, of whose time other programs used the given share."""
     cpus = tuple(CpuUse(name, 0.5, 0.0, steal) for name in ("cpu0", "cpu1"))
     others = OtherWork(2.0, 4.0 * share, int(moved), 0, waiting and 2.0 * waiting, delayed)
     return _amid(read_of(_RANDOM_READ, GIB, GIB), others=others, host=HostUse(0, 0, 0, 0, 0, cpus))
 
 
 def _limited(most: int, kind: str = "riops") -> Case:
-    """26,214 reads/s of fio, and 537 MB/s of the disk, with a limit on sda."""
+    """Return a result with a limit on sda, for 26,214 reads/s by fio and 537 MB/s from the disk."""
     throttling = Throttling((DeviceLimit("sda", kind, most),))
     return _amid(read_of(_RANDOM_READ, GIB, GIB), throttling=throttling)
 
@@ -78,7 +81,7 @@ def _quota(stopped_s: float) -> Case:
 
 
 def _small_writes(size: str = "64k", rate: int = 4223, options: str = "", *, write_through: bool = False) -> Case:
-    """Return direct random writes on one hard disk, with this rate in IOPS."""
+    """Return direct random writes to a single hard disk, at the given rate in IOPS."""
     target = replace(EXT4, rotational=True, disks=1, write_through=write_through)
     asked = f"rw=randwrite bs=4k size={size} filename=f direct=1 {options}"
     return uncounted(asked, target, write=direction(rate * 4096 * 10, 10.0))

@@ -1,4 +1,4 @@
-"""Examples for the rules about other people's results: what the text around a result shows."""
+"""Examples for rules about other people's results, based on the text around a result."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _WRITES = "rw=randwrite bs=4k size=1g ioengine=libaio iodepth=16"
 
 
 def _with_disk(reads: int, merges: int, seconds: float = 10.0) -> Case:
-    """A run of 262,144 direct reads, whose disk counted these requests and merges."""
+    """Return a run of 262,144 direct reads for which the disk counted the given requests and merges."""
     case = uncounted(_RANDOM, read=direction(GIB, seconds))
     assert case.outcome is not None
     disk = DiskUtilization("sda", reads, 0, 50.0, read_merges=merges, write_merges=0)
@@ -23,7 +23,7 @@ def _with_disk(reads: int, merges: int, seconds: float = 10.0) -> Case:
 
 
 def _in_order(merges: int) -> Case:
-    """A run of 262,144 sequential direct reads with as many requests, and the merges of other I/O."""
+    """Return a run of 262,144 sequential direct reads with as many requests, and with merges of other I/O."""
     case = uncounted("rw=read bs=4k size=1g direct=1 ioengine=libaio iodepth=4", read=direction(GIB, 10.0))
     assert case.outcome is not None
     disk = DiskUtilization("sda", 262_200, 0, 50.0, read_merges=merges, write_merges=0)
@@ -31,7 +31,10 @@ def _in_order(merges: int) -> Case:
 
 
 def _depth_32(engine: str, options: str = "") -> Case:
-    """26,214 random reads per second at depth 32, which take 38 µs each if only one is in flight at a time."""
+    """Return 26,214 random reads per second at depth 32.
+
+    If only one is in flight at a time, each of them takes 38 µs.
+    """
     job = f"rw=randread bs=4k size=1g iodepth=32 ioengine={engine} {options}"
     return uncounted(job, read=direction(GIB, 10.0, p50_ns=1_200_000.0))
 
@@ -41,7 +44,7 @@ def _quoted(case: Case, quoted: Quoted) -> Case:
 
 
 def _percentiles(fast_ns: float, slow_ns: float, options: str = "direct=1") -> Case:
-    """Random reads of which 70 % took `fast_ns` and the rest `slow_ns`."""
+    """Return random reads, of which 70 % took `fast_ns` and the others `slow_ns`."""
     values = {10.0: fast_ns, 50.0: fast_ns, 70.0: fast_ns, 80.0: slow_ns, 99.0: slow_ns}
     job = f"rw=randread bs=4k size=64g {options}"
     return uncounted(job, read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values)))

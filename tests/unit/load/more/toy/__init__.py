@@ -1,1 +1,1 @@
-"""A load generator in one folder: a Python script that writes a file."""
+"""A load generator in a single folder, based on a Python script that writes a file."""

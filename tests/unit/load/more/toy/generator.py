@@ -1,4 +1,4 @@
-"""A load generator that runs a Python script, which writes and syncs one file and prints its results as JSON."""
+"""A load generator that runs a Python script. The script writes and syncs a file, and prints its results as JSON."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _LIMIT_S = 60.0
 
 @dataclass
 class SilentReport:
-    """The report of a program that reports nothing while it runs."""
+    """The live report of a program that reports nothing while it is running."""
 
     begun_at_s: float = 0.0
     clock_ahead_s: float = 0.0
@@ -59,7 +59,10 @@ class SilentReport:
 
 
 class Toy:
-    """A `LoadGenerator` whose loads have one part. The part's `source` is the path of its file."""
+    """A `LoadGenerator` whose loads have a single part.
+
+    The part's `source` is the path of its file.
+    """
 
     name = "toy"
     programs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A heat map of latencies over time: the number of I/Os by power of ten of their latency."""
+"""A heat map of latencies over time, which shows the number of I/Os for each power of ten of their latency."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A tick for the result of each cell."""
+"""A chart with one tick mark for the result of each cell."""
 
 from typing import Any
 
