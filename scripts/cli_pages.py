@@ -24,7 +24,9 @@ def cli_page() -> str:
     """Return the page of every command with its --help text."""
     group: Any = typer.main.get_command(app_for())  # Any: typer keeps its own copy of click, without public names
     top = group.context_class(group, info_name="poolproof", terminal_width=_WIDTH)
-    parts = ["# The command line\n", _GENERATED.format(source="the commands' help"), _fenced(group.get_help(top))]
+    parts = ["# The command line\n", _GENERATED.format(source="the commands' help")]
+    parts += ["This page shows the help of every command, as `poolproof COMMAND --help` prints it.\n"]
+    parts += [_fenced(group.get_help(top))]
     parts += _help_of(group, top)
     parts.append("See also [exit codes](exit-codes.md) and [the output of `--json`](json.md).\n")
     return "\n".join(parts)
@@ -55,8 +57,9 @@ def exit_codes_page() -> str:
         [
             "# Exit codes\n",
             _GENERATED.format(source="errors.py"),
-            "An error is a line on standard error; a second line says what to type next. With `--json` it is an\n"
-            'object `{"error": {"message": …, "hint": …, "exit_code": …}}` on standard output.\n',
+            "Every command ends with one of these exit codes. An error message is a line on standard error; a second\n"
+            "line says what to type next. With `--json`, the error is printed on standard output, as an object\n"
+            '`{"error": {"message": …, "hint": …, "exit_code": …}}`.\n',
             "| code | error | when |",
             "|---|---|---|",
             *sorted(rows, key=lambda row: int(row.split("|")[1])),

@@ -22,9 +22,10 @@ _INTRO = """\
 
 Generated from `src/poolproof/rules/` and `tests/unit/rules/examples/` by `make docs`; do not edit.
 
-Each row is a test (`tests/unit/rules/test_rules.py`): the rule fires on the first case and is silent on the second,
-which differs only in what the rule checks. A case is a job, with what is known about its target, about jobs before it,
-and about the result. [rules.md](rules.md) describes the rules.
+This page lists the sources of each rule and the cases with which the rule is tested. [rules.md](rules.md) describes
+the rules. Each row is a test (`tests/unit/rules/test_rules.py`): the rule reports the first case but not the second,
+which differs only in the property that the rule checks. A case consists of a job and the known facts about its target,
+about the jobs before it, and about the result.
 """
 _LONGEST_VALUE = 120
 _UNSAID = ("ram_bytes", "zfs", "file_system")
@@ -46,7 +47,7 @@ def _section(rule: Rule) -> str:
             "",
             f"{'; '.join(rule.sources)}.",
             "",
-            "| effect | fires on | silent on |",
+            "| effect | reported | not reported |",
             "|---|---|---|",
             *rows,
             "",

@@ -79,10 +79,10 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="libaio does buffered I/O (and, on ZFS, all I/O) during submission: one at a time, whatever iodepth says. "
-    "io_uring hands such I/O to worker threads instead.",
-    shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean "
-    "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
+    wrong="libaio performs buffered I/O (and, on ZFS, all I/O) during submission, one I/O at a time, no matter which "
+    "iodepth is set. io_uring passes this I/O to worker threads instead.",
+    shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean submission latency is "
+    "about the mean latency divided by iodepth. The depth histogram does not show this.",
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "
     "latency of 27.9 µs × iodepth.",
     fix="use libaio only with direct=1; on ZFS, use io_uring, or set iodepth=1 and raise numjobs, with one file per "

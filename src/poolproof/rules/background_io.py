@@ -52,10 +52,10 @@ RULE = Rule(
     title="Something else is using the disks",
     wrong="A resync, a scrub, a trim, the lazy initialization of inode tables or another program slows fio down, and "
     "its I/O can hide a cache.",
-    shows="In the evidence: a layer is busy, which makes the result suspect. Or the disks also moved bytes while "
-    "fio was not running, at a rate that accounts for more than 5 % of the bytes counted during the "
-    "measurement. This is a note, unless the remaining bytes are too few for what fio moved and the disks "
-    "were observed without fio for at least a second: the result is then suspect.",
+    shows="In the evidence: a layer is busy, which makes the result suspect. Or the disks also moved bytes while fio "
+    "was not running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. This"
+    " is a note. But the result is suspect if the disks moved too few bytes for fio's I/O without this background"
+    " I/O, and if they were observed without fio for at least a second.",
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
     "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",

@@ -33,12 +33,12 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="A cache device is warm or cold",
     wrong="A cache device keeps its contents when the caches in RAM are dropped. With LVM's cachemode=writeback, "
-    "filling the file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold one. "
-    "A ZFS cache device fills as the ARC evicts data, also while the file is filled, and survives export and import. "
-    "The difference can be a factor of ten.",
+    "filling the file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold"
+    " one. A ZFS cache device receives data that the ARC evicts, even while the test file is filled, and keeps it"
+    " across export and import. The difference can be a factor of ten.",
     shows="In a result: the target has an LVM cache or a ZFS cache vdev. The counters show what share of the bytes the "
     "cache device read or wrote.",
-    error="Correct for the state that the cache was in; too high or too low for any other.",
+    error="Correct for the state that the cache was in; too high or too low for any other state.",
     fix="use a size larger than the cache device for steady results, or read the working set once before you measure "
     "a warm cache; compare only layouts whose caches are in the same state",
     sources=(

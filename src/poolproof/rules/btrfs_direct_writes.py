@@ -25,8 +25,9 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="direct=1 writes on btrfs are buffered",
     wrong="Since Linux 6.15, a direct write on btrfs with checksums goes through the page cache, because its buffer "
-    "could change while the checksum is computed. The bytes do reach the disk before the write returns, and the pages "
-    "are dropped afterwards. With libaio, iodepth has no effect, and io_uring hands the writes to worker threads.",
+    "could change while the checksum is computed. The bytes still reach the disk before the write returns, and "
+    "the pages are dropped afterwards. But with libaio, iodepth has no effect, and io_uring passes the writes to "
+    "worker threads.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
     error="Too low for writes with iodepth above 1.",
     fix="for parallel writes, raise numjobs, with one file per job; nodatacow or chattr +C allows direct writes but "

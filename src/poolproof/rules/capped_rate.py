@@ -71,12 +71,12 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 
 RULE = Rule(
     title="The rate is the limit that was set",
-    wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
-    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
+    wrong="rate and rate_iops make fio wait before each I/O. A layout that is faster shows exactly this rate, so all "
+    "layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
     "thinktime_blocks I/Os, and these pauses can determine most of the rate.",
     shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of thinktime add "
-    "up to at least 10 % of the time. Only the verdict on rates changes, and such a rate is neither compared nor "
-    "ranked. In other people's results, this is reported as a note.",
+    "up to at least 10 % of the time. Only the verdict on rates changes, and the rate is not compared or ranked. "
+    "In other people's results, this is reported as a note.",
     error="Too low: it is the limit that was set. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
     "speed",

@@ -19,8 +19,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The test file is stored compressed",
-    wrong="A file of zeros or of fio's default buffers takes up a fraction of its size on disk, and only that much is "
-    "read.",
+    wrong="A file of zeros or of fio's default buffers takes up a fraction of its size on disk, and only these bytes "
+    "are read from the disk.",
     shows="In the evidence: the target compresses, and the disks read less than fio did. If fio itself lays out a "
     "missing file, the data is incompressible, so a compressed file comes from an earlier write job.",
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",

@@ -36,7 +36,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 RULE = Rule(
     title="Writes copied into memory",
     wrong="An asynchronous engine returns from submitting a buffered write when the data is in the page cache. The "
-    "completion then takes about 1 µs, because nothing is left to wait for. No disk has been involved yet.",
+    "completion then takes about 1 µs, because the data has already been copied. At that time, the disk has not "
+    "received any of it.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
     "long. Jobs with direct=1 or a sync are left out, because direct writes that extend a file also take long to "
     "submit. Sequential writes are left out too if the source does not show whether they are direct.",

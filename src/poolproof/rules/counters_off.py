@@ -22,10 +22,10 @@ def _message(names: tuple[str, ...], why: str) -> str:
 
 RULE = Rule(
     title="The I/O of the disks is not counted",
-    wrong="The kernel counts nothing for a disk with queue/iostats=0, and older kernels count nothing for an NVMe disk "
-    "with native multipath. Counters that stay at 0 do not show that the disk was idle.",
-    shows="Before the run: queue/iostats is 0. In the counters: a disk has counted nothing since it appeared.",
-    error="Unknown: nothing shows whether RAM served the I/O.",
+    wrong="The kernel does not count the I/O of a disk with queue/iostats=0, and older kernels do not count the I/O of "
+    "an NVMe disk with native multipath. Counters that stay at 0 do not show that the disk was idle.",
+    shows="Before the run: queue/iostats is 0. In the counters: all counters of a disk have been 0 since it appeared.",
+    error="Unknown, because the counters cannot show whether RAM served the I/O.",
     fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel",
     sources=(
         "https://www.kernel.org/doc/html/latest/block/queue-sysfs.html (iostats)",

@@ -107,9 +107,9 @@ RULE = Rule(
     "soon as they are in it. Random I/O on a small area then needs no seeks, but the kernel counts it like any other "
     "I/O.",
     shows="Before a run: random reads, or direct random writes without syncs between them. They are suspect if they "
-    "cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more "
-    "such I/Os than seeks allow, which is 300/s per disk, or 450/s if they cover more than 16 MiB. If the "
-    "disks are unknown: direct reads that cover at most 16 MiB and read it 20 times or more, as `hdparm -T "
+    "cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more of "
+    "these I/Os than seeks allow, that is, 300/s per disk, or 450/s if they cover more than 16 MiB. If the disks "
+    "are unknown: direct reads that cover at most 16 MiB and read all of it at least 20 times, as `hdparm -T "
     "--direct` does.",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
     "one; 4,223 random writes/s in a file of 64 KiB.",

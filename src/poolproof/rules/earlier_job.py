@@ -47,10 +47,10 @@ def _may_be_memory(case: Case) -> bool:
 RULE = Rule(
     title="An earlier job in the text prepared the file",
     wrong="If a write job is ended by its runtime, or picks random blocks without a random map (norandommap), parts of "
-    "its file remain unwritten, although the file has its full size: fio reserves that first. A file that was just "
-    "written through the page cache is still in RAM.",
-    shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without "
-    "direct=1 or only in part (less than 95 %). If there are fio disk statistics or counters, they decide.",
+    "its file remain unwritten, although the file has its full size, because fio reserves the full size first. A "
+    "file that was just written through the page cache is still in RAM.",
+    shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without direct=1 or "
+    "only in part (less than 95 %). If fio's disk statistics or counters are available, they decide.",
     error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
     sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),

@@ -57,13 +57,13 @@ def _of_syncs(case: Case) -> Findings:
 
 RULE = Rule(
     title="Syncs without flushes",
-    wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush makes nothing durable, "
-    "and returns too early.",
+    wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush does not make the data "
+    "durable, so it returns too early.",
     shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
-    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth of a flush "
-    "per sync is proof. The finding affects the latency of syncs, and the rates of a job that syncs after each write. "
-    "In the disks' counters, a write followed by a flush counts as two I/Os. Counters without a flush field (those "
-    "before Linux 5.5, and those of partitions) show nothing.",
+    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth of a "
+    "flush per sync is proof. The finding affects the latency of syncs, and the rates of a job that syncs after "
+    "each write. In the disks' counters, a write followed by a flush counts as two I/Os. Counters without a flush"
+    " field (before Linux 5.5, and for partitions) cannot show this.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=(

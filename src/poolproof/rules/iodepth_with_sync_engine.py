@@ -59,8 +59,8 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="iodepth without effect",
     wrong="sync, psync (the default), mmap and other engines ignore iodepth. (vsync is different: it gathers up to "
-    "iodepth adjacent I/Os into one call.) The result is correct, but for a depth of 1, so it is suspect only if it is "
-    "presented as a result at the greater depth; otherwise the finding is a note.",
+    "iodepth adjacent I/Os into one call.) The result is correct for a depth of 1. It is suspect only if it is "
+    "presented as a result at the greater depth; otherwise, the finding is a note.",
     shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
     "depth will be capped at 1`. In a text: the name of the job or a sentence near the result "
     "claims that depth (`QD32`).",

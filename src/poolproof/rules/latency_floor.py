@@ -90,11 +90,11 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 RULE = Rule(
     title="Faster than any disk",
     wrong="Memory served the I/Os. Even on the fastest drive, an I/O through the controller to flash takes several µs.",
-    shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
-    "the result is suspect. Buffered sequential reads (readahead) and buffered writes are that fast by design: the "
-    "finding is then a note, and the byte accounting decides. Persistent memory is left out, and so are syncs that may "
-    "have nothing to write: those after synchronous writes and, before fio 3.38, those of mixed jobs and of jobs with "
-    "several I/Os in flight.",
+    shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs the"
+    " result is suspect. Buffered sequential reads (because of readahead) and buffered writes are normally this "
+    "fast: for them, the finding is a note, and the byte accounting decides. Persistent memory is left out, and "
+    "so are syncs that may have nothing to write: those after synchronous writes and, before fio 3.38, those of "
+    "mixed jobs and of jobs with several I/Os in flight.",
     error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
     fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
     sources=(

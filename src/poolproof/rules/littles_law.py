@@ -74,10 +74,10 @@ RULE = Rule(
     title="Rate, latency and depth do not agree",
     wrong="The number of I/Os in flight is the rate times the mean latency. It cannot be more than iodepth × numjobs: "
     "if it is, the clock was wrong or the results belong to different runs.",
-    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. Less than half of the depth "
-    "is reported as a note if the job is asynchronous, direct and not mixed, and if no rate limit, thinktime or sync "
-    "interrupts it (the mean latency does not include the time in syncs): on average, the queue was less than half "
-    "full.",
+    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If it is less than half of "
+    "the depth, the queue was less than half full on average. This is reported as a note, but only if the job is "
+    "asynchronous, direct and not mixed, and if it is not interrupted by a rate limit, thinktime or syncs (the "
+    "mean latency does not include the time in syncs).",
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",
     sources=(

@@ -104,8 +104,8 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
 
 RULE = Rule(
     title="Nothing proves the metric",
-    wrong="The counters do not contradict the result, but they do not prove it either. The bytes may be those of a few "
-    "large requests, while RAM served the rest.",
+    wrong="The counters do not contradict the result, but they do not prove it either. The bytes may have been moved by"
+    " a few large requests, while RAM served the other I/Os.",
     shows="In the counters: the requests, records or flushes are too few to cover each I/O, but not few enough to make "
     "the result suspect.",
     error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",

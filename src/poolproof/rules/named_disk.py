@@ -32,9 +32,9 @@ def _has_cache_device(case: Case) -> bool:
 
 RULE = Rule(
     title="More than the hard disks in the text can do",
-    wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM: the RAM of the "
-    "machine, of a NAS or of a controller was involved. A sentence is weaker than a counter, so it never refutes a "
-    "result.",
+    wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. So the RAM of "
+    "the machine, of a NAS or of a controller was involved. A sentence is weaker than a counter, so it never "
+    "refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
     error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",

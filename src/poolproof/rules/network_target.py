@@ -32,8 +32,8 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The server has a cache too",
-    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
-    "reads from it if it can.",
+    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which serves "
+    "reads from its RAM if it can.",
     shows="Before the run: the file system of the target is a network file system. It is only a note if no job reads, "
     "or if all reads use direct=1 and cover at least 8 GiB or an unknown amount.",
     error="Too high.",

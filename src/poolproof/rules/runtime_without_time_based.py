@@ -117,12 +117,12 @@ RULE = Rule(
     title="runtime without time_based ends early",
     wrong="runtime is only an upper limit: the job ends when its size has been transferred, after a burst that caches "
     "can absorb.",
-    shows="In a job: runtime without time_based, if a fast disk would transfer size × loops before the runtime is "
-    "over. A fast disk does 2 GB/s, 20,000 IOPS per direct I/O in flight and 20,000 syncs/s per clone, or the job's "
-    "rate limit if that is slower. It is a warning if the transfer takes less than 10 s; with direct=1, only if it "
-    "takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: the job moved its bytes in "
-    "less than half the requested time and in less than 10 s. In other people's results, the author may have meant "
-    "the size, so only a run of less than 1 s is suspect.",
+    shows="In a job: runtime without time_based, if a fast disk would transfer size × loops before the runtime is over."
+    " A fast disk is assumed to reach 2 GB/s, 20,000 IOPS per direct I/O in flight and 20,000 syncs/s per clone, "
+    "or the job's rate limit if that is slower. It is a warning if the transfer takes less than 10 s; with "
+    "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: the"
+    " job moved its bytes in less than half the requested time and in less than 10 s. In other people's results, "
+    "the author may have meant the size, so only a run of less than 1 s is suspect.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, 24 ms run.",
     fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=(

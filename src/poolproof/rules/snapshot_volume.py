@@ -28,9 +28,9 @@ def _is_old(case: Case, job: LoadPart) -> bool:
 RULE = Rule(
     title="A volume created from a snapshot",
     wrong="A cloud volume that was created from a snapshot is usable at once, but each block is loaded from object "
-    "storage when it is first read. The first test measures how fast that is.",
-    shows="Before the run: a disk's model is that of a cloud volume, or the script creates one from a snapshot (aws, "
-    "gcloud, az); the job reads a device or existing files, and no earlier job wrote them.",
+    "storage when it is first read. The first test measures the speed of this loading.",
+    shows="Before the run: a disk's model is that of a cloud volume, or the script creates a cloud volume from a "
+    "snapshot (aws, gcloud, az). The job reads a device or existing files that no earlier job wrote.",
     error="Too low in the first run, sometimes by a factor of 10 or more.",
     fix="read or write the whole device once before the test (fio --rw=read --bs=1m --direct=1 --iodepth=32 on it), or "
     "recreate the file",

@@ -32,8 +32,8 @@ def _blocks(job: LoadPart) -> int:
 
 RULE = Rule(
     title="thinktime empties the queue",
-    wrong="Before it waits for thinktime, fio lets all I/Os in flight finish. With thinktime_blocks=1, the default, "
-    "the queue depth is then 1, whatever iodepth says.",
+    wrong="Before it waits for thinktime, fio lets all I/Os in flight finish. With thinktime_blocks=1, the default, the"
+    " queue depth is then 1, no matter which iodepth is set.",
     shows="In a job and its result: thinktime is set, and iodepth is larger than thinktime_blocks.",
     error="Too low; the reader assumes a depth that was never used. Measured: iodepth=16 with thinktime=2000 ran at "
     "depth 1 for 94 % of the time.",

@@ -35,7 +35,8 @@ def _reached_disks(case: Case, part: ReportedDirection) -> bool:
 
 RULE = Rule(
     title="The rate is not steady",
-    wrong="The mean of a fast and a slow period describes neither: a cache fills up, a txg closes, a drive gets hot.",
+    wrong="The rate changes, for example because a cache fills up, a transaction group closes or a drive gets hot. The "
+    "mean of a fast and a slow period then describes neither of them.",
     shows="In a result with at least 10 samples: the standard deviation is more than 30 % of the mean. Above 100 %, "
     "the result is suspect unless the byte accounting proves it or fio's disk statistics show a request for nearly "
     "every I/O.",

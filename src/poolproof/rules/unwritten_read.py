@@ -131,8 +131,8 @@ def _few_holes(case: Case) -> Findings:
 RULE = Rule(
     title="Reading what was never written",
     wrong="The file has its full size, but not its data: it was made by truncate, by fallocate or by a write job that "
-    "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
-    "read.",
+    "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. Reads of"
+    " the missing data do not reach a disk.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier "
     "job left incomplete. That job wrote at random with norandommap (if it starts over, with time for fewer "
     "than three passes at 500 MB/s), or its runtime was too short to write the file at 500 MB/s. Or a read of "

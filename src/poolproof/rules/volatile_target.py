@@ -46,8 +46,8 @@ def _finding(case: Case, effect: Effect) -> Findings:
 RULE = Rule(
     title="The target is RAM",
     wrong="tmpfs, ramfs, brd and zram are memory. Current kernels accept O_DIRECT on tmpfs, so fio shows no error.",
-    shows="Before the run: the target is one of these, or its path says so (/dev/shm, /dev/ram0, "
-    "/dev/nullb0, /dev/zero).",
+    shows="Before the run: the target is one of these, or its path shows this (/dev/shm, /dev/ram0, /dev/nullb0, "
+    "/dev/zero).",
     error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
     sources=(

@@ -85,9 +85,10 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only on datasets, not on zvols: for reads of whole pages "
-    "and writes of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). Release 2.4 turns the "
-    "I/O that it cannot do directly into uncached I/O, whose data the ARC does not keep.",
+    wrong="ZFS supports O_DIRECT only from release 2.3 on, and only on datasets, not on zvols. It must be a read of "
+    "whole pages or a write of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). If "
+    "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not "
+    "keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
     "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
     "less than 95 % of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "

@@ -17,10 +17,13 @@ ADDED: Mapping[str, tuple[str, str]] = {
     "ioengine": ("libaio", "so that `iodepth` is the real queue depth"),
     "direct": ("1", "the page cache is not part of the layout"),
     "size": ("256m", "the size of each job's test file; it should be larger than every cache that matters"),
-    "refill_buffers": ("1", "fresh data for every write: fio's reused buffers compress by a factor of 15"),
+    "refill_buffers": (
+        "1",
+        "every write gets new data: if fio reuses its buffers, the data can be compressed by a factor of 15",
+    ),
     "randrepeat": (
         "0",
-        "different offsets in each trial, so that no trial reads data that the previous one left in RAM",
+        "each trial uses different offsets, so that it does not read data that the previous trial left in RAM",
     ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
