@@ -1,7 +1,6 @@
 """File names that fio splits at a colon."""
 
-from poolproof.load.fio.job import is_windows_path
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_windows_path
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 

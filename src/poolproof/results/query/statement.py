@@ -177,7 +177,8 @@ class _Limits:
         shutil.rmtree(self._scratch, ignore_errors=True)
         error = self.error()
         with contextlib.suppress(OSError, ValueError):
-            print(f"poolproof: {error}", file=sys.stderr, flush=True)
+            sys.stderr.write(f"poolproof: {error}\n")
+            sys.stderr.flush()
         os._exit(error.exit_code)
 
 
