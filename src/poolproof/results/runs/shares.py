@@ -68,15 +68,16 @@ def leaf_shares(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
     uses: dict[str, list[LeafUse]] = {}
     for leaf in (leaf for trial in with_values(trials) for leaf in trial.leaves):
         uses.setdefault(leaf.device, []).append(leaf)
-    read = {name: sum(leaf.read_bytes for leaf in own) for name, own in uses.items()}
-    written = {name: sum(leaf.drained_write_bytes for leaf in own) for name, own in uses.items()}
-    stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
+    read = _shares({name: sum(leaf.read_bytes for leaf in own) for name, own in uses.items()})
+    written = _shares({name: sum(leaf.drained_write_bytes for leaf in own) for name, own in uses.items()})
+    stored_bytes = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
+    stored = _shares({name: stored_bytes.get(name, 0) for name in {**uses, **stored_bytes}})
     return tuple(
         LeafShare(
             device=name,
-            read_share=_share(read, name),
-            write_share=_share(written, name),
-            stored_share=_share(stored, name),
+            read_share=read.get(name),
+            write_share=written.get(name),
+            stored_share=stored.get(name),
             utilisation=sum(leaf.utilisation for leaf in own) / len(own),
             latency_s=_latency_s(own),
         )
@@ -90,6 +91,7 @@ def _latency_s(uses: Sequence[LeafUse]) -> float | None:
     return sum(latency * count for latency, count in timed) / requests if requests else None
 
 
-def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:
+def _shares(bytes_by_name: Mapping[str, int]) -> Mapping[str, float]:
+    """Return each name's share of all bytes, or nothing if there are none."""
     total = sum(bytes_by_name.values())
-    return bytes_by_name.get(name, 0) / total if total else None
+    return {name: size / total for name, size in bytes_by_name.items()} if total else {}

@@ -8,7 +8,7 @@ import msgspec
 
 from poolproof.errors import RunError
 from poolproof.files.folder import Folder
-from poolproof.files.reading import NOT_THE_JSON
+from poolproof.files.reading import LARGEST_RECORD_BYTES, MIB, NOT_THE_JSON
 from poolproof.files.writing import write_output
 from poolproof.version import __version__
 
@@ -47,8 +47,11 @@ class _Stamp(msgspec.Struct):
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     """Decode JSON with the given schema version.
 
-    Raises a RunError that suggests a fix if the JSON is damaged or has a different schema version.
+    Raises a RunError that suggests a fix if the JSON is damaged, has a different schema version, or is too large for
+    the queries of several runs, which would then fail for all of them.
     """
+    if len(text) > LARGEST_RECORD_BYTES:
+        raise RunError(f"{where} has a record of more than {LARGEST_RECORD_BYTES // MIB} MiB", "run the campaign again")
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:

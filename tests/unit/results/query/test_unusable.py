@@ -65,3 +65,17 @@ def test_the_history_page_says_why_a_result_is_limited(runs: Command) -> None:
     text = Path("page.html").read_text(encoding="utf-8")
     assert "trial 1 measured \\u22125.00 IOPS, which is impossible" in text or "measured −5.00 IOPS, which is" in text
     assert "112 syncs in a trial; the p99 of fsync needs 1,000 syncs" in text
+
+
+def test_an_oversized_line_is_left_out_and_does_not_hide_the_other_runs(runs: Command) -> None:
+    """DuckDB refused the whole query. The line has as many disks as fit into 40 MiB."""
+    path = Path("runs/clear/trials.jsonl")
+    first, *rest = path.read_text().splitlines(keepends=True)
+    trial = json.loads(first)
+    leaf = {"device": "d", "read_bytes": 1, "write_bytes": 1, "drained_write_bytes": 1, "utilisation": 0.5}
+    many = [leaf | {"device": f"d{number}"} for number in range(40 * 2**20 // len(json.dumps(leaf)))]
+    path.write_text("".join([json.dumps(trial | {"leaves": many}) + "\n", *rest]))
+    code, out, err = runs("runs", "runs")
+    assert code == 7 and "skipped clear, line 1 of trials.jsonl: it has a record of more than 16 MiB" in err
+    assert {line.split()[0] for line in out.splitlines()} >= {"clear", "few", "negative"}
+    assert runs("show", "runs/clear")[0] == 7
