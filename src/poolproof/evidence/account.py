@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
 from poolproof.evidence.model import Account, Expected, LeafUse, Level, ZfsUse
-from poolproof.facts.block import whole_disk
+from poolproof.facts.block import has_counted_flushes
 
 FIO = "fio"
 DATASET = "dataset"
@@ -93,8 +93,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
     below = leaf.below
     below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
     requests = done.read_ios + done.write_ios
-    is_disk = whole_disk(leaf.kernel_name) == leaf.kernel_name
-    flushes = done.flush_ios if is_disk else None  # the kernel does not count the flushes of partitions
+    flushes = done.flush_ios if has_counted_flushes(leaf.kernel_name) else None
     return LeafUse(
         device=leaf.name,
         read_bytes=done.read_bytes,

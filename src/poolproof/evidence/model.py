@@ -13,7 +13,7 @@ class LeafUse:
     `write_*`: the writes by the end of the load. `drained_write_*` also includes the writes of the final flush.
     `below_*`: the activity of the disk that stores a loop file, or None if the device is not a loop device.
     `flush_ios`: the number of flushes, or None if the kernel does not count them (before Linux 5.5, and for
-    partitions).
+    partitions, md arrays, device mapper and zvols).
     `latency_s`: the mean time of a request at the device, or None without requests.
     `*_merges`: the number of requests that the block layer merged into others before they reached the device.
     `counted`: False if all of the device's counters are still 0, which means that its I/O is not counted.

@@ -62,8 +62,9 @@ RULE = Rule(
     shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
     "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth of a "
     "flush per sync is proof. The finding affects the latency of syncs, and the rates of a job that syncs after "
-    "each write. In the disks' counters, a write followed by a flush counts as two I/Os. Counters without a flush"
-    " field (before Linux 5.5, and for partitions) cannot show this.",
+    "each write. In the disks' counters, a write followed by a flush counts as two I/Os. Kernels before "
+    "Linux 5.5 do not count flushes, and later ones do not count those of partitions, md arrays, device mapper and "
+    "zvols, so nothing can be shown there.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=(

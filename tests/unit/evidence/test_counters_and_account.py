@@ -76,7 +76,13 @@ def test_the_start_of_fio_is_not_idle_time_of_a_disk() -> None:
     assert leaf_uses([leaf("a")], Window(start, end, end))[0].utilisation == 0.8
 
 
-@pytest.mark.parametrize(("kernel_name", "flushes"), [("sda", 5), ("nvme0n1", 5), ("sda1", None), ("nvme0n1p2", None)])
+_FLUSHES = [
+    *((name, 5) for name in ("sda", "nvme0n1", "loop0")),
+    *((name, None) for name in ("sda1", "nvme0n1p2", "md127", "dm-0", "zd0")),
+]
+
+
+@pytest.mark.parametrize(("kernel_name", "flushes"), _FLUSHES)
 def test_only_whole_disks_count_flushes_whatever_the_campaign_calls_them(kernel_name: str, flushes: int | None) -> None:
     """In the campaign, the device is called hdd1, which looks like a partition of hdd."""
     disk = Leaf("hdd1", f"/dev/{kernel_name}", f"/sys/class/block/{kernel_name}/stat")
