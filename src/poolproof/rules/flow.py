@@ -84,20 +84,33 @@ class Flow:
 def account(case: Case) -> Account | None:
     """Return the byte accounting, or None if it is missing or the I/O of some leaf device was not counted.
 
-    Writes to devices that store only copies are excluded.
+    Writes to devices that store only copies are excluded, and so is what a write-back cache moved to the slow disks,
+    because the writes to its fast device include it.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     names = copy_devices(case)
     copies = [leaf for leaf in case.leaves if leaf.device in names]
-    if found is None or not copies:
+    moved = _written_back_bytes(case)
+    if found is None or not (copies or moved):
         return found
+    at_end = sum(leaf.write_bytes for leaf in copies) + moved
+    drained = sum(leaf.drained_write_bytes for leaf in copies) + moved
     return replace(
         found,
-        leaf_write_bytes=max(0, found.leaf_write_bytes - sum(leaf.write_bytes for leaf in copies)),
-        leaf_drained_write_bytes=max(
-            0, found.leaf_drained_write_bytes - sum(leaf.drained_write_bytes for leaf in copies)
-        ),
+        leaf_write_bytes=max(0, found.leaf_write_bytes - at_end),
+        leaf_drained_write_bytes=max(0, found.leaf_drained_write_bytes - drained),
     )
+
+
+def _written_back_bytes(case: Case) -> int:
+    """Return the number of bytes that LVM's write-back caches moved to the slow disks by the end of the load.
+
+    They are what the fast devices read. If the load itself reads, this is unknown, and 0 is returned.
+    """
+    if case.load.reads or case.target is None:
+        return 0
+    names = frozenset(case.target.cache_devices) - copy_devices(case)
+    return sum(leaf.read_bytes for leaf in case.leaves if leaf.device in names)
 
 
 def copy_devices(case: Case) -> frozenset[str]:

@@ -441,6 +441,19 @@ def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
 
 
+@pytest.mark.parametrize(("fast_kib", "verdict"), [(8131, "suspect"), (13_066, "sound")])
+def test_what_a_write_back_cache_moves_to_the_slow_disk_counts_once(fast_kib: int, verdict: Verdict) -> None:
+    """LVM cache in a lab: fio wrote 12.76 MiB, the fast disk 7.94 MiB, and 7.81 MiB of it went on to the slow disk."""
+    moved = 7997 * KIB
+    slow = leaf("a", write_bytes=moved, drained_write_bytes=moved)
+    fast = leaf("b", read_bytes=moved, write_bytes=fast_kib * KIB, drained_write_bytes=fast_kib * KIB)
+    found = account(read=(0, moved), write=(13_066 * KIB, moved + fast_kib * KIB, moved + fast_kib * KIB))
+    load = jobs("rw=randwrite bs=4k size=64m norandommap=1 end_fsync=1 time_based=1 runtime=2")
+    outcome = said(write=direction(13_066 * KIB, 2.0, 4 * KIB), syncs=1)
+    case = Case(load, outcome, Evidence(found, (slow, fast)), replace(EXT4, cache_devices=("b",)))
+    assert judge(case, "bandwidth").verdict == verdict
+
+
 @pytest.mark.parametrize(("drained_kib", "is_said"), [(45_097, False), (65_000, True)])
 def test_a_bandwidth_that_was_deduplicated_is_not_called_valid(drained_kib: int, is_said: bool) -> None:
     """OpenZFS 2.1 in a lab, dedup=on, 70 % of the blocks equal: 32 MiB in the intent log, 11.6 MiB in the pool."""
@@ -488,7 +501,7 @@ def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: 
 
 def test_a_cache_that_writes_through_does_not_hide_what_was_overwritten_in_ram() -> None:
     """Both disks get each write, so their sum covers data that never left RAM (in a lab: 158, 69.0 and 69.1 MiB)."""
-    options = "rw=randwrite bs=4k size=64m norandommap=1 end_fsync=1 time_based=1 runtime=10"
+    options = "rw=randwrite bs=4k size=64m norandommap=1 end_fsync=1 time_based=1 runtime=2 time_based=1 runtime=10"
     lost = _written_through(158, 69.0, 69.1, options)
     messages = [each.message for each in judge(lost, "bandwidth").findings if each.rule == "write-vanished"]
     assert messages
