@@ -14,7 +14,7 @@ def is_name(text: str) -> bool:
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return the name of a layout or workload in a matrix: `mirror[recordsize=16k]`, or without key `pool[raidz1]`."""
+    """Return a layout's or workload's name in a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` without a key."""
     if not varies:
         return base
     return f"{base}[{','.join(f'{key}={value}' if key else value for key, value in varies)}]"

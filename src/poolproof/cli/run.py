@@ -35,7 +35,7 @@ def command(
         Text, Option(help="The number of trials per build of a cell, such as 3; with --until also a range: 2..6.")
     ] = None,
     calibrate: Annotated[
-        bool, Option("--calibrate", help="First measure each disk alone, as an upper limit for the layouts.")
+        bool, Option("--calibrate", help="First measure each disk alone, to get an upper limit for the layouts.")
     ] = False,
     quick: Annotated[
         bool, Option("--quick", help="Run the campaign's shorter form, as defined in its `quick` section.")

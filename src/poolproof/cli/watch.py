@@ -60,7 +60,8 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
     else:
         say("Anyone with this address can see the run, and the connection is not encrypted. Ctrl-C stops the server.")
     with follower.watching():
-        serve(watched, server_socket, lambda: say(f"{watched.why_idle()} The page stays available until Ctrl-C."))
+        ended = "The page stays available until you press Ctrl-C."
+        serve(watched, server_socket, lambda: say(f"{watched.why_idle()} {ended}"))
 
 
 def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:

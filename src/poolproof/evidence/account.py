@@ -52,7 +52,7 @@ class Idle:
         """Return the sum of this I/O and that of one more pause.
 
         `before`, `after`: the counters at the start and at the end of the pause. Those of the leaf devices come first.
-        `leaf_count`: the number of leaf devices. Counters after these belong to disks below loop files and are ignored.
+        `leaf_count`: the number of leaf devices. The other counters belong to disks below loop files and are ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(

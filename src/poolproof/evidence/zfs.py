@@ -46,7 +46,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """Return the increase of the counters between two samples, or None if a sample is missing.
+    """Return the increase in the counters between two samples, or None if a sample is missing.
 
     A counter that the ZFS release does not have is None.
     """
@@ -75,7 +75,8 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
     """Return the number of data blocks that were not in the ARC when read, or None if the ARC's counters are missing.
 
-    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither.
+    Direct reads bypass the ARC's counters, so the separate counter of direct reads is added. Releases before 2.3
+    have no direct reads and no such counter.
     """
     arc = [(start.arc, end.arc)]
     demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")
@@ -93,7 +94,7 @@ def parse_kstat(text: str) -> Kstat:
 
 
 def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
-    """Return the increase of a counter, added up over all pairs of samples, or None if any sample lacks the counter."""
+    """Return the increase in a counter, summed over all pairs of samples, or None if any sample lacks the counter."""
     if not readings or not all(name in earlier and name in later for earlier, later in readings):
         return None
     return sum(later[name] - earlier[name] for earlier, later in readings)

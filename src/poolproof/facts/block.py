@@ -17,7 +17,7 @@ _BY_ID = "/dev/disk/by-id"
 _SATA_BYTES_PER_S = 600e6
 _SATA = re.compile(r"/ata\d+/")
 _PARTITION = re.compile(r"((?:[hsv]|xv)d[a-z]+(?=\d)|.*\d(?=p))p?\d+")
-_WITHOUT_QUEUE = ("md", "dm-", "zd")
+_WITHOUT_QUEUE = re.compile(r"(md|dm-|zd)\d")
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
@@ -201,7 +201,7 @@ def has_counted_flushes(name: str) -> bool:
     It counts neither those of partitions nor those of devices without a request queue, such as md, device mapper and
     zvols (Linux 6.12 block/blk-flush.c, blk_account_io_flush).
     """
-    return whole_disk(name) == name and not name.startswith(_WITHOUT_QUEUE)
+    return whole_disk(name) == name and not _WITHOUT_QUEUE.match(name)
 
 
 def counted_device(counter: str) -> str:

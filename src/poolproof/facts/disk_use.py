@@ -91,7 +91,7 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return the use of a block device that the kernel refuses to open exclusively, or None if it can be opened.
+    """Return what uses a block device that the kernel refuses to open exclusively, or None if it can be opened.
 
     The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. If the host
     has no program for this test, the device is treated as used. Raises a CommandError if the host does not respond.

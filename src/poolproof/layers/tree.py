@@ -124,7 +124,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
     """Return the steps that flush a layer.
 
-    A block device is synced only at the top of the layout, because it has no dirty pages below another layer.
+    A block device is synced only if it is the top layer: under another layer, it has no dirty pages.
     """
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()

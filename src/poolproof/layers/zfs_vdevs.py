@@ -29,7 +29,7 @@ _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
-"""The sections without which the pool's data would be lost."""
+"""The sections whose loss would mean the loss of the pool's data."""
 
 _REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})

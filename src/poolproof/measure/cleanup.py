@@ -75,7 +75,7 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     """Raise a RunError if the run was made on another machine.
 
-    Otherwise, undoing its changes on this host would have no effect, but would mark them all as undone.
+    Undoing its changes on this host would have no effect, but would mark them all as undone.
     """
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:

@@ -103,7 +103,7 @@ class Schedule:
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
         """Record the time for filling files that only workloads outside the goal use.
 
-        Adaptive sampling does not fill these files again, so its time estimates subtract this time.
+        Adaptive sampling does not fill these files again, so this time is subtracted from its estimates.
         """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
@@ -258,7 +258,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return the times, in seconds, that fio ran in the trials so far, keyed by workload."""
+        """Return how long fio has run in the trials so far, in seconds, keyed by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

@@ -201,7 +201,7 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the undo of a change, or None if an older version wrote it and it cannot be converted."""
+    """Return the operation that undoes a change, or None if it comes from an older version and can't be converted."""
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 

@@ -79,8 +79,8 @@ def _covered(case: Case, kind: Kind) -> float | None:
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     """True if a disk's buffer can serve the job's random reads or writes.
 
-    Reads count only if caches should not serve them. Writes count only if they bypass RAM and are acknowledged before
-    they reach the medium, which excludes frequent syncs and disks without a write cache.
+    Reads count only if the job is meant to measure uncached reads. Writes count only if they bypass RAM and are
+    acknowledged before they reach the medium, which excludes frequent syncs and disks without a write cache.
     """
     if not job.is_random:
         return False

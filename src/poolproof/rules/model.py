@@ -147,7 +147,7 @@ class Case:
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return the increase of each counter of the source, keyed by name. Empty if the source was not read."""
+        """Return the increase in each of the source's counters, keyed by name. Empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:

@@ -129,7 +129,7 @@ _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
 
 
 def proves_metric(case: Case, metric: MetricId) -> bool:
-    """True if counters prove the metric."""
+    """True if counters confirm the metric's value."""
     return _PROOFS[metric](case)
 
 

@@ -24,8 +24,8 @@ RULE = Rule(
     title="Shared extents",
     wrong="A file made of reflinks has its full size, but many of its parts are the same blocks on the disk. A read of "
     "any part seeks within a small area, and the disk's own cache may serve it.",
-    shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
-    "suspect if they are more than 5 % of the bytes.",
+    shows="Before the run: FIEMAP shows that several extents of the test files share the same physical blocks. The "
+    "result is suspect if they are more than 5 % of the bytes.",
     error="Too high: the disk may serve reads from its own memory, which is much faster than its medium.",
     fix="rewrite the file (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),

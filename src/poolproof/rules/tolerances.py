@@ -10,7 +10,7 @@ READ = 0.85
 """The fraction of the expected bytes that the disks must have read.
 
 The limit must accept the fourth run of the measured case L08, whose result is valid at a fraction of 0.885. Three
-earlier runs with other random offsets had left an eighth of the file in RAM.
+earlier runs with other random offsets had left about an eighth of the file in RAM.
 """
 
 ALL_READ = 0.95

@@ -31,8 +31,8 @@ def _in_result(case: Case) -> Findings:
     were_filled = case.files and not any(file.hole_bytes or file.unwritten_bytes for file in case.files)
     if _is_trimmed(case) and reads_only and not were_filled:
         yield suspects(
-            "the blocks that were read had been trimmed and not filled since: the drive returns zeros from its mapping "
-            "table, and its counters include these reads",
+            "the blocks that were read had been trimmed and not rewritten since: the drive returns zeros from its "
+            "mapping table, and its counters include these reads",
             weight=70,
         )
 

@@ -1,4 +1,4 @@
-"""Jobs that moved more bytes than they can access."""
+"""Jobs that transferred more bytes than the region that they access holds."""
 
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source

@@ -26,7 +26,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     uncached = "OpenZFS 2.4 turns such I/O into uncached I/O, whose data the ARC does not keep"
     fallback = uncached if release is not None and release >= _UNCACHED else through
     if zfs and zfs.is_zvol:
-        yield f"a zvol does not support direct I/O in any release: {through}"
+        yield f"no OpenZFS release so far supports direct I/O on zvols: {through}"
     elif release is None:
         yield f"OpenZFS up to 2.2 accepts and ignores O_DIRECT: {through}"
     elif release < _FIRST:

@@ -73,7 +73,7 @@ _COUNT = re.compile(
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
-_SIGNAL = "line {} says that a signal ended it"
+_SIGNAL = "line {} says that the run was ended by a signal"
 _STOPS = (". ", "; ", "! ", "? ")
 _LINES_BELOW = 5
 _LONGEST_SENTENCE = 300

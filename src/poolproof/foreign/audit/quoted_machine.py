@@ -34,9 +34,9 @@ _SAID = (
     ),
 )
 _NOT_THE_RAM = re.compile(
-    r"\b(?:per|each|every|needs?|requir\w*|recommend\w*|at least|minimum|more|extra|less|free|used?|using|swap|arc"
-    r"|cache|if|would|could|should|upgrad\w*|add\w*|gpu|video|vram|rtx|gtx|controllers?|raid|bbu|buffers?|vms?|guests?|hosts?"
-    r"|containers?|docker|not?|n't|double|twice)\b|\d\s?%",
+    r"\b(?:per|each|every|needs?|require\w*|requiring|recommend\w*|at least|minimum|more|extra|less|free|used?|using"
+    r"|swap|arc|cache|if|would|could|should|upgrad\w*|add\w*|gpu|video|vram|rtx|gtx|controllers?|raid|bbu|buffers?|vms?"
+    r"|guests?|hosts?|containers?|docker|not?|n't|double|twice)\b|\d\s?%",
     re.IGNORECASE,
 )
 _NEAR = 60

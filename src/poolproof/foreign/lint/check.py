@@ -93,7 +93,7 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
             )
             found.append((job.lines.get(name, unit.line), message))
     for line, word in unit.unknown_words:
-        found.append((line, f"{word} may contain any option, so lint reports only what is wrong with all of them"))
+        found.append((line, f"{word} may contain any options, so lint reports only problems that none can solve"))
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 

@@ -215,7 +215,7 @@ def _has_grown(before: Outcome, after: Outcome) -> bool:
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return each part's last report, or all parts if they are not successive reports."""
+    """Return the last report of each part if the parts are successive reports of one run, and otherwise all parts."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])

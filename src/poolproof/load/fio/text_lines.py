@@ -120,7 +120,7 @@ def amount(text: str, kilo: int) -> float:
 
 def _sane(value: float, text: str) -> float:
     if abs(value) > _LARGEST:
-        raise ValueError(f"{text[:40]!r} is larger than any value that fio counts")
+        raise ValueError(f"{text[:40]!r} is larger than the largest value that fio can represent")
     return value
 
 

@@ -131,7 +131,7 @@ def _by_workload(run: LoadedRun) -> Headline:
         each.best[0].entry.layout if len(each.best) == 1 and not each.too_few else None for each in valid.values()
     }
     winner = winners.pop() if len(winners) == 1 and len(valid) == len(found) else None
-    sentence = "No layout is best overall: each workload has its own answer."
+    sentence = "No layout is best overall: the best layout depends on the workload."
     if winner:
         sentence = f"{winner} is best under all {len(found)} workloads."
     elif len(valid) == 1:

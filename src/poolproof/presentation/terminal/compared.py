@@ -53,7 +53,7 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
         )
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
-        builds = "Each layout was built several times, and the intervals include how much its builds differ."
+        builds = "Each layout was built several times, and the intervals account for differences between its builds."
         return (
             f"This applies to this machine and {days}. {builds} How much results differ between days was not measured."
         )

@@ -55,7 +55,8 @@ def test_events_tell_each_trial_and_the_end(tmp_path: Path) -> None:
         last = next(each for each in told if not each["running"])
         assert last["text"] == "12 of 12 trials. The run has ended." and last["page"] > later["page"]
         server.await_that(
-            lambda: "The run has ended. The page stays available until Ctrl-C." in server.said, "it said no end"
+            lambda: "The run has ended. The page stays available until you press Ctrl-C." in server.said,
+            "it said no end",
         )
 
 

@@ -26,7 +26,7 @@ _SYNCHRONOUS = re.compile(r"(?<!\S)-[A-Z]*S\b")
 _NEAR = 15
 _MOST_BELOW = 24
 _BLOCK_BYTES = 4096
-_WRITTEN = "tiotest wrote this file just before, through the page cache"
+_WRITTEN = "tiotest had just written this file through the page cache"
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
