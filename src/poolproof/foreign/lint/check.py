@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.earlier_commands import Before, History
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
@@ -13,7 +14,7 @@ from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
 
-_Place = tuple[int, str, Severity]
+_Place = tuple[int, str, Severity, str]
 _Found = tuple[Diagnostic, Mapping[str, str]]
 """A finding, and the values of the loop variables that trigger it."""
 
@@ -44,7 +45,8 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         for unit in run.units:
             before = history.before(unit)
             for each in _unit_findings(source, unit, before, targets, fio if number == 0 else None):
-                found.setdefault((each.line, each.rule, each.severity), []).append((each, run.values))
+                what = each.message if each.rule == DESTROYS else ""  # each device must be named
+                found.setdefault((each.line, each.rule, each.severity, what), []).append((each, run.values))
             history.add(unit)
     diagnostics = [each for place in found.values() for each in _merged(place, runs)]
     if not any(unit.jobs or unit.files for run in runs for unit in run.units):

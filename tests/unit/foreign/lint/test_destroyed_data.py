@@ -120,3 +120,15 @@ def test_a_windows_device_is_a_warning() -> None:
     (found,) = _found("fio --name=a --rw=write --filename=\\\\.\\PhysicalDrive1")
     assert found.severity == "warning" and "\\\\.\\PhysicalDrive1" in found.message
     assert _found("fio --name=a --rw=write --filename=C\\:\\a:D\\:\\b") == []
+
+
+@pytest.mark.parametrize(
+    "devices", [("/dev/vda", "/dev/vda1"), ("/dev/gone1", "/dev/gone2"), ("/dev/vda", "/dev/gone1")]
+)
+def test_each_device_of_a_loop_is_named(devices: tuple[str, str]) -> None:
+    """A loop over other values, such as block sizes, still has one finding per device."""
+    both = " ".join(devices)
+    job = "fio --name=a --rw=randwrite --bs=$bs --size=1g --direct=1 --filename=$d"
+    found = _found(f"for bs in 4k 64k; do for d in {both}; do {job}; done; done")
+    assert [sum(f" {device} " in each.message for each in found) for device in devices] == [1, 1]
+    assert len(found) == 2
