@@ -52,32 +52,31 @@ LAB = Court(CAMPAIGNS / "court-zfs.yaml", Path("court-lab-runs"), ("--lab",), 72
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two runs of the same kind. `disjoint` is true for a pair none of whose runs is in another disjoint pair."""
+
+    kind: str
+    a: LoadedRun
+    b: LoadedRun
+    disjoint: bool = True
+
+
+@dataclass(frozen=True)
 class Judged:
     """The comparison of a pair. `false` has the cells that are called faster or slower, although nothing changed.
 
     `excluding` has the cells whose own 95 % interval does not contain 0 %. `found` is the number of cells that are
     called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
-    word before that. `disjoint` is true for a pair none of whose runs is in another disjoint pair.
+    word before that.
     """
 
-    kind: str
-    disjoint: bool
+    pair: Pair
     cells: int
     tested: int
     false: tuple[str, ...]
     excluding: tuple[str, ...]
     undecided: int
     found: int
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two runs of the same kind. `disjoint` is explained in `Judged`."""
-
-    kind: str
-    a: LoadedRun
-    b: LoadedRun
-    disjoint: bool = True
 
 
 def judge(pair: Pair, *, alone: bool = False) -> Judged:
@@ -93,8 +92,7 @@ def judge(pair: Pair, *, alone: bool = False) -> Judged:
     planted = decide([replace(each, log=each.log - math.log1p(PLANTED)) for each in differences], LEAST_EFFECT)
     tested = [cell for cell in cells if cell.difference.error is not None]
     return Judged(
-        kind=pair.kind,
-        disjoint=pair.disjoint,
+        pair=pair,
         cells=len(cells),
         tested=len(tested),
         false=tuple(_shown(cell) for cell in cells if cell.decision.word in ("faster", "slower")),
@@ -155,7 +153,7 @@ def rows(found: Sequence[Judged]) -> Iterator[str]:
     yield "| pairs | cells | pairs with a false word | false words | intervals without 0 % | undecided | 20 % found |"
     yield "|---|---|---|---|---|---|---|"
     for kind in (*KINDS, "all", "disjoint"):
-        own = [each for each in found if kind in ("all", each.kind) or (kind == "disjoint" and each.disjoint)]
+        own = [each for each in found if kind in ("all", each.pair.kind) or (kind == "disjoint" and each.pair.disjoint)]
         cells, tested = sum(each.cells for each in own), sum(each.tested for each in own)
         if not tested:
             continue

@@ -35,7 +35,7 @@ class Expected:
     """What the tools must print about a layout, as regular expressions, and each disk's share of the writes.
 
     `factor`: the bytes written per byte of data.
-    `beside`: additional bytes, such as those written to a log or cache.
+    `beside`: the additional bytes per byte of data that a log or cache device may receive.
     `least`: a disk, and the minimum share of the writes that it must get.
     `unread`: the disk from which nothing may be read.
     """
@@ -143,7 +143,7 @@ def test_a_pool_over_whole_disks(runs: Runs, layout: str) -> None:
 
 @BOTH
 def test_a_missing_zfs_feature_is_reported_in_zpool_s_words(runs: Runs) -> None:
-    """Direct I/O was introduced in OpenZFS 2.3. Only zpool can tell that 2.1 does not have this property."""
+    """OpenZFS 2.1 does not have the property `direct`, which came with 2.3. Only zpool knows this, so it must say so."""
     run = runs.of("direct")
     if runs.lab.record.series == "2.3":
         check(run, "direct", DIRECT)

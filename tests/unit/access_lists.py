@@ -19,4 +19,5 @@ def allow_to_write(path: Path, user: int) -> None:
     except OSError as error:
         if error.errno != errno.ENOTSUP:
             raise
+        # Without these lists, nothing can grant the access that the test is about.
         pytest.skip("the file system has no access control lists")

@@ -23,7 +23,7 @@ def command(
         print_answer(answer, f"{rule}: retired\n\n{RETIRED[rule]}", as_json=as_json)
         return
     found = find(rule)
-    keys = {"mend": "fix"}  # the key's name is part of the JSON format
+    keys = {"mend": "fix"}  # the JSON object keeps its older key
     names = ("id", "title", "wrong", "shows", "error", "mend", "sources", "reproduce")
     text = [
         f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}",

@@ -13,6 +13,7 @@ from ..command import Command
 
 _VALUES = {("one", "reads"): (1.0, 1.1)}
 _NOBODY = 65534
+# Every file is readable for root, and only root can start a program as somebody who may not read it.
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 

@@ -13,7 +13,7 @@ _WIDTH = 110
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
     """Yield the lines for each finding and its fix, then a line with the number of findings per severity."""
     for each in found:
-        message = " ".join(each.message.split("\n"))  # a mount point may contain a line break
+        message = each.message.replace("\n", " ")  # a mount point may contain a line break
         yield f"{_place(each)}: {each.severity}: {each.rule}: {message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
     counts = sorted(Counter(each.severity for each in found).items())

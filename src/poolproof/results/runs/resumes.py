@@ -50,10 +50,12 @@ def resumes_text(record: RunRecord, trials: Sequence[Trial]) -> str:
     """Return what may have changed between the parts of a resumed run, or an empty string if it was not resumed."""
     texts = [changes_text(record.changes)]
     parted = 0
+    dated = [(trial.begun_s, trial) for trial in trials]
     for at in record.resumed_at[-_MOST_RESUMES:]:
-        before = [trial for trial in trials if 0 < trial.begun_s < parse_date(at)]
+        resumed_s = parse_date(at)
+        before = [trial for begun_s, trial in dated if 0 < begun_s < resumed_s]
         if len(before) > parted:  # no text twice if nothing was measured between two resumes
-            after = [trial for trial in trials if trial.begun_s >= parse_date(at)]
+            after = [trial for begun_s, trial in dated if begun_s >= resumed_s]
             texts += _of_resume(at[:16].replace("T", " "), before, after)
         parted = max(parted, len(before))
     return " ".join(filter(None, texts))

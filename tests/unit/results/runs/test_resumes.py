@@ -1,4 +1,4 @@
-"""What is said about a resumed run: the layouts of each part, and a machine whose speed changed at the resume."""
+"""The text about a resumed run names layouts measured on one side only, and a change of the machine's speed."""
 
 import random
 from collections.abc import Callable, Iterator
