@@ -143,7 +143,7 @@ def test_a_pool_over_whole_disks(runs: Runs, layout: str) -> None:
 
 @BOTH
 def test_a_missing_zfs_feature_is_reported_in_zpool_s_words(runs: Runs) -> None:
-    """OpenZFS 2.1 does not have the property `direct`, which came with 2.3. Only zpool knows this, so it must say so."""
+    """OpenZFS 2.1 does not have the property `direct`, which came with 2.3. Only zpool knows this, and must say so."""
     run = runs.of("direct")
     if runs.lab.record.series == "2.3":
         check(run, "direct", DIRECT)
