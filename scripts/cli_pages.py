@@ -57,9 +57,9 @@ def exit_codes_page() -> str:
         [
             "# Exit codes\n",
             _GENERATED.format(source="errors.py"),
-            "Every command ends with one of these exit codes. An error message is a line on standard error; a second\n"
-            "line says what to type next. With `--json`, the error is printed on standard output, as an object\n"
-            '`{"error": {"message": …, "hint": …, "exit_code": …}}`.\n',
+            "Every command ends with one of these exit codes. An error message is printed on standard error, usually\n"
+            "with a second line that says what to type next. With `--json`, the error is printed on standard output,\n"
+            'as the object `{"error": {"message": …, "hint": …, "exit_code": …}}`.\n',
             "| code | error | when |",
             "|---|---|---|",
             *sorted(rows, key=lambda row: int(row.split("|")[1])),

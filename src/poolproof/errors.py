@@ -58,7 +58,7 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk must not be overwritten: no identity names it, --wipe does not permit it, or it is in use or not empty."""
+    """A disk must not be overwritten: it has no identity, --wipe does not name it, or it is in use or not empty."""
 
     exit_code = 5
 
@@ -70,7 +70,7 @@ class BuildError(PoolproofError):
 
 
 class RunError(PoolproofError):
-    """A run directory is missing or damaged, has another schema, or is in use by another poolproof process."""
+    """A run directory is missing or damaged, has a different schema, or is in use by another poolproof process."""
 
     exit_code = 7
 
