@@ -39,8 +39,7 @@ def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
     `paths`: maps the path of each prepared file to the program's name.
     """
     fio = fio_job(job)
-    names = (name if name.startswith("/") or not fio.directory else f"{fio.directory}/{name}" for name in fio.filenames)
-    return next((paths[name] for name in names if name in paths), None)
+    return next((paths[path] for path in map(fio.path, fio.filenames) if path in paths), None)
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:

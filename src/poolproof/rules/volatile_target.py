@@ -22,7 +22,7 @@ def _in_job(case: Case) -> Findings:
 def _path_in_ram(job: LoadPart) -> str | None:
     """Return the path of the first file or directory of the job that is probably not on a disk, or None."""
     fio = fio_job(job)
-    names = (name if name.startswith("/") else f"{fio.directory or ''}/{name}" for name in fio.filenames or ("",))
+    names = map(fio.path, fio.filenames or ("",))
     return next((name.removesuffix("/") for name in names if _RAM_PATH.match(name) or _NOTHING.match(name)), None)
 
 

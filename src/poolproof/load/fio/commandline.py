@@ -7,8 +7,8 @@ jobs. Any other `--name` starts a job. Source: `parse_cmd_line` in fio's init.c.
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import MOST_PROBLEMS, JobDraft, Problem, unknown_option
@@ -23,7 +23,9 @@ from poolproof.load.fio.option_names import (
     resolve,
 )
 
-_PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe)?$")
+_PROGRAM = re.compile(
+    r"^(?:\S*/|[A-Za-z]:\\.*\\)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe|:[\w.-]+)?$"
+)  # fio:3.36 is an image
 _NAMES = ALL_NAMES | PROGRAM_OPTIONS
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
@@ -64,6 +66,7 @@ class Command:
     `line`, `last_line`: the command's first and last line number (1-based).
     `text`: the command on a single line.
     `given`: all options, in the order of the command line.
+    `shared`: the options that apply to all jobs, and to the jobs of the first job file (init.c, def_thread).
     """
 
     jobs: Jobs
@@ -74,6 +77,7 @@ class Command:
     last_line: int = 1
     text: str = ""
     given: tuple[Given, ...] = ()
+    shared: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> bool:
@@ -113,7 +117,7 @@ def read_arguments(
         number = lines[option.first]
         if option.name in PROGRAM_OPTIONS:
             program.append((option.name, option.value))
-        elif option.name == "name" and option.value == "global":
+        elif option.name == "name" and option.value.startswith("global"):
             shared = current = shared.copied(number)
         elif option.name == "name":
             current = JobDraft(option.value, number)
@@ -136,6 +140,7 @@ def read_arguments(
         max(lines, default=line),
         text or shlex.join(arguments),
         given,
+        shared.options,
     )
 
 
@@ -164,10 +169,10 @@ def place_of_fio(words: Sequence[str]) -> int | None:
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
-    return next((at for at in reversed(places) if at == places[0] or not _takes_next(words[at - 1])), None)
+    return next((at for at in reversed(places) if at == places[0] or not takes_next(words[at - 1])), None)
 
 
-def _takes_next(word: str) -> bool:
+def takes_next(word: str) -> bool:
     """True if the word is a fio option that takes the next word as its value."""
     if word in ("-", "--") or not word.startswith("-") or "=" in word:
         return False

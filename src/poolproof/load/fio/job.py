@@ -126,10 +126,28 @@ class Job:
             return (self.name,)
         return split_filenames(self.filename or "")
 
+    @cached_property
+    def directories(self) -> tuple[str, ...]:
+        """The names in `directory`.
+
+        Each clone puts the files whose names fio generates in the next one. Files with a `filename` are all in the
+        first one (measured with fio 3.33).
+        """
+        return split_filenames(self.options.get("directory") or "")
+
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, with escaped colons unescaped, or None if not set."""
-        return (self.options.get("directory") or "").replace("\\:", ":") or None
+        """The directory of the first clone's files, with escaped colons unescaped, or None if not set."""
+        return next(iter(self.directories), None)
+
+    def path(self, name: str) -> str:
+        """Return the path of the file with this name.
+
+        fio puts `directory` before every name, even if the name begins with a slash (filesetup.c, add_file). A
+        directory without a line is the one in which a script runs the job, which leaves such a name as it is.
+        """
+        is_given = not self.lines or "directory" in self.lines
+        return f"{self.directory}/{name}" if self.directory and (is_given or not name.startswith("/")) else name
 
 
 Jobs = tuple[Job, ...]

@@ -23,6 +23,8 @@ _KEYWORD = re.compile(r"\$(ncpus|pagesize|mb_memory)")
 _COMMENT = re.compile(r"[#;]")
 _PATHS = frozenset({"filename", "directory"})
 _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
+_BLANK_BEFORE_UNIT = re.compile(r"^\s{1,20}(?P<number>\d{1,20})(?P<unit>[a-zA-Z]{1,5})$")
+_SECONDS = frozenset({"runtime", "ramp_time", "startdelay"})
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
@@ -104,10 +106,14 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
 
 @dataclass(frozen=True)
 class ReadJobFile:
-    """The jobs in a job file, and the problems found in it, in line order."""
+    """The jobs in a job file, and the problems found in it, in line order.
+
+    `shared`: the options that would apply to further sections at the end of the file.
+    """
 
     jobs: Jobs
     problems: tuple[Problem, ...] = ()
+    shared: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_job_file(
@@ -116,6 +122,7 @@ def read_job_file(
     environment: Mapping[str, str] | None = None,
     machine: Mapping[str, int] | None = None,
     include: Callable[[str], str | None] | None = None,
+    defaults: Mapping[str, str] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
     """Parse a job file. Anything that fio would reject is listed in `problems` instead of raising an error.
@@ -124,11 +131,13 @@ def read_job_file(
     `machine`: the values of `ncpus`, `pagesize` and `mb_memory`, if known.
     `include`: returns the content of an included file, or None if it cannot be read. Every line of an included file
     gets the line number of its `include` line.
+    `defaults`: the options that fio's command line sets for the jobs of the file, by canonical name.
     """
     reader = _JobFileParser(environment or {}, machine or {}, include)
+    reader.shared.options.update(defaults or {})
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
-    return ReadJobFile(jobs, tuple(reader.problems))
+    return ReadJobFile(jobs, tuple(reader.problems), reader.shared.options)
 
 
 class _JobFileParser:
@@ -141,7 +150,7 @@ class _JobFileParser:
         self._machine = machine
         self._include = include
         self._included = 0
-        self._shared = JobDraft("global", 0)
+        self.shared = JobDraft("global", 0)
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
@@ -154,9 +163,15 @@ class _JobFileParser:
             if section := _SECTION.match(line):
                 self._open(section["name"], number)
             elif included := _INCLUDE.match(line):
+                if self._section is None:
+                    self._report(number, "`include` is above the first [section]")
+                    self._section = self.shared
                 self._read_included(included["path"], number, depth)
             elif setting.startswith("["):
-                self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is not a section: its `]` is missing")
+                shown, name = setting[:_LONGEST_SHOWN], setting[1:-1]  # sscanf does not need the bracket (init.c)
+                message = f"{shown!r} lacks its `]`: fio cuts off the last letter and reads the section [{name}]"
+                self._add(Problem(number, message, fix=f"write {shown}]", runs=True))
+                self._open(name, number)
             elif self._section is None:
                 self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is above the first [section]")
             else:
@@ -175,17 +190,21 @@ class _JobFileParser:
             self._add(Problem(number, message, fix=fix, runs=True))
 
     def _open(self, name: str, number: int) -> None:
-        if name == "global":
-            self._section = self._shared = self._shared.copied(number)
+        if name.startswith("global"):  # fio compares six letters (init.c, __parse_jobs_ini)
+            self._section = self.shared = self.shared.copied(number)
         else:
             self._section = JobDraft(name, number)
-            self.drafts.append((self._section, self._shared))
+            self.drafts.append((self._section, self.shared))
 
     def _put(self, section: JobDraft, setting: str, number: int) -> None:
         name, equals, value = setting.partition("=")
         name = name.strip()
         if name not in ALL_NAMES:
             self._add(unknown_option(name, number))
+        found = _BLANK_BEFORE_UNIT.match(value)
+        if found and not (found["unit"] == "s" and canonical(name) in _SECONDS):
+            message = f"`{setting}`: because of the blank after `=`, fio reads {found['number']} and ignores the unit"
+            self._add(Problem(number, message, fix=f"write {name}={value.strip()}", runs=True))
         section.put(canonical(name), self._substituted(value) if equals else "", number)
 
     def _report(self, number: int, message: str) -> None:
@@ -202,6 +221,8 @@ class _JobFileParser:
             self._report(number, f"the included file {path[:_LONGEST_SHOWN]!r} cannot be read")
         elif self._included > _MOST_INCLUDED:
             self._report(number, "the included files are larger than 512 KiB together, so the rest is not read")
+        elif any(map(_SECTION.match, text.split("\n"))):
+            self._report(number, f"fio does not read {path[:_LONGEST_SHOWN]!r}: an included file may not have sections")
         else:
             self.read(text, number, depth + 1)
 

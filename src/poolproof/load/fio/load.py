@@ -218,5 +218,6 @@ def _files(job: Job, clone: int) -> list[str]:
     if not names:
         format_ = job.text("filename_format")
         names = [job.name if format_ is not None and "$jobnum" not in format_ else f"{job.name}.{clone}"]
-    directory = (job.directory or "").rstrip("/")
+    folders = job.directories or ("",)
+    directory = folders[0 if job.filenames else clone % len(folders)].rstrip("/")
     return [f"{directory}/{name}" if directory else name for name in names]
