@@ -21,7 +21,7 @@ from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.audit.context import read_context, target_of
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles, Targets
-from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.model import Diagnostic, RunsIn
 from poolproof.foreign.lint.sources import Source
 
 _FOLDER = Path(__file__).resolve().parent / "labelled_jobs"
@@ -41,6 +41,9 @@ class _Described:
 
     def evidence(self, _places: Sequence[JobFiles]) -> Evidence | None:
         return None
+
+    def holds_in(self, _place: RunsIn) -> bool:
+        return True
 
     def written(self, _path: str) -> None:
         return None

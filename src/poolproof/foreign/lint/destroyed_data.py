@@ -25,8 +25,10 @@ _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat",
 _HARMLESS = re.compile(
     r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
 )
-_WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
+_OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
+_ASSIGNED = r"(?:^|[\s;]){name}=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
+_LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _FIX = (
     "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
@@ -42,15 +44,22 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
     """
     if unit.read_only:
         return
+    if targets is not None and unit.runs_in == "machine" and not targets.holds_in(unit.runs_in):
+        targets = None
     for job in unit.jobs:
+        lines = (job.lines[name] for name in _LINES if name in job.lines)
+        line = next(lines, None) or job.line or unit.line
+        if job.text("read_iolog"):  # fio then takes the I/O and the files from the trace (iolog.c, init_iolog_read)
+            for path in _values(job.text("replay_redirect") or "", text):
+                if judged := _judged(path, "replays a trace on", "whose writes destroy", targets):
+                    yield Diagnostic(source, line, RULE, "warning", judged[1], _FIX)
+            continue
         part = _writing_part(job, text)
         if part is None:
             continue
         verb = "writes to" if part.writes else "trims"
-        lines = (job.lines[name] for name in ("filename", "directory", "rw") if name in job.lines)
-        line = next(lines, None) or job.line or unit.line
         for path in _paths(job, text):
-            judged = _judged(path, verb, targets)
+            judged = _judged(path, verb, "and destroys", targets)
             if judged is not None:
                 yield Diagnostic(source, line, RULE, *judged, _FIX)
 
@@ -59,7 +68,7 @@ def _writing_part(job: Job, text: str) -> LoadPart | None:
     """Return the load of a job that writes or trims, or None if the job does neither or its direction is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
-    for pattern in _values(job.text("rw") or "read", text):
+    for pattern in _in_loops(job.text("rw") or "read", text):
         part = part_of(replace(job, options={**job.options, "rw": pattern}))
         if not UNKNOWN.search(pattern) and (part.writes or part.trims):
             return part
@@ -67,15 +76,34 @@ def _writing_part(job: Job, text: str) -> LoadPart | None:
 
 
 def _paths(job: Job, text: str) -> Iterator[str]:
-    """Yield the paths that the job names, without file names that fio generates."""
+    """Yield the paths that the job names, without file names that fio generates on its own."""
     directory = job.directory or ""
-    names = job.filenames or ((job.name,) if job.filename is None and directory.startswith("/dev") else ())
+    names = job.filenames
+    if job.filename is None and (form := job.text("filename_format")):
+        for keyword, value in (("$jobname", job.name), ("$jobnum", "0"), ("$filenum", "0")):
+            form = form.replace(keyword, value)
+        names = (form,)
+    elif job.filename is None and directory.startswith("/dev") and "directory" not in job.lines:
+        names = (job.name,)  # after `cd /dev`, a job with the name of a device uses the device
     for name in names:
-        path = name if name.startswith("/") or not directory else f"{directory}/{name}"
-        yield from (normpath(each) for each in _values(path, text))
+        yield from map(normpath, _values(job.path(name), text))
 
 
-def _values(value: str, text: str) -> tuple[str, ...]:
+def _values(path: str, text: str) -> Iterator[str]:
+    """Yield the paths that a path with a variable may stand for: the values of a loop, or all assigned values.
+
+    Assigned values count only if each of them is a device, because the script shows no order if there are several.
+    """
+    found = _VARIABLE.search(path)
+    assigned = re.findall(_ASSIGNED.format(name=found[1] or found[2]), text, re.MULTILINE) if found else []
+    paths = [path[: found.start()] + value.strip("\"'") + path[found.end() :] for value in assigned] if found else []
+    if not paths or not all(each.startswith("/dev/") for each in paths):
+        paths = list(_in_loops(path, text))
+    for choice in paths:
+        yield from (choice,) if UNKNOWN.search(choice) else _expanded(choice)
+
+
+def _in_loops(value: str, text: str) -> tuple[str, ...]:
     """Return the value once for each word that a `for` loop assigns to the value's first variable.
 
     In each copy, the word replaces the variable. Without such a loop, the value is returned unchanged.
@@ -97,17 +125,17 @@ def _expanded(word: str) -> tuple[str, ...]:
         return (word,)
 
 
-def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, str] | None:
+def _judged(path: str, verb: str, loss: str, targets: Targets | None) -> tuple[Severity, str] | None:
     """Return the severity and message for a path to which a job writes, or None if no data would be lost."""
     if _HARMLESS.fullmatch(path):
         return None
     is_known = UNKNOWN.search(path) is None
-    is_windows = path.startswith(_WINDOWS_DEVICES)
-    device = targets.written(path) if targets is not None and is_known and not is_windows else None
+    is_other = path.startswith(_OTHER_DEVICES)
+    device = targets.written(path) if targets is not None and is_known and not is_other else None
     if device is not None and device.is_block:
-        message = f"the job {verb} {path} and destroys the data there: the device {device.found}"
+        message = f"the job {verb} {path} {loss} the data there: the device {device.found}"
         return ("error", message) if device.found else None
-    if not (is_windows or path.startswith("/dev/")) or (device is not None and device.exists):
+    if not (is_other or path.startswith("/dev/")) or (device is not None and device.exists):
         return None
     why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
-    return "warning", f"the job {verb} the device {path} and destroys the data there; {why}"
+    return "warning", f"the job {verb} the device {path} {loss} the data there; {why}"

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
-from poolproof.foreign.lint.model import FioCall, WrittenDevice
+from poolproof.foreign.lint.model import FioCall, RunsIn, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job, is_windows_path
 from poolproof.load.fio.load import part_of
@@ -47,15 +47,21 @@ class Targets(Protocol):
         All jobs must have the same target.
         """
 
+    def holds_in(self, place: RunsIn) -> bool:
+        """True if the answers are also right for jobs that run there. The user may have said where the jobs run."""
+
     def written(self, path: str) -> WrittenDevice | None:
         """Look up the file or device at a path to which a job would write, or return None if unknown."""
 
 
 def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_BEFORE) -> tuple[JobGroup, ...]:
     """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands."""
+    targets = targets if targets is not None and targets.holds_in(unit.runs_in) else None
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):
+        if unit.jobs[number].text("read_iolog"):  # the trace contains the I/O, whatever the options say
+            continue
         target = None if place is None or targets is None else targets.target(place)
         target = target if place is None else _changed(target, place, before)
         groups.setdefault(target, []).append(number)
@@ -85,7 +91,7 @@ def files_of(job: Job) -> JobFiles | None:
     if not names and job.text("filename_format") is None and part.clones * part.files <= _MOST_NAMED:
         stem = job.name.replace("/", "_")
         names = tuple(f"{stem}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
-    files = tuple(name if name.startswith("/") or not directory else f"{directory}/{name}" for name in names)
+    files = tuple(map(job.path, names))
     is_windows = job.engine == "windowsaio" or any(map(is_windows_path, (*names, directory)))
     if not part.may_use_page_cache or is_windows or any(UNKNOWN.search(name) for name in (*files, directory)):
         return None

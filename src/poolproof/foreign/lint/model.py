@@ -10,6 +10,7 @@ from poolproof.rules.model import Effect
 
 Severity = Literal["error", "warning", "note"]
 Form = Literal["job file", "command"]
+RunsIn = Literal["", "container", "machine"]
 
 SEVERITIES: Mapping[Effect, Severity] = {
     "fails": "error",
@@ -77,7 +78,12 @@ class FioCall:
     command is quoted inside another command. Apart from shared ([global]) sections, they correspond one-to-one to
     `jobs`.
     `unknown_words`: (line, argument) for each argument with an unknown variable, which can expand to any option.
-    `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write.
+    `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write, or only parses them.
+    `defaults`: the options of a command that also apply to the first of the `files`, or the options of a job file that
+    would apply to further sections.
+    `only`: the names of the sections to which `--section` limits the job files. Empty if all sections run.
+    `runs_in`: a container of this machine, another machine, or neither (an empty string).
+    `runs_at`: the line of the command that runs a job file, if an earlier command of the same script writes the file.
     """
 
     form: Form
@@ -88,6 +94,10 @@ class FioCall:
     sections: tuple[JobSection, ...] | None = None
     unknown_words: tuple[tuple[int, str], ...] = ()
     read_only: bool = False
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    only: frozenset[str] = frozenset()
+    runs_in: RunsIn = ""
+    runs_at: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,11 +113,14 @@ class JobEnvironment:
     """The inputs of a job file: environment variables, facts about the machine, and files to include.
 
     `include`: returns the contents of the named file, or None if it cannot be read.
+    `defaults`, `only`: as in the `FioCall` that runs the job file.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, int] = field(default_factory=dict)
     include: Callable[[str], str | None] | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    only: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Determine the storage targets of jobs, from the user's options or from the paths of the jobs' files on the host."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,12 +16,13 @@ from poolproof.facts.machine import survey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as target_from_options
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.model import WrittenDevice
+from poolproof.foreign.lint.model import RunsIn, WrittenDevice
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.existing_storage import FoundStorage
 from poolproof.layers.layer_catalogue import busy_on, describe_found, device_under, disks_of, storage_at
 from poolproof.measure.target import target_of
 
+_HERE = "local"
 _MOST_FILES = 64
 _LIMIT_S = 20.0
 _BLOCK = "block special file"
@@ -40,20 +42,24 @@ FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
 """A shell script that prints those of its arguments that are regular files, each followed by a NUL byte."""
 
 _REAL_DEVICE = r"""
-[ -e "$1" ] || exit 0
-path=$(realpath -- "$1") || exit; name=${path##*/}
-if [ -c "$path" ]; then
-  case $name in
-    ng*n*) path=/dev/nvme${name#ng} ;;
-    sg*) set -- /sys/class/scsi_generic/"$name"/device/block/*; path=/dev/${1##*/} ;;
-  esac
-fi
-if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
+IFS=
+for given in $1; do
+  [ -e "$given" ] || continue
+  path=$(realpath -- "$given") || exit; name=${path##*/}
+  if [ -c "$path" ]; then
+    case $name in
+      ng*n*) path=/dev/nvme${name#ng} ;;
+      sg*) set -- /sys/class/scsi_generic/"$name"/device/block/*; path=/dev/${1##*/} ;;
+    esac
+  fi
+  if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
+done
 """
-"""A shell script that prints the block device at a path.
+"""A shell script that prints the block devices at a path, which may be a pattern such as `/dev/sd?`.
 
 If the path is an NVMe or SCSI generic character device, the script prints the corresponding block device.
 """
+_PATTERN = re.compile(r"[*?\[]")
 
 _Answer = TypeVar("_Answer")
 
@@ -107,6 +113,10 @@ class TargetLookup:
         paths = tuple(sorted({file for place in places for file in place.files}))
         found = none_if_it_fails(lambda: (self._files(paths), self._busy_with(places)))
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
+
+    def holds_in(self, place: RunsIn) -> bool:
+        """True if the paths of jobs that run there are those of the host, or if the user describes their target."""
+        return not place or self._context != Context() or self._host.name != _HERE
 
     def written(self, path: str) -> WrittenDevice | None:
         """Look up the file or device at a path to which a job would write.
@@ -183,17 +193,18 @@ def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]
 
     Raises a PoolproofError if it is a block device that is not in `devices`, or whose signatures cannot be read.
     """
-    printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.strip()
-    kind, _, real = printed.partition(" ")
-    if kind != "block":
-        return WrittenDevice(bool(kind))
-    for disk in devices():
-        for device in disk.tree():
-            if real in (device.path, f"/dev/{device.name}"):
-                examined = _examined(host, device)
-                if (found := found_on(examined)) or examined.signatures is not None:
-                    return WrittenDevice(True, True, found)
-    raise CommandError(f"lsblk and wipefs do not show what is on {real}")
+    printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
+    real = [name for kind, _, name in (line.partition(" ") for line in printed) if kind == "block"]
+    if not real:
+        return WrittenDevice(bool(printed))
+    known = [each for disk in devices() for each in disk.tree() if {each.path, f"/dev/{each.name}"} & set(real)]
+    examined = [_examined(host, device) for device in known]
+    for device in examined:
+        if found := found_on(device):
+            return WrittenDevice(True, True, f"{device.path} {found}" if _PATTERN.search(path) else found)
+    if len(known) < len(real) or any(device.signatures is None for device in examined):
+        raise CommandError(f"lsblk and wipefs do not show what is on {', '.join(real)}")
+    return WrittenDevice(True, True)
 
 
 def _examined(host: Host, device: BlockFacts) -> BlockFacts:
