@@ -1,16 +1,17 @@
 """Check the jobs in a file or command: report rule violations and anything that fio would reject."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
-from poolproof.foreign.lint.earlier_commands import Before, History
+from poolproof.foreign.lint.earlier_commands import Before, History, loop_line
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
-from poolproof.foreign.lint.sources import Source
+from poolproof.foreign.lint.sources import COMMAND, Source
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
 
@@ -21,6 +22,7 @@ _Found = tuple[Diagnostic, Mapping[str, str]]
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
 _NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
+_NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
 _SET_IT = {
     "job file": "set the variable in poolproof's environment, or write its value into the job file",
     "command": "assign the variable one literal value in the script, or write its value into the command",
@@ -42,31 +44,45 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
     for number, run in enumerate(runs):
+        history.begin(run.values)
         for unit in run.units:
             before = history.before(unit)
-            for each in _unit_findings(source, unit, before, targets, fio if number == 0 else None):
+            for each in _unit_findings(source, unit, before, targets, None if number or unit.runs_in else fio):
                 what = each.message if each.rule == DESTROYS else ""  # each device must be named
                 found.setdefault((each.line, each.rule, each.severity, what), []).append((each, run.values))
             history.add(unit)
-    diagnostics = [each for place in found.values() for each in _merged(place, runs)]
+    diagnostics = [each for place in found.values() for each in _merged(place, runs, source.text)]
     if not any(unit.jobs or unit.files for run in runs for unit in run.units):
         diagnostics += _without_jobs(source, runs[0].units)
+    if source.name != COMMAND:
+        diagnostics += _not_read(source, runs[0].units)
     return tuple(sorted(dict.fromkeys(diagnostics), key=lambda each: (each.line, _RANK[each.severity])))
 
 
-def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration]) -> Iterator[Diagnostic]:
-    """Merge one rule's findings at one location, so that a loop yields one finding instead of one per iteration."""
+def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration], text: str) -> Iterator[Diagnostic]:
+    """Merge one rule's findings at one location, so that a loop yields one finding instead of one per iteration.
+
+    The message names the values of those loop variables on which the finding depends.
+    """
     if len(runs) == 1:
         yield from (each for each, _ in found)
         return
     first, values = found[0]
+    with_finding = [each for _, each in found]
+    others = [run.values for run in runs if run.values not in with_finding]
     needed = []
     for name in values:
-        occurred, possible = {each[name] for _, each in found}, {run.values[name] for run in runs}
-        if occurred != possible:
-            needed.append(f"{name}={' or '.join(sorted(occurred))}")
+        loop = loop_line(name, text)
+        is_inside = loop is None or loop <= first.line
+        if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
+            occurred = dict.fromkeys(each[name] for each in with_finding)
+            needed.append(f"{name}={' or '.join(occurred)}")
     shown = ", ".join(needed)
     yield replace(first, message=f"{first.message} (with {shown})") if shown else first
+
+
+def _differ_only_in(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return all((one[each] == other[each]) == (each != name) for each in one)
 
 
 def _unit_findings(
@@ -89,6 +105,11 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
             setting = f"{name}={job.options[name]}" if name in job.lines else f"cd {job.options[name]}"
+            if source.kind == "job file" and _NOT_EXPANDED.match(variable):
+                message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
+                fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
+                yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)
+                continue
             message = (
                 f"{setting}: lint does not know the value of {variable}, so it reports only what is wrong for every "
                 "value"
@@ -98,6 +119,17 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
         found.append((line, f"{word} may contain any options, so lint reports only problems that none can solve"))
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
+
+
+def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
+    """Yield a note for each job file that a script runs and that is not part of the script."""
+    is_printed = any(unit.form == "job file" and not unit.runs_at for unit in units)
+    read = {unit.runs_at for unit in units}
+    for unit in () if is_printed else units:
+        for name in () if unit.line in read or unit.read_only else unit.files:
+            message = f"this command runs the job file {name}, which lint has not read"
+            if name not in ("-", "/dev/stdin"):
+                yield Diagnostic(source.name, unit.line, "no-job", "note", message, f"poolproof lint {name}")
 
 
 def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic]:

@@ -1,27 +1,38 @@
 """Find the fio calls in a shell script, including those quoted for another program to run (ssh, docker, sh -c)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from poolproof.foreign.lint.jobfiles import has_fio_options
+from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, WrittenOption
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, RunsIn, WrittenOption
 from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
-from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
+from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.working_folder import jobs_in
-from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments, without_windows_path
+from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments, takes_next, without_windows_path
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
 _MAX_DEPTH = 3
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
-_FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a variable: $FIO, ${FIO_CMD}
+_FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO, ${FIO_CMD}
+_WRITES_NOTHING = frozenset({"readonly", "parse-only", "showcmd"})
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
+_MACHINES = frozenset({"ssh", "pdsh", "kubectl", "oc", "vagrant"})
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl", "lxc"})
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
+_EXPORTED = re.compile(
+    r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
+)
+_BLOCK = re.compile(
+    r"^(?P<indent>[ ]*)[\w.-]+:[ ]*\|[-+]?[ ]*\n(?P<lines>(?:(?:(?P=indent)[ ]+\S.*|[ ]*)(?:\n|\Z))+)", re.MULTILINE
+)
+"""Matches a literal scalar in YAML (`job.fio: |`), as in a Kubernetes ConfigMap."""
+
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
@@ -43,16 +54,74 @@ def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
     return _units(text, surroundings, known_variables(text))
 
 
-def _units(text: str, surroundings: JobEnvironment, variables: Mapping[str, str]) -> tuple[FioCall, ...]:
-    script = read_script(without_windows_path(text), variables)
-    units = list(_of_commands(script, variables, 0))
-    for document in script.documents:
-        if has_fio_options(document.text):
-            unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
-            units.append(replace(unit, jobs=jobs_in(document.folder, unit.jobs)))
+def _units(
+    text: str, surroundings: JobEnvironment, variables: Mapping[str, str], *, start: int = 0, line: int = 1
+) -> tuple[FioCall, ...]:
+    script = read_script(without_windows_path(text), variables, start=start, line=line)
+    calls = tuple(_of_commands(script, variables, 0))
+    units = list(calls)
+    if script.documents:
+        inputs = replace(surroundings, environment={**surroundings.environment, **_exported(text, variables)})
+        units += _of_documents(script.documents, inputs, calls)
     if _FIO.search(text):
         units += (unit for words in script.commands for unit in _printed_job_file(words, surroundings))
-    return tuple(sorted(units, key=lambda unit: unit.line))
+    for block in _BLOCK.finditer(text):
+        if has_fio_options(block["lines"]):
+            first = line + text.count("\n", 0, block.start("lines"))
+            unit = unit_of_job_file(block["lines"], surroundings, first_line=first)
+            units.append(replace(unit, sections=None))
+    return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
+
+
+def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables that the script exports, or sets only for fio (`SIZE=1g fio …`)."""
+    names = {name for found in _EXPORTED.finditer(text) for name in re.findall(r"\w+", found["names"] or found["name"])}
+    return {name: value for name, value in variables.items() if name in names}
+
+
+def _of_documents(
+    documents: Sequence[HereDocument], surroundings: JobEnvironment, calls: Sequence[FioCall]
+) -> Iterator[FioCall]:
+    """Yield the fio calls in here-documents: job files, and scripts for another shell.
+
+    `calls`: the calls in the script that contains the here-documents. They may run the job files.
+    """
+    written: dict[str, list[FioCall]] = {}
+    for document in documents:
+        if document.program == ":":  # a comment of several lines
+            continue
+        before = written.setdefault(document.goes_to, []) if document.appends else []
+        inputs = replace(surroundings, defaults=before[-1].defaults) if before else surroundings
+        for unit in _of_document(document, inputs, calls):
+            found = unit if document.is_verbatim else replace(unit, sections=None)
+            written[document.goes_to] = [*before, found]
+            yield found
+    for units in written.values():
+        if units[0].runs_at and not any(unit.jobs for unit in units):
+            problem = Problem(units[0].line, "the file defines no job: fio would stop with `No job(s) defined`")
+            yield replace(units[0], problems=(problem,))
+
+
+def _of_document(document: HereDocument, surroundings: JobEnvironment, calls: Sequence[FioCall]) -> Iterator[FioCall]:
+    if has_fio_options(document.text):
+        call = _runner(document, calls)
+        if call:
+            defaults = {**call.defaults, **surroundings.defaults}
+            surroundings = replace(inherited(surroundings, call), defaults=defaults)
+        unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
+        unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs))
+        yield replace(unit, runs_at=call.line, read_only=call.read_only) if call else unit
+    elif "fio " in document.text and (document.program not in ("cat", "echo") or document.goes_to):
+        known = known_variables(document.text)
+        for unit in _units(document.text, surroundings, known, start=document.start, line=document.line):
+            yield replace(unit, runs_in=unit.runs_in or _place([document.program]))
+
+
+def _runner(document: HereDocument, calls: Sequence[FioCall]) -> FioCall | None:
+    """Return the call that runs the job file in a here-document, or None if the script does not show it."""
+    if document.program in ("cat", "tee") and document.goes_to != "|":
+        return next((call for call in calls if document.goes_to in call.files and call.line >= document.line), None)
+    return next((call for call in reversed(calls) if "-" in call.files and call.line < document.line), None)
 
 
 def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
@@ -63,12 +132,20 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
             unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
+            unit = replace(unit, runs_in=unit.runs_in or _place(word.text for word in words[: place + 1]))
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
             is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
-                yield from _of_quoted(word if is_here else replace(word, folder=""), variables, depth)
+                for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, depth):
+                    yield replace(unit, runs_in=unit.runs_in or _place(each.text for each in words))
+
+
+def _place(words: Iterable[str]) -> RunsIn:
+    """Return where the command runs the program that it names."""
+    programs = {word.rpartition("/")[2] for word in words}
+    return "machine" if programs & _MACHINES else "container" if programs & _CONTAINERS else ""
 
 
 def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
@@ -105,13 +182,22 @@ def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Ite
 
 
 def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
-    known = [word for word in words if not _is_unknown(word)]
-    unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
+    end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), None)  # of GNU parallel
+    words = words[:end]
+    before = [None, *words]
+    is_unknown = [
+        _is_unknown(word) and not (last and takes_next(last.text)) for last, word in zip(before, words, strict=False)
+    ]
+    known = [word for word, is_any in zip(words, is_unknown, strict=True) if not is_any]
+    unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
-    read_only = any(name == "readonly" for name, _value in command.program)
+    read_only = any(name in _WRITES_NOTHING for name, _value in command.program)
     sections = None if any(word.is_split for word in words) else _sections(command, known)
-    return FioCall("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
+    only = frozenset(value for name, value in command.program if name == "section")
+    call = FioCall("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
+    is_client = any(name == "client" for name, _value in command.program)
+    return replace(call, defaults=command.shared, only=only, runs_in="machine" if is_client else "")
 
 
 def _is_unknown(word: ShellWord) -> bool:
@@ -137,10 +223,10 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
     for given in command.given:
         first, last = words[given.first], words[given.last]
         if given.name == "name":
-            sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
+            sections.append(JobSection(name, name.startswith("global"), tuple(settings), insert_at))
             name, settings = given.value, []
         elif given.name not in PROGRAM_OPTIONS:
             settings.append(WrittenOption(given.name, first.text.partition("=")[0], first.start, last.end))
         insert_at = last.end
-    sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
+    sections.append(JobSection(name, name.startswith("global"), tuple(settings), insert_at))
     return tuple(sections)

@@ -1,6 +1,7 @@
 """The history before a fio call in the same text: the earlier loads, and whether the caches were dropped since."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
@@ -10,6 +11,16 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 
 _MOST_LOADS = 64
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:function[ \t]+(?P<named>[\w-]+)[ \t]*(?:\(\))?|(?P<name>[\w-]+)[ \t]*\(\))\s*"
+    r"\{(?P<body>.{0,1000}?)(?:^[ \t]*|;[ \t]*)\}",
+    re.MULTILINE | re.DOTALL,
+)
+_CALL = r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]*{name}(?![\w(=-])"
+_LOOP = r"\bfor\s+{name}\s+in\b"
+_DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
+
+_Lines = Sequence[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -46,19 +57,35 @@ class History:
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
+        self._text = text
         lines = list(enumerate(text.split("\n"), 1))
+        if any(drops_caches(line) for _, line in lines):
+            lines += list(_calls(text, lines))
         self._drops = [number for number, line in lines if drops_caches(line)]
         self._only_clean = {number for number, line in lines if drops_clean_pages(line)}
         self._syncs = [number for number, line in lines if syncs(line)]
         self._loads: list[Load] = []
         self._last_write = 0
         self._is_dirty = False
+        self._values: Mapping[str, str] = {}
+        self._repeats: tuple[int, int] | None = None
+
+    def begin(self, values: Mapping[str, str]) -> None:
+        """Start the iteration of the script's loops in which the loop variables have these values."""
+        changed = [name for name, value in values.items() if self._values.get(name, value) != value]
+        loops = [line for name in changed if (line := loop_line(name, self._text))]
+        if loops and self._last_write:
+            ends = (_line_of(self._text, found.start()) for found in _DONE.finditer(self._text))
+            end = next((line for line in ends if line >= self._last_write), self._last_write)
+            self._repeats = min(loops), end
+        self._values = values
 
     def before(self, unit: FioCall) -> Before:
         """Return what ran before this call."""
-        drops = [line for line in self._drops if self._last_write <= line <= unit.line]
+        at = unit.runs_at or unit.line
+        drops = self._since_write(self._drops, at)
         dropped = any(self._empties(line) for line in drops)
-        prepared = [each for each in self._prepared if each.line <= unit.line]
+        prepared = [each for each in self._prepared if each.line <= at]
         empty, zeros, nodatacow = (
             {each.path: each.command for each in _last(prepared, state) if each.state == state}
             for state in ("empty", "zeros", "nodatacow")
@@ -82,8 +109,15 @@ class History:
 
         This is the case if the data was clean or had been synced, or if the line itself writes it back, as umount does.
         """
-        is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
+        is_synced = bool(self._since_write(self._syncs, line))
         return not self._is_dirty or is_synced or line not in self._only_clean
+
+    def _since_write(self, lines: Iterable[int], until: int) -> list[int]:
+        """Return those of the lines that ran after the last write, up to the line `until`."""
+        if self._repeats is None:
+            return [line for line in lines if self._last_write <= line <= until]
+        start, end = self._repeats
+        return [line for line in lines if start <= line <= until or self._last_write <= line <= end]
 
     def add(self, unit: FioCall) -> None:
         """Add a call that has run."""
@@ -91,8 +125,28 @@ class History:
             load = load_of(unit.jobs)
             self._loads.append(load)
             if load.writes:
-                self._last_write = unit.line
+                self._last_write = unit.runs_at or unit.line
+                self._repeats = None
                 self._is_dirty = any(map(_leaves_dirty, load.parts))
+
+
+def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
+    """Yield each call of a function whose body drops the caches: the line of the call, and a line of the body."""
+    for found in _FUNCTION.finditer(text):
+        body = found["body"].split("\n")
+        if any(map(drops_caches, body)):
+            call = re.compile(_CALL.format(name=re.escape(found["named"] or found["name"])))
+            yield from ((number, each) for number, line in lines if call.search(line) for each in body)
+
+
+def loop_line(name: str, text: str) -> int | None:
+    """Return the line of the first loop over the variable, or None if there is none."""
+    found = re.search(_LOOP.format(name=name), text)
+    return _line_of(text, found.start()) if found else None
+
+
+def _line_of(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
 
 
 def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, WrittenOption
 from poolproof.load.fio.jobfile import read_job_file
@@ -52,12 +53,22 @@ def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, sta
         environment=surroundings.environment,
         machine=surroundings.machine,
         include=surroundings.include,
+        defaults=surroundings.defaults,
         first_line=first_line,
     )
-    sections = tuple(_sections(text, start))
+    only = surroundings.only
+    jobs = tuple(job for job in read.jobs if not only or job.name in only)
+    found = _sections(text, start)
+    sections = tuple(section for section in found if section.is_shared or not only or section.name in only)
     # There are fewer sections than jobs if an included file has sections.
-    is_complete = sum(not section.is_shared for section in sections) == len(read.jobs)
-    return FioCall("job file", first_line, read.jobs, read.problems, sections=sections if is_complete else None)
+    is_complete = sum(not section.is_shared for section in sections) == len(jobs)
+    placed = sections if is_complete else None
+    return FioCall("job file", first_line, jobs, read.problems, sections=placed, defaults=read.shared)
+
+
+def inherited(surroundings: JobEnvironment, call: FioCall) -> JobEnvironment:
+    """Return the inputs of a job file that a command runs."""
+    return replace(surroundings, defaults=call.defaults, only=call.only)
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
@@ -70,7 +81,7 @@ def _sections(text: str, start: int) -> Iterator[JobSection]:
         opened, option = _SECTION.match(line), _OPTION.match(line)
         if opened is not None:
             if name is not None:
-                yield JobSection(name, name == "global", tuple(settings), start + insert_at)
+                yield JobSection(name, name.startswith("global"), tuple(settings), start + insert_at)
             name, settings, insert_at = opened["name"], [], after
         elif name is not None and option is not None and not _INCLUDE.match(line):
             given = option["text"].partition("=")[0].strip()
@@ -80,4 +91,4 @@ def _sections(text: str, start: int) -> Iterator[JobSection]:
             insert_at = after
         place += len(line) + 1
     if name is not None:
-        yield JobSection(name, name == "global", tuple(settings), start + insert_at)
+        yield JobSection(name, name.startswith("global"), tuple(settings), start + insert_at)

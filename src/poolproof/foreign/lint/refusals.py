@@ -149,7 +149,7 @@ def _complaint(source: str, unit: FioCall, complaint: Complaint, fio: InstalledF
         message = f"{here} has no option {name!r} for the engine {job.engine}; another release or engine does"
         return Diagnostic(source, line, _UNKNOWN, "warning", message, _HOW_TO_LIST)
     verb = "refuses" if complaint.is_refused else "ignores"
-    message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].strip()}"
+    message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].rstrip()}"
     message += f": {complaint.reason}" if complaint.reason else ""
     severity: Severity = "error" if complaint.is_refused else "warning"
     return Diagnostic(source, line, _REFUSED, severity, message, _ACCEPTED.format(name=name))

@@ -2,28 +2,37 @@
 
 Only the parts of the shell language that lint needs are supported: quotes, escapes, continuation lines, comments,
 operators, redirections and here-documents. A variable is replaced with its value if known, or with its default in
-`${NAME:-default}`. Other variables stay as written. Invalid scripts are not rejected: an unclosed quote, for example,
-extends to the end of the text.
+`${NAME:-default}`. Other variables stay as written, and so do placeholders (`{{ device }}`, `<device>`). Invalid
+scripts are not rejected: an unclosed quote, for example, extends to the end of the text.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 
 from poolproof.foreign.lint.working_folder import WorkingFolder
 from poolproof.load.fio.commandline import WINDOWS_PATH
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
-_PLAIN = re.compile(r"[^ \t\r;&|()<>\n'\"\\$`]+")
+_PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{]|\{(?!\{))+")
+_PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)")  # of Jinja, and of a page for people
 _NAME = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
 _ALL_OF = re.compile(r"\"?\$\{(?P<array>\w+\[[@*]\])\}\"?")
 _DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
-_CONTINUED = re.compile(r"\\[ \t]*\r?\n")
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=[ \t])[\^`][ \t]*\r?\n")  # ^ of cmd.exe, ` of PowerShell
+_ARITHMETIC = re.compile(r"\(\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\)")  # (( n = 1 << 4 ))
+_FOLDED = re.compile(
+    r"^(?P<indent>[ ]*)(?:- (?:[\w.]+:[ ]+)?|[\w.]+:[ ]+)>[-+]?[ ]*\n(?P<lines>(?:(?P=indent)[ ]+\S.*(?:\n|\Z))+)",
+    re.MULTILINE,
+)
+"""Matches a folded scalar in YAML (`command: >`), whose lines are one line of the value."""
 _REDIRECTION = re.compile(r"[<>&|]+")
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 12
+_BEFORE = frozenset({"sudo", "do", "then", "else", "{"})
 
 
 @dataclass(frozen=True)
@@ -50,12 +59,21 @@ class ShellWord:
 class HereDocument:
     """The text of a here-document, between `<<MARK` and the mark. It begins at character `start` and on line `line` of
     the script. `folder`: the working directory of its command, as in `ShellWord`.
+
+    `program`: the program that reads it.
+    `goes_to`: the file to which the program writes it, `|` for another program, or an empty string for neither.
+    `appends`: True if the program adds it to the end of the file.
+    `is_verbatim`: True if the text is the same as in the script. The shell expands it unless the mark is quoted.
     """
 
     text: str
     start: int
     line: int
     folder: str = ""
+    program: str = ""
+    goes_to: str = ""
+    appends: bool = False
+    is_verbatim: bool = True
 
 
 @dataclass
@@ -89,7 +107,9 @@ class _ShellParser:
         self._place = 0
         self._script = Script()
         self._command: list[ShellWord] = []
-        self._waiting: list[re.Match[str]] = []
+        self._waiting: list[tuple[re.Match[str], list[ShellWord]]] = []
+        self._goes_to, self._appends = "", False
+        self._folded = [found.span("lines") for found in _FOLDED.finditer(text)] if depth == 0 and ">" in text else []
         self._drops_next = False
         self._folder = WorkingFolder(folder)
 
@@ -120,8 +140,14 @@ class _ShellParser:
         elif character == "#":
             self._place = self._find("\n", self._place)
         elif here := _HERE.match(self._text, self._place):
-            self._waiting.append(here)
+            self._waiting.append((here, self._command))
             self._place = here.end()
+        elif character in "<{" and _PLACEHOLDER.match(self._text, self._place):
+            self._word()
+        elif character == "(" and (math := _ARITHMETIC.match(self._text, self._place)) and "fio" not in math[0]:
+            self._take(math.end())
+        elif character == "\n" and any(start <= self._place < end - 1 for start, end in self._folded):
+            self._take(self._place + 1)
         elif redirection := (_REDIRECTION.match(self._text, self._place) if character in "<>" else None):
             # The next word is a file, and a number directly before it is a file descriptor.
             before = self._command[-1] if self._command else None
@@ -129,9 +155,12 @@ class _ShellParser:
                 self._command.pop()
             self._place = redirection.end()
             self._drops_next = True
+            self._appends = self._appends or redirection[0].startswith(">>")
         elif character in _OPERATORS:
             self._take(self._place + 1)
             self._end_command()
+            if character == "|" and self._waiting:
+                self._goes_to = self._goes_to or "|"
             if character == "\n":
                 self._documents()
             elif character == "(":
@@ -143,15 +172,30 @@ class _ShellParser:
 
     def _documents(self) -> None:
         """Read the here-documents that the previous line announced with `<<MARK`."""
-        for here in self._waiting:
+        for here, command in self._waiting:
             tabs = "\t*" if here["tabs"] else ""
             mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
             found = mark.search(self._text, self._place)
             start, line = self._start + self._place, self._line
             text = self._take(found.start() if found else len(self._text))
-            self._script.documents.append(HereDocument(text, start, line, self._folder.path))
+            words = [*dropwhile(_BEFORE.__contains__, (word.text for word in command))] or [""]
+            goes_to = words[-1] if words[0] == "tee" and len(words) > 1 else self._goes_to
+            appends = self._appends or "-a" in words[1:2]
+            inner = _ShellParser(text, self._variables, start, line, self._depth + 1, self._folder.path)
+            given = text if here["quote"] or self._depth == _MAX_DEPTH else inner.expanded()
+            self._script.documents.append(
+                HereDocument(given, start, line, self._folder.path, words[0], goes_to, appends, given == text)
+            )
             self._take(found.end() + 1 if found else len(self._text))
         self._waiting.clear()
+        self._goes_to, self._appends = "", False
+
+    def expanded(self) -> str:
+        """Return the text as the shell expands it in a here-document."""
+        parts: list[str] = []
+        while self._place < len(self._text):
+            parts.append(self._character(in_quotes=True))
+        return "".join(parts)
 
     def _end_command(self) -> None:
         self._drops_next = False
@@ -163,7 +207,9 @@ class _ShellParser:
     def _word(self) -> None:
         begin, line = self._place, self._line
         parts: list[str] = []
-        while self._place < len(self._text) and self._text[self._place] not in _BLANKS + _OPERATORS:
+        while self._place < len(self._text) and (
+            self._text[self._place] not in _BLANKS + _OPERATORS or _PLACEHOLDER.match(self._text, self._place)
+        ):
             parts.append(self._part())
         raw, text = self._text[begin : self._place], "".join(parts)
         is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
@@ -173,6 +219,7 @@ class _ShellParser:
         elements = self._variables.get(array["array"].replace("*", "@")) if array else None
         if self._drops_next:
             self._drops_next = False
+            self._goes_to = self._goes_to or text
         elif elements is not None:
             self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in elements.split()]
         elif _NAME.fullmatch(raw) and raw != text:
@@ -183,7 +230,7 @@ class _ShellParser:
 
     def _part(self) -> str:
         """Read the next part of a word: quoted text, an escape, an expansion or ordinary characters."""
-        plain = _PLAIN.match(self._text, self._place)
+        plain = _PLACEHOLDER.match(self._text, self._place) or _PLAIN.match(self._text, self._place)
         if plain is not None:
             return self._take(plain.end())
         if self._text[self._place] == "'":

@@ -115,7 +115,14 @@ def read_sources(
         return tuple(map(named, words))
     text = words[0] if len(words) == 1 else shlex.join(words)
     command = Source(COMMAND, text + "\n", here)
-    return (command, *(replace(named(name), read_only=unit.read_only) for unit in command.units for name in unit.files))
+    found = [command]
+    for unit in command.units:
+        for name in unit.files:
+            job_file = named(name)
+            is_first = name == unit.files[0]  # fio forgets the options of the command line after the first file
+            inputs = jobfiles.inherited(job_file.surroundings, unit if is_first else replace(unit, defaults={}))
+            found.append(replace(job_file, surroundings=inputs, read_only=unit.read_only))
+    return tuple(found)
 
 
 def fio_keywords(host: Host) -> Mapping[str, int]:

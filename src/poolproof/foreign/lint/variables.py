@@ -10,8 +10,14 @@ from dataclasses import replace
 
 from poolproof.load.fio.job import Job, Jobs
 
-UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""Matches an unexpanded variable or command substitution in a script or job file."""
+UNKNOWN = re.compile(
+    r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?"
+    r"|\{\{[^{}]*\}\}|<[A-Za-z][\w-]*>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
+)
+"""Matches an unexpanded variable or command substitution in a script or job file.
+
+It also matches `{{ device }}` (Jinja), `%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), and `<device>`.
+"""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _VALUES: Mapping[str, tuple[str, ...]] = {

@@ -84,7 +84,7 @@ def jobs_in(folder: str, jobs: Jobs) -> Jobs:
 def _moved(job: Job, folder: str) -> Job:
     directory = job.directory or ""
     is_absolute = bool(job.filenames) and all(name.startswith(_ABSOLUTE) for name in job.filenames)
-    if is_absolute or directory.startswith(_ABSOLUTE):
+    if (is_absolute and not directory) or directory.startswith(_ABSOLUTE):
         return job
     path = normpath(join(folder, directory)).replace(":", "\\:")
     return replace(job, options={**job.options, "directory": path})

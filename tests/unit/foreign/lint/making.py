@@ -28,6 +28,9 @@ class KnownTarget:
     def target(self, _place: object) -> Target | None:
         return self.on
 
+    def holds_in(self, _place: object) -> bool:
+        return True
+
     def written(self, _path: object) -> WrittenDevice | None:
         return None
 

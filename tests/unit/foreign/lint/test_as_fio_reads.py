@@ -5,7 +5,7 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
-from tests.unit.foreign.lint.making import KnownTarget, source
+from tests.unit.foreign.lint.making import KnownTarget, rules, source
 
 _EXT4 = KnownTarget(Target("ext4", ram_bytes=8 * 1024**3))
 
@@ -113,3 +113,56 @@ def test_a_write_that_was_cut_short() -> None:
     cut = f"{_WRITE} --direct=1 --runtime=1 --end_fsync=1\n{_READ} --direct=1\n"
     assert _found(cut, "unwritten-read")
     assert not _found(cut.replace("--runtime=1", "--runtime=60"), "unwritten-read")
+
+
+def test_each_name_that_begins_with_global_is_shared() -> None:
+    """fio compares only six letters."""
+    text = "[global-settings]\nrw=write\nbs=1m\nsize=1g\nfilename=/mnt/f\n"
+    assert rules(text) == {"refused-by-fio"}
+    assert "write-without-sync" in rules(f"{text}[a]\n")
+    assert "write-without-sync" in rules("fio --name=global2 --rw=write --bs=1m --size=1g --name=a\n", name="b.sh")
+
+
+@pytest.mark.parametrize(
+    ("line", "is_literal"),
+    [
+        ("filename=$DEV", True), ("size=${SIZE:-1g}", True), ("numjobs=$(nproc)", True), ("bs=$pagesize", False),
+        ("filename=${DEV}", False), ("filename_format=$jobname.$jobnum", False), ("exec_prerun=echo $HOME", False),
+        ("filename={{ dev }}", False),
+    ],
+)  # fmt: skip
+def test_a_variable_that_fio_does_not_expand(line: str, *, is_literal: bool) -> None:
+    found = [each for each in lint(source(f"[a]\nrw=read\n{line}\n")) if each.rule == "misread-by-fio"]
+    assert [each.line for each in found] == ([3] if is_literal else [])
+    assert "misread-by-fio" not in rules(f"fio - <<EOF\n[a]\nrw=read\n{line}\nEOF\n", name="b.sh")
+
+
+def test_several_directories() -> None:
+    """Only the files whose names fio generates are in the directory of the clone (measured with fio 3.33)."""
+    text = "[a]\nrw=write\nbs=1m\nsize=1g\nend_fsync=1\nfilename_format=f\nnumjobs=2\ndirectory=/mnt/a:/mnt/b\n"
+    assert "shared-file-numjobs" not in rules(text)
+    assert "shared-file-numjobs" in rules(text.replace(":/mnt/b", ""))
+    assert "shared-file-numjobs" in rules(text.replace("numjobs=2", "numjobs=3"))
+    assert "shared-file-numjobs" in rules(text.replace("filename_format", "filename"))
+
+
+def test_a_message_names_only_the_loop_variables_on_which_it_depends() -> None:
+    mixes, sizes = "100 95 65 50 35 5 0", "4k 8k 16k 32k 64k 128k 1m"
+    each = "fio --name=a --filename=/dev/sdq --rw=randrw --rwmixread=$mix --bs=$bs --direct=1 --randrepeat=0"
+    loops = f"for mix in {mixes}; do\nfor bs in {sizes}; do\n{each}\ndone\ndone\n"
+    (found,) = _found(loops, "destroys-data")
+    assert found.message.endswith("(with mix=95 or 65 or 50 or 35 or 5 or 0)")
+    before = "blkdiscard /dev/sdq\nfio --name=w --filename=/dev/sdq --rw=write --direct=1 --bs=1m\n"
+    (first, *_) = _found(f"{before}{loops}", "trimmed-ssd")
+    assert first.line == 2 and "with" not in first.message.rpartition("until")[2].replace("without", "")
+
+
+def test_blanks_around_the_equals_sign() -> None:
+    """fio 3.33 refuses `rw = read`, and reads 4 bytes for `bs = 4k`."""
+    (found,) = _found("[a]\nrw=read\nbs = 4k\nsize=1g\nruntime = 30\n", "misread-by-fio")
+    assert found.line == 3 and "fio reads 4 " in found.message and "bs=4k" in found.fix
+    assert _found("[a]\nrw=read\nruntime = 2m\nsize=1g\n", "misread-by-fio")
+    assert not _found("[a]\nrw=read\nruntime = 2s\nsize=1g\n", "misread-by-fio")
+    (refused,) = _found("[a]\nrw = read\nbs=4k\nsize=1g\n", "refused-by-fio")
+    assert refused.line == 2 and "blank" in refused.message
+    assert "misread-by-fio" not in rules("[a]\nrw=read\nbs =4k\nfilename = /mnt/4k\n")

@@ -223,3 +223,43 @@ def test_a_device_without_a_disk_is_reported(path: str) -> None:
 def test_a_character_device_has_no_page_cache(path: str, *, is_cached: bool) -> None:
     text = f"fio --name=a --filename={path} --rw=randread --bs=512 --size=1g --ioengine=io_uring\n"
     assert ("recordsize-mismatch" in _rules(text)) == is_cached
+
+
+_SHORT = "--rw=read --bs=1m --size=1g --direct=1 --runtime=60"  # runtime-without-time-based
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"((n = 1 << 4))\nfio --name=a {_SHORT}\n", f"for ((n=1; n<=8; n<<=1)); do fio --name=a$n {_SHORT}; done\n",
+        f"$(which fio) --name=a {_SHORT}\n", f"`which true`; $(command -v fio) --name=a {_SHORT}\n",
+        f"docker run -v /mnt:/mnt me/fio:latest --name=a {_SHORT}\n",
+        f'& "C:\\Program Files\\fio\\fio.exe" --name=a {_SHORT}\n',
+        "fio --name=a ^\n  --rw=read --bs=1m ^\n --size=1g --direct=1 --runtime=60\n",
+        "fio --name=a `\n  --rw=read --bs=1m `\n --size=1g --direct=1 --runtime=60\n",
+        f"- hosts: x\n  tasks:\n  - shell: >-\n      fio --name=a\n      {_SHORT}\n    register: out\n",
+        f"- command: >\n    fio --name=a --filename={{{{ dev | default('x') }}}}\n    {_SHORT}\n",
+        "data:\n  a.fio: |\n    [a]\n    rw=read\n    bs=1m\n    size=1g\n    direct=1\n    runtime=60\n",
+    ],
+)  # fmt: skip
+def test_calls_in_other_forms(text: str) -> None:
+    assert "runtime-without-time-based" in _rules(text)
+
+
+def test_the_lines_of_a_folded_value_are_one_command() -> None:
+    text = "x:\n- shell: >\n    fio --name=a --size=1g\n    --rw=write\n    --bs=1m\n- shell: fio --name=b --rw=write\n"
+    assert _unsynced(text) == [4, 6]
+    assert _unsynced(text.replace("--bs=1m", "--end_fsync=1")) == [6]
+    assert _unsynced("data:\n  a: |\n    [a]\n    size=1g\n    rw=write\n    bs=1m\n") == [5]
+
+
+@pytest.mark.parametrize("value", ["{{ bs }}", "{{ bs | default('4k') }}", "%%b", "%1", "%~1", "%BS%", "{}", "<size>"])
+def test_a_placeholder_is_an_unknown_value(value: str) -> None:
+    found = _rules(f"fio --name=a --rw=randread --bs={value} --size=1g --direct=1\n")
+    assert found == {"unknown-variable"}
+
+
+def test_an_unknown_value_in_a_word_of_its_own() -> None:
+    text = "fio --name ${n}_$1 --directory $d --rw=write --bs=1m --size=1g --direct=1\n"
+    found = [each for each in lint(source(text, "b.sh")) if each.rule == "unknown-variable"]
+    assert [each.message.partition(":")[0] for each in found] == ["directory=$d"]

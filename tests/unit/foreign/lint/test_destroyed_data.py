@@ -22,7 +22,7 @@ class Machine(KnownTarget):
     """A machine with a mounted disk that has several names, an empty disk, and files."""
 
     def written(self, path: object) -> WrittenDevice | None:
-        if str(path) in ("/dev/vda", "/dev/vda1", "/dev/disk/by-id/ata-X", "/srv/link", "/dev/ng0n1"):
+        if str(path) in ("/dev/vda", "/dev/vda1", "/dev/vd?", "/dev/disk/by-id/ata-X", "/srv/link", "/dev/ng0n1"):
             return _MOUNTED
         if path == "/dev/vdb":
             return _EMPTY
@@ -62,6 +62,11 @@ def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Dia
         "cd /dev\nfio - <<EOF\n[a]\nrw=write\nfilename=vda\nEOF\n",
         "x=$(cd /dev; fio --name=a --rw=write --filename=vda)",
         "cd /dev\nif true; then cd /srv; exit; else fio --name=a --rw=write --filename=vda; fi",
+        "[global]\nrw=write\nfilename_format=/dev/$jobname\n[vda]\n",
+        "if [ $1 ]; then D=/dev/vda; else D=/dev/vda1; fi\nfio --name=a --rw=write --filename=$D",
+        "for d in /dev/vd?; do fio --name=a --rw=write --filename=$d; done",
+        "fio --name=a --rw=write --filename=/dev/vd{a,b}",
+        "docker run --rm --privileged -v /dev:/dev me/fio:3.36 --name=a --rw=write --filename=/dev/vda",
     ],
 )  # fmt: skip
 def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> None:
@@ -86,6 +91,11 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "cd /dev; ssh h 'fio --name=a --rw=write --filename=vda'",
         "if true; then cd /dev; else cd /srv; fi\nfio --name=a --rw=write --filename=vda",
         "cd $1\nfio --name=a --rw=write --filename=vda", "cd /dev; cd; fio --name=a --rw=write --filename=vda",
+        "fio --name=a --rw=write --directory=/srv --filename=/dev/vda", "[vda]\nrw=write\ndirectory=/dev\n",
+        "fio --parse-only --name=a --rw=write --filename=/dev/vda",
+        "D=/dev/vda\nD=/srv/x\nfio --name=a --rw=write --filename=$D",
+        "fio --name=a --rw=write --filename={{ device }}",
+        "ls /dev/vda | xargs -I{} fio --name=a --rw=write --filename={}",
     ],
 )  # fmt: skip
 def test_what_destroys_nothing_is_not_reported(text: str) -> None:
@@ -104,6 +114,53 @@ def test_a_device_that_does_not_exist_and_an_unknown_one_are_warnings() -> None:
     (gone,) = _found("fio --name=a --rw=write --filename=/dev/gone")
     (unknown,) = _found("fio --name=a --rw=write --filename=/dev/$DISK")
     assert [gone.severity, unknown.severity] == ["warning", "warning"] and "no such device" in gone.message
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ('D="/dev/$1"\nfio --name=a --rw=write --filename=$D', "/dev/$1"),
+        ("fio --name=a --rw=write --filename=/dev/{{ disk }}", "/dev/{{ disk }}"),
+        ("sudo fio --filename=/dev/<disk> --rw=write --name=a", "/dev/<disk>"),
+        ("ls | xargs -I{} fio --name=a --rw=write --filename=/dev/{}", "/dev/{}"),
+        ("fio --name=a --rw=write --ioengine=spdk '--filename=trtype=PCIe traddr=0000.01.00.0 ns=1'", "trtype=PCIe"),
+        ("fio --name=a --read_iolog=t.bin --replay_redirect=/dev/vda", "/dev/vda"),
+    ],
+)
+def test_a_device_that_may_lose_its_data_is_a_warning(text: str, device: str) -> None:
+    (found,) = _found(text)
+    assert found.severity == "warning" and device in found.message
+
+
+def test_the_options_of_a_replayed_trace_say_nothing_about_its_io() -> None:
+    text = "fio --name=a --read_iolog=t.bin --bs=4k --size=1g --runtime=60"
+    assert {each.rule for each in lint(Source("job.sh", text), Machine())} == set()
+    assert lint(Source("job.sh", text.replace("--read_iolog=t.bin", "")), Machine()) != ()
+
+
+def test_a_replayed_trace_without_a_device_and_a_trace_in_files() -> None:
+    assert _found("fio --name=a --read_iolog=t.bin --filename=/dev/vda --rw=write") == []
+    assert _found("fio --name=a --read_iolog=t.bin --replay_redirect=/srv/x") == []
+
+
+def _of_files(words: list[str]) -> set[str]:
+    return {each.rule for source in read_sources(words, {}, {}) for each in lint(source, Machine())}
+
+
+def test_options_on_the_command_apply_to_the_first_job_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.fio", tmp_path / "b.fio"
+    first.write_text("[a]\nbs=4k\n")
+    second.write_text("[b]\nbs=4k\nfilename=/dev/vda\n")
+    assert "destroys-data" in _of_files(["fio", "--rw=write", "--filename=/dev/vda", str(first)])
+    assert "destroys-data" in _of_files(["fio", str(first), "--rw=write", "--filename=/dev/vda"])
+    assert "destroys-data" not in _of_files(["fio", str(first), str(second), "--rw=write"])
+
+
+def test_only_the_named_sections_run(tmp_path: Path) -> None:
+    job = tmp_path / "a.fio"
+    job.write_text("[global]\nfilename=/dev/vda\n[r]\nrw=read\n[w]\nrw=write\n")
+    assert "destroys-data" not in _of_files(["fio", "--section=r", str(job)])
+    assert "destroys-data" in _of_files(["fio", "--section=r", "--section=w", str(job)])
 
 
 def test_readonly_on_the_command_also_holds_for_its_job_files(tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ def test_the_last_of_a_repeated_option_counts() -> None:
 def test_an_included_file_counts_and_points_at_its_line() -> None:
     text = "[global]\ninclude shared.inc\n[a]\nrw=randread\nsize=1g\niodepth=16\n"
     assert "async-engine-blocks" not in _rules(text)
-    assert (3, "warning", "write-without-sync") in said("[a]\nrw=read\ninclude jobs.inc\n")
+    assert (3, "error", "refused-by-fio") in said("[a]\nrw=read\ninclude jobs.inc\n")  # it has a section
+    assert (1, "error", "refused-by-fio") in said("include shared.inc\n[a]\nrw=read\nsize=1g\n")
 
 
 def test_an_included_file_that_is_not_there() -> None:
@@ -89,8 +90,8 @@ def test_an_option_may_be_another_releases_or_an_engines_own(text: str) -> None:
 
 
 def test_a_section_that_is_not_closed() -> None:
-    assert (1, "error", "refused-by-fio") in said("[a\nrw=read\n", name="job")
-    assert (4, "error", "refused-by-fio") in said("[a]\nrw=read\nsize=1g\n[b\nrw=write\n")
+    assert (1, "warning", "misread-by-fio") in said("[ab\nrw=read\n", name="job")
+    assert (4, "warning", "misread-by-fio") in said("[a]\nrw=read\nsize=1g\n[b\nrw=write\n")
     assert said("[ -f x ] && true\n", name="x.sh")[0][1] == "note"
 
 

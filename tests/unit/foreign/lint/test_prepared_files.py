@@ -153,6 +153,37 @@ def test_caches_that_are_dropped_between_a_write_and_a_read(between: str, rule: 
     assert found & {"drop-caches-without-sync", "read-after-write"} == ({rule} if rule else set())
 
 
+@pytest.mark.parametrize(
+    ("script", "is_warm"),
+    [
+        (f"cold() {{ sync; {_DROP}; }}\n{_WRITTEN}\ncold\n{_READ_AGAIN}\n", False),
+        (f"function cold {{\n  sync\n  {_DROP}\n}}\n{_WRITTEN}\n  cold && {_READ_AGAIN}\n", False),
+        (f"cold() {{ sync; {_DROP}; }}\n{_WRITTEN}\n{_READ_AGAIN}\n", True),
+        (f"cold() {{ sync; {_DROP}; }}\ncold\n{_WRITTEN}\n{_READ_AGAIN}\n", True),
+        (f"cold() {{ sync; }}\n{_WRITTEN}\ncold\n{_READ_AGAIN}\n", True),
+    ],
+)
+def test_caches_that_a_function_drops(script: str, *, is_warm: bool) -> None:
+    assert ("read-after-write" in rules(script)) is is_warm
+
+
+_EACH = "fio --name=j --filename=/mnt/f --rw=$rw --bs=1m --size=1g"
+
+
+@pytest.mark.parametrize(
+    ("script", "is_warm"),
+    [
+        (f"for rw in write read; do\n  sync; {_DROP}\n  {_EACH}\ndone\n", False),
+        (f"for rw in write read; do\n  {_EACH}\n  sync; {_DROP}\ndone\n", False),
+        (f"for rw in write read; do\n  {_EACH}\ndone\nsync; {_DROP}\n", True),
+        (f"sync; {_DROP}\nfor rw in write read; do\n  {_EACH}\ndone\n", True),
+        (f"for n in 1 2; do\n  sync; {_DROP}\n  for rw in write read; do\n    {_EACH} --name=$n\n  done\ndone\n", True),
+    ],
+)
+def test_caches_that_are_dropped_in_each_iteration(script: str, *, is_warm: bool) -> None:
+    assert ("read-after-write" in rules(script)) is is_warm
+
+
 def test_caches_that_are_dropped_after_a_synced_write() -> None:
     assert "drop-caches-without-sync" not in rules(f"{_WRITTEN} --end_fsync=1\n{_DROP}\n{_READ_AGAIN}\n")
 

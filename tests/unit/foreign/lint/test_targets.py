@@ -8,10 +8,12 @@ import pytest
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.context import read_context, target_of
+from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles, files_of
 from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
+from tests.unit.foreign.lint.making import flags, source
 
 GIB = 1024**3
 HERE = TargetLookup(read_context(), LocalHost())
@@ -83,7 +85,11 @@ def test_flags_go_over_what_the_machine_says() -> None:
 
 
 def test_the_files_of_a_job() -> None:
-    assert files_of(Job("a", {"filename": "/x/f:g", "directory": "/y"})) == JobFiles(("/x/f", "/y/g"), "/y")
+    both = {"filename": "/x/f:g", "directory": "/y"}
+    assert files_of(Job("a", both)) == JobFiles(("/y//x/f", "/y/g"), "/y")  # measured with fio 3.33
+    moved = Job("a", both, lines={"filename": 1})  # in a script after `cd /y`
+    assert files_of(moved) == JobFiles(("/x/f", "/y/g"), "/y")
+    assert files_of(Job("a", {"filename": "f", "directory": "/y:/z"})) == JobFiles(("/y/f",), "/y")
     assert files_of(Job("a", {"directory": "/y", "numjobs": "2"})) == JobFiles(("/y/a.0.0", "/y/a.1.0"), "/y")
     assert files_of(Job("a", {"filename": "${WHERE}"})) is None
     assert files_of(Job("a", {"ioengine": "rbd"})) is None
@@ -108,3 +114,13 @@ def test_files_that_are_there_are_looked_at(tmp_path: Path) -> None:
     found = HERE.evidence([JobFiles((str(file), f"{tmp_path}/none"), "")])
     assert found is not None
     assert [(each.path, each.size_bytes, each.hole_bytes) for each in found.files] == [(str(file), 1024**2, 1024**2)]
+
+
+@pytest.mark.parametrize("before", ["ssh h ", "kubectl exec p -- ", "docker run img ", "sudo podman run --rm me/"])
+def test_a_job_that_runs_on_another_machine_or_in_a_container(before: str, tmp_path: Path) -> None:
+    """The paths are not those of this machine, unless the user says where the job runs."""
+    text = f"{before}fio --name=r --filename={tmp_path}/f --rw=randread --bs=4k --size=1g\n"
+    there, told = source(text, "b.sh"), flags(ram="64G")
+    assert lint(there, HERE) == lint(there)
+    assert not HERE.holds_in("machine") and not HERE.holds_in("container") and HERE.holds_in("")
+    assert told.holds_in("machine") and told.holds_in("container")
