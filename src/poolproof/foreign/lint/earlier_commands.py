@@ -16,7 +16,7 @@ _FUNCTION = re.compile(
     r"\{(?P<body>.{0,1000}?)(?:^[ \t]*|;[ \t]*)\}",
     re.MULTILINE | re.DOTALL,
 )
-_CALL = r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]*{name}(?![\w(=-])"
+_CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{1,99})(?![\w(=-])")
 _LOOP = r"\bfor\s+{name}\s+in\b"
 _DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
 
@@ -132,11 +132,14 @@ class History:
 
 def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
     """Yield each call of a function whose body drops the caches: the line of the call, and a line of the body."""
+    bodies = {}
     for found in _FUNCTION.finditer(text):
         body = found["body"].split("\n")
         if any(map(drops_caches, body)):
-            call = re.compile(_CALL.format(name=re.escape(found["named"] or found["name"])))
-            yield from ((number, each) for number, line in lines if call.search(line) for each in body)
+            bodies[found["named"] or found["name"]] = [line for line in body if drops_caches(line) or syncs(line)]
+    for number, line in lines:
+        for call in _CALL.finditer(line):
+            yield from ((number, each) for each in bodies.get(call["name"], ()))
 
 
 def loop_line(name: str, text: str) -> int | None:

@@ -185,3 +185,9 @@ def test_a_size_before_the_kb_base_that_is_meant_for_it(text: str, name: str, li
 @pytest.mark.parametrize("options", ["--kb_base=1000 --bs=4KiB --size=1g", "--bs=4096 --size=1000000 --kb_base=1000"])
 def test_a_kb_base_in_time_is_right(options: str) -> None:
     assert "kib-means-1000" not in {rule for _, _, rule in said(f"fio --name=a --rw=read {options}\n", name="x.sh")}
+
+
+def test_values_that_fio_misreads_are_not_the_basis_of_a_fix() -> None:
+    text = "[a]\nrw=write\nsize = 512m\nfilename=f\nnumjobs=4\nbs=4k\nruntime=300\n"
+    assert fixed_text(text).text == text
+    assert "size=128m" in fixed_text(text.replace(" = ", "=")).text
