@@ -1,4 +1,4 @@
-"""A host's block devices: their identity, contents, use, mounts and link bandwidth. This module is read-only."""
+"""A host's block devices: their identity, contents, use and mounts. This module is read-only."""
 
 import json
 import re
@@ -14,11 +14,8 @@ _LIMIT_S = 20.0
 _NOT_A_LIST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # JSON of another form than expected
 _NEEDS = "poolproof needs util-linux 2.27 or newer"
 _BY_ID = "/dev/disk/by-id"
-_SATA_BYTES_PER_S = 600e6
-_SATA = re.compile(r"/ata\d+/")
 _PARTITION = re.compile(r"((?:[hsv]|xv)d[a-z]+(?=\d)|.*\d(?=p))p?\d+")
 _WITHOUT_QUEUE = re.compile(r"(md|dm-|zd)\d")
-_SPEED = re.compile(r"([\d.]+) GT/s")
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
 
@@ -207,28 +204,6 @@ def has_counted_flushes(name: str) -> bool:
 def counted_device(counter: str) -> str:
     """Return the kernel name of the block device whose I/O counters are at this sysfs path: `sda` for `…/sda/stat`."""
     return counter.split("/")[-2]
-
-
-def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Return the maximum bandwidth of a disk's link, in bytes per second per direction, or None if unknown.
-
-    For an NVMe disk, this is the PCIe link, whose speed and width are in sysfs
-    (Documentation/ABI/testing/sysfs-bus-pci). PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI
-    Express Base Specification). Every SATA link is assumed to be SATA 3, the fastest version: 6 Gbit/s with 8b/10b
-    encoding, or 600 MB/s.
-    """
-    argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
-    path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
-    pcie, nvme, _ = path.partition("/nvme/")
-    if not nvme:
-        return _SATA_BYTES_PER_S if _SATA.search(path) else None
-    # the device's maximum, because an idle link may run slower
-    speed = _SPEED.match(text_of(host, f"{pcie}/max_link_speed"))
-    lanes = text_of(host, f"{pcie}/max_link_width").strip()
-    if speed is None or not lanes.isdecimal():
-        return None
-    transfers = float(speed[1])
-    return transfers * 1e9 * int(lanes) / 8 * (0.8 if transfers <= 5 else 128 / 130)
 
 
 @dataclass(frozen=True)

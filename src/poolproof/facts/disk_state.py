@@ -1,4 +1,4 @@
-"""Conditions that slow a disk down: a slow or narrow link, a missing array member, a cloud volume."""
+"""Conditions that slow a disk down: a missing array member, a cloud volume."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,6 @@ _CLOUD = (
 )
 """Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
 
-_SPEED = re.compile(r"([\d.]+) GT/s")
 _ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
 _RAID_STATUS = re.compile(r"^(?P<name>\S+): \d+ \d+ raid \S+ \d+ (?P<members>[AaDd-]+) ", re.MULTILINE)
 BELOW = """
@@ -36,31 +35,6 @@ exit 0
 """A shell script that prints the given kernel names, and those of all block devices below these devices."""
 
 _MEMBER = re.compile(r"(\S+)\[\d+\]")
-
-
-def narrow_link(host: Host, device: str) -> str | None:
-    """Describe an NVMe disk's PCIe link if it is slower or narrower than the disk allows, otherwise return None.
-
-    Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
-    """
-    if not device.startswith("nvme"):
-        return None
-    argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
-    path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
-    pcie, nvme, _ = path.partition("/nvme/")
-    if not nvme:
-        return None
-    now, most = (
-        (text_of(host, f"{pcie}/{kind}_link_speed").strip(), text_of(host, f"{pcie}/{kind}_link_width").strip())
-        for kind in ("current", "max")
-    )
-    speeds = _SPEED.match(now[0]), _SPEED.match(most[0])
-    if None in speeds or not (now[1].isdecimal() and most[1].isdecimal()) or not int(now[1]):
-        return None
-    rates = [float(each[1]) for each in speeds if each]
-    if rates[0] >= rates[1] and int(now[1]) >= int(most[1]):
-        return None
-    return f"the link of {device} runs at {rates[0]:g} GT/s x{now[1]} instead of {rates[1]:g} GT/s x{most[1]}"
 
 
 def cloud_volume(host: Host, device: str) -> str | None:

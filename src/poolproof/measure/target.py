@@ -4,8 +4,9 @@ import re
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
-from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mountinfo
-from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor, narrow_link
+from poolproof.facts.block import Mount, mount_of, parse_mountinfo
+from poolproof.facts.disk_link import link_bytes_per_s, narrow_link
+from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.layer_catalogue import compressed_unit_bytes, compression_of

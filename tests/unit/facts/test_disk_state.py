@@ -2,7 +2,8 @@
 
 import pytest
 
-from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor, narrow_link
+from poolproof.facts.disk_link import narrow_link
+from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor
 from tests.unit.facts.told import ToldHost
 
 _SLOT = "/sys/devices/pci0000:00/0000:00:1d.0/0000:03:00.0"

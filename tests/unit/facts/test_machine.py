@@ -7,7 +7,7 @@ import pytest
 
 from poolproof import process
 from poolproof.devices.site import VERSIONS as VERSIONS_OF_DEVICES
-from poolproof.facts.block import link_bytes_per_s
+from poolproof.facts.disk_link import link_bytes_per_s
 from poolproof.facts.machine import is_guest, program_versions, tunables
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.layer_catalogue import all_layers
