@@ -17,15 +17,18 @@ _ACL = "system.posix_acl_access"
 def check_trusted(path: Path) -> None:
     """Check the run directory, all its parent directories, and the files that `clean` and `resume` use.
 
-    Access control lists are not checked. Raises a RunError with the reason if another user could have written the run.
+    POSIX access control lists are checked, NFSv4 ones are not.
+
+    Raises a RunError with the reason if another user could have written the run.
     """
     real = path.resolve()
     reason = distrust(real)
     if reason is not None:
         raise RunError(
             f"{real} is not trusted, so nothing was changed: {reason}",
-            f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own "
-            "and change its owner (chown)",
+            f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own, "
+            "and change its owner (chown -R) and its permissions (chmod -R go-w; setfacl -Rb if it has access control "
+            "lists)",
         )
 
 
