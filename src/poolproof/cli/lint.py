@@ -79,11 +79,11 @@ def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "InstalledFio") ->
     """
     from poolproof.errors import UsageError
     from poolproof.foreign.lint.fix import fix_source
-    from poolproof.presentation.terminal.diagnostics import fixed_lines_of, lines_of
+    from poolproof.presentation.terminal.diagnostics import fixed_lines_of
 
     if len(read) > 1:
         raise UsageError("--fix takes one source", "fix one at a time: poolproof lint --fix job.fio > fixed.fio")
     fixed = fix_source(read[0], targets, fio)
     typer.echo(fixed.text, nl=False)
-    typer.echo("\n".join([*fixed_lines_of(fixed.fixed, fixed.resolved), *lines_of(fixed.left)]), err=True)
+    typer.echo("\n".join(fixed_lines_of(fixed)), err=True)
     return list(fixed.left)

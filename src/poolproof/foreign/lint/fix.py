@@ -22,6 +22,8 @@ _Edit = tuple[int, int, str]
 class FixedText:
     """The corrected text, the findings that were fixed, and the findings that remain (`left`).
 
+    The lines of `fixed` and `resolved` are those of the original text, and the lines of `left` those of the new one.
+    `later`: the rules whose findings only appeared after another fix, and were then fixed.
     `resolved`: the findings that disappeared because of another rule's fix. For example, adding direct=1 also removes
     findings about RAM.
     """
@@ -30,6 +32,7 @@ class FixedText:
     fixed: tuple[Diagnostic, ...]
     left: tuple[Diagnostic, ...]
     resolved: tuple[Diagnostic, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
@@ -48,7 +51,9 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
     remaining = {each.rule for each in left}
     absent = [each for each in before if each.rule not in remaining]
     fixed = tuple(each for each in absent if each.rule in changed_for)
-    return FixedText(source.text, fixed, left, tuple(each for each in absent if each.rule not in changed_for))
+    resolved = tuple(each for each in absent if each.rule not in changed_for)
+    later = changed_for - remaining - {each.rule for each in before}
+    return FixedText(source.text, fixed, left, resolved, tuple(sorted(later)))
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:

@@ -4,27 +4,37 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from poolproof.foreign.lint.fix import FixedText
 from poolproof.foreign.lint.model import Diagnostic
 from poolproof.units import format_number_of
 
 _WIDTH = 110
+_OUTPUT = "<stdout>"
 
 
-def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield the lines for each finding and its fix, then a line with the number of findings per severity."""
+def lines_of(found: Sequence[Diagnostic], source: str = "") -> Iterator[str]:
+    """Yield the lines for each finding and its fix, then a line with the number of findings per severity.
+
+    `source`: the name to print instead of the findings' own source.
+    """
     for each in found:
         message = each.message.replace("\n", " ")  # a mount point may contain a line break
-        yield f"{_place(each)}: {each.severity}: {each.rule}: {message}"
+        yield f"{_place(each, source)}: {each.severity}: {each.rule}: {message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
     counts = sorted(Counter(each.severity for each in found).items())
     yield ", ".join(format_number_of(count, severity) for severity, count in counts) or "nothing found"
 
 
-def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield one line for each finding that was fixed, or that disappeared because another one was fixed."""
-    for what, found in (("fixed", fixed), ("removed by another fix", removed)):
+def fixed_lines_of(fixed: FixedText) -> Iterator[str]:
+    """Yield one line for each finding that was fixed or disappeared, then the findings that the new text still has.
+
+    The lines of the remaining findings are those of the new text, which is on standard output.
+    """
+    for what, found in (("fixed", fixed.fixed), ("removed by another fix", fixed.resolved)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
+    yield from (f"{_OUTPUT}: appeared after another fix, and fixed: {rule}" for rule in fixed.later)
+    yield from lines_of(fixed.left, _OUTPUT)
 
 
-def _place(each: Diagnostic) -> str:
-    return f"{'<stdin>' if each.source == '-' else each.source}:{each.line}"
+def _place(each: Diagnostic, source: str = "") -> str:
+    return f"{source or ('<stdin>' if each.source == '-' else each.source)}:{each.line}"

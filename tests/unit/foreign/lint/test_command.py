@@ -92,6 +92,14 @@ def test_fix_prints_the_mended_job_and_nothing_else(lint: Lint, job_file: Callab
     assert "fixed: write-without-sync" in err
 
 
+def test_fix_says_which_lines_are_those_of_the_new_job(lint: Lint, job_file: Callable[[str], str]) -> None:
+    path = job_file("[a]\nrw=randwrite\nbs=4k\nsize=10g\nruntime=60\nioengine=libaio\niodepth=8\n")
+    err = lint(path, "--fix", "--fs", "zfs-2.2", "--recordsize", "128k")[2].splitlines()
+    assert [line for line in err if line.startswith(f"{path}:")] == [line for line in err if ": fixed: " in line] != []
+    left = [line for line in err if ": note: " in line or ": warning: " in line]
+    assert left and all(line.startswith("<stdout>:") for line in left)
+
+
 def test_fix_prints_a_command_in_its_own_form(lint: Lint) -> None:
     out = lint("--fix", *_FS, "--", "fio", "--name=a b", "--rw=write", "--bs=1m", "--size=1g")[1]
     assert out == "fio '--name=a b' --rw=write --bs=1m --size=1g --end_fsync=1\n"
