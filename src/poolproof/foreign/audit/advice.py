@@ -9,7 +9,7 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.job import Job, is_disk_path
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome
@@ -88,6 +88,12 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
         specific = {name: value for name, value in job.options.items() if name not in shared}
         words += [f"--name={job.name}", *_words(specific)]
     return shlex.join(["fio", *words])
+
+
+def overwritten_devices(case: Case) -> tuple[str, ...]:
+    """Return the paths of the devices to which fio's jobs write, or which they trim."""
+    jobs = [job_of(part) for part in case.jobs if part.source is not None and (part.writes or part.trims)]
+    return tuple(dict.fromkeys(path for job in jobs for path in job.filenames if is_disk_path(path)))
 
 
 def _fixed(case: Case, part: LoadPart, rules: set[str]) -> dict[str, str]:

@@ -55,6 +55,7 @@ class Audited:
     `missing`: the unknown facts, and the options that could supply them.
     `estimate`: bounds on the true rate.
     `rerun`: the fio command with all fixes applied.
+    `overwrites`: the devices that `rerun` writes to or trims.
     `proof`: for an `unproven` result, a `poolproof run` command that would prove it.
     `was`: the verdict that the run directory recorded when the trial was measured.
     """
@@ -71,6 +72,7 @@ class Audited:
     missing: tuple[str, ...] = ()
     estimate: Estimate | None = None
     rerun: str | None = None
+    overwrites: tuple[str, ...] = ()
     proof: str | None = None
     command_line: int | None = None
     is_assumed: bool = False
@@ -114,6 +116,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
         "missing": list(audited.missing),
         "estimate": None if audited.estimate is None else asdict(audited.estimate),
         "rerun": audited.rerun,
+        "overwrites": list(audited.overwrites),
         "proof": audited.proof,
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
-from poolproof.foreign.audit.advice import estimate_of, proof_of, rerun_command
+from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
@@ -234,6 +234,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         estimate=estimate_of(case, judgement),
         # fio's header line does not show enough options for a command to run again.
         rerun=rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None,
+        overwrites=overwritten_devices(case),
         proof=proof_of(case, foreign) if judgement.verdict == "unproven" else None,
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,

@@ -15,17 +15,14 @@ from poolproof.campaign.layout import BraceMistake, expand_text
 from poolproof.foreign.lint.job_groups import Targets
 from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.job import Job, is_disk_path
 from poolproof.load.fio.load import part_of
 from poolproof.load.model import LoadPart
 
 RULE = "destroys-data"
 _MOST = 256
 _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
-_HARMLESS = re.compile(
-    r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
-)
-_OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
+_WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _ASSIGNED = r"(?:^|[\s;]){name}=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
@@ -127,7 +124,7 @@ def _expanded(word: str) -> tuple[str, ...]:
 
 def _judged(path: str, verb: str, loss: str, targets: Targets | None) -> tuple[Severity, str] | None:
     """Return the severity and message for a path to which a job writes, or None if no data would be lost."""
-    if _HARMLESS.fullmatch(path):
+    if path.startswith("/dev/") and not is_disk_path(path):
         return None
     is_known = UNKNOWN.search(path) is None
     is_other = path.startswith(_OTHER_DEVICES)
@@ -135,7 +132,7 @@ def _judged(path: str, verb: str, loss: str, targets: Targets | None) -> tuple[S
     if device is not None and device.is_block:
         message = f"the job {verb} {path} {loss} the data there: the device {device.found}"
         return ("error", message) if device.found else None
-    if not (is_other or path.startswith("/dev/")) or (device is not None and device.exists):
+    if not (is_windows or is_disk_path(path)) or (device is not None and device.exists):
         return None
     why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
     return "warning", f"the job {verb} the device {path} {loss} the data there; {why}"

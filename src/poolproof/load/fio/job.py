@@ -21,6 +21,9 @@ _ON_BY_DEFAULT = frozenset(
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
+_NO_DISKS = re.compile(
+    r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
+)
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
 _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 
@@ -157,6 +160,11 @@ Jobs = tuple[Job, ...]
 def is_windows_path(name: str) -> bool:
     r"""True for a Windows path with a drive letter (`D:\t.dat`), a network path and a device (`\\.\PhysicalDrive1`)."""
     return _WINDOWS.match(name) is not None
+
+
+def is_disk_path(name: str) -> bool:
+    """True for a path in /dev that may be a disk. Memory, terminals and /dev/null are none."""
+    return name.startswith("/dev/") and not _NO_DISKS.fullmatch(name)
 
 
 def split_filenames(text: str) -> tuple[str, ...]:

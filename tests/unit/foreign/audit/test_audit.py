@@ -192,6 +192,14 @@ def test_sources_without_a_result_are_an_error_with_a_hint(tmp_path: Path, conte
     assert ("cannot read" in done.stderr) == (content is None)
 
 
+def test_the_page_shows_what_audit_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "audit.md").read_text(encoding="utf-8")
+    shown = page.partition("$ poolproof audit zvol-post.md\n…\n")[2].partition("…\n")[0]
+    monkeypatch.chdir(CASES)
+    done = CliRunner().invoke(app_for(), ["audit", "zvol-post.md"])
+    assert shown and shown in done.output
+
+
 def test_a_command_from_far_above_is_assumed() -> None:
     line = "  read: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
     text = f"{_COMMAND}{line}\nand after I changed the pool, later that day:\n\n{line}"
@@ -203,6 +211,24 @@ def test_a_command_from_far_above_is_assumed() -> None:
     assert "command assumed from line 1: fio" in shown
     assert "run again (if the command on line 1 made this result): fio" in shown
     assert audited_object(far)["command_assumed"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--rw=write --filename=/dev/sdx", "run again (this overwrites /dev/sdx): fio"),
+        ("--rw=trimwrite --filename=/dev/sdx:/dev/sdy", "run again (this overwrites /dev/sdx, /dev/sdy): fio"),
+        ("--rw=write --filename=/dev/shm/a", "run again: fio"),
+        ("--rw=read --filename=/dev/sdx", "run again: fio"),
+        ("--rw=write --filename=/mnt/a", "run again: fio"),
+    ],
+)
+def test_a_command_to_run_again_names_the_devices_that_it_overwrites(options: str, said: str) -> None:
+    kind = "read" if "rw=read" in options else "write"
+    line = f"  {kind}: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
+    (audited,) = audit_text("chat", f"$ fio --name=a --bs=1m --size=1g {options}\n{line}", Context())
+    assert said in "\n".join(audited_lines(audited, 200))
+    assert audited_object(audited)["overwrites"] == list(audited.overwrites)
 
 
 def test_a_command_that_names_a_job_file_may_be_between_it_and_the_result() -> None:
