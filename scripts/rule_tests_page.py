@@ -133,10 +133,15 @@ def _result(outcome: Outcome) -> str:
     for part in outcome.parts:
         for name, direction in part.directions.items():
             median = direction.clat.percentiles_ns.get(50.0) if direction.clat else None
+            latency = direction.clat or direction.lat
+            is_zero = latency is not None and latency.mean_ns == 0
+            submission = direction.slat.mean_ns if direction.slat and is_zero else None
             seconds = (direction.runtime_ms or 0) / 1000
             said.append(
                 f"{name} {format_size(direction.io_bytes or 0)} in {format_duration(seconds)}"
                 + (f" with p50 {format_duration(median / 1e9)}" if median is not None else "")
+                + (" with a mean latency of 0" if is_zero else "")
+                + (f" and a submission latency of {format_duration(submission / 1e9)}" if submission else "")
             )
         if part.syncs:
             said.append(f"{part.syncs} syncs")

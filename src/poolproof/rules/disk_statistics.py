@@ -53,6 +53,7 @@ RULE = Rule(
     error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
     "requests, because the file had been preallocated but written only in part.",
     fix="fill the file completely before it is read, and use direct=1",
+    fix_if_direct="fill the file completely before it is read",
     sources=(
         "fio-3.38 diskutil.c, print_disk_util and update_io_tick_disk",
         "Linux 6.12 block/blk-merge.c, blk_account_io_merge_bio",

@@ -10,6 +10,7 @@ from poolproof.units import format_duration
 
 _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
+_SYNCS = "use fdatasync=1 and fio's sync percentiles for commit latency"
 
 
 def _in_result(case: Case) -> Findings:
@@ -39,7 +40,7 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         + (by_design if effect == "notes" else ", but memory is"),
         weight=60 if effect != "notes" else 20,
         metrics=OF_READS if part.kind == "read" else OF_WRITES,
-        fix="use direct=1 for the disk's latency; use fdatasync=1 and fio's sync percentiles for commit latency",
+        fix=_SYNCS if case.is_direct else f"use direct=1 for the disk's latency; {_SYNCS}",
     )
 
 
@@ -97,6 +98,7 @@ RULE = Rule(
     "mixed jobs and of jobs with several I/Os in flight.",
     error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
     fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
+    fix_if_direct="use cold caches, and a disk as the target",
     sources=(
         "measured cases L14, L15",
         fio_source("3.37", "io_u.c", "get_rw_ddir (syncs after reads, up to this release)"),

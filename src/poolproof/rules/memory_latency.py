@@ -66,6 +66,8 @@ RULE = Rule(
     error="Too high. Seen: 84,100 random reads/s at depth 1: 80 % took 7 µs and 20 % took 25 µs.",
     fix="use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
     "counters",
+    fix_if_direct="use a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
+    "counters",
     sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
     in_result=each_part(_in_part),
     commands="fio --rw=randread --bs=4k --size=256m --ioengine=psync --invalidate=0",

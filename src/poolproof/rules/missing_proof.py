@@ -24,7 +24,11 @@ _IN_RAM = (
     "some writes may return before their data has left RAM, so the latency may only be that of a copy into RAM",
     "set sync=dsync, or compare the rates",
 )
-_COMBINED = f"use the bandwidth, which the bytes prove, or {_DIRECT}"
+_BANDWIDTH = "compare the bandwidth"
+
+
+def _or_direct(case: Case, advice: str) -> str:
+    return advice if case.is_direct else f"{advice}, or {_DIRECT}"
 
 
 def _in_result(case: Case) -> Findings:
@@ -47,7 +51,7 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
         return "nothing counts what the disks do for a trim", "use trims only as part of another load"
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
-        return "the counters do not account for all of the data", f"use a larger size, or {_DIRECT}"
+        return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
     return next(_reasons_of_ios(case, row.of), _IN_RAM)
 
 
@@ -59,8 +63,8 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
                 f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: at least "
                 f"{percent(REQUESTS_OF_EACH)} would be proof",
-                f"use a larger file, so that fewer reads repeat a block; {_DIRECT}; on ZFS, set recordsize to bs, or "
-                "primarycache=metadata",
+                _or_direct(case, "use a larger file, so that fewer reads repeat a block")
+                + "; on ZFS, set recordsize to bs, or primarycache=metadata",
             )
         yield _too_few_requests(case, "read")
     if of != "read" and not writes_reach_disks(case):
@@ -70,7 +74,8 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
 def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     requests = counted_requests(case, kind)
     if requests is None:
-        return f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks", _DIRECT
+        why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
+        return why, _or_direct(case, _BANDWIDTH)
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
     needed = write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
@@ -80,7 +85,7 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
         f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os "
         "before they are counted, so the IOPS and latencies may be those of RAM",
-        _COMBINED,
+        _or_direct(case, f"{_BANDWIDTH}, which the bytes prove"),
     )
 
 
@@ -109,7 +114,7 @@ RULE = Rule(
     shows="In the counters: the requests, records or flushes are too few to cover each I/O, but not few enough to make "
     "the result suspect.",
     error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",
-    fix=f"{_DIRECT}, or compare the bandwidth",
+    fix=f"{_BANDWIDTH}, or {_DIRECT}",
     sources=(
         linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),
         linux_source("5.5", "block/genhd.c", "part_stat_show (the first release with a flush field)"),

@@ -137,6 +137,11 @@ class Case:
     def zfs(self) -> ZfsFacts | None:
         return self.target.zfs if self.target else None
 
+    @property
+    def is_direct(self) -> bool:
+        """True if each job sets direct=1."""
+        return bool(self.jobs) and all(job.direct for job in self.jobs)
+
     def job_named(self, name: str) -> LoadPart | None:
         """Return the job with this name, or None if no job has it.
 
@@ -199,6 +204,8 @@ class Rule:
     `least_rate`: a function of a case and the reported rate that returns the lowest true rate compatible with the
     pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without counters.
 
+    `fix_if_direct`: the fix for a load whose jobs all set direct=1, if `fix` says to set it.
+
     `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If an audit knows that speed only
     from a sentence near the result, it downgrades the finding to `suspects`.
 
@@ -224,6 +231,7 @@ class Rule:
     explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
     not_compared: str = ""
     least_rate: Callable[[Case, float], tuple[float, str]] | None = None
+    fix_if_direct: str = ""
     is_ceiling: bool = False
     options: tuple[str, ...] = ()
     fixed_options: Changes | Callable[[Case, LoadPart], Changes] = field(default_factory=dict)
@@ -237,9 +245,8 @@ class Rule:
         return self._complete(self.in_result, case)
 
     def _complete(self, check: Check | None, case: Case) -> tuple[Finding, ...]:
-        return tuple(
-            replace(found, rule=self.id, fix=found.fix or self.fix) for found in (check(case) if check else ())
-        )
+        fix = self.fix_if_direct if self.fix_if_direct and case.is_direct else self.fix
+        return tuple(replace(found, rule=self.id, fix=found.fix or fix) for found in (check(case) if check else ()))
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
         """Return the changes that fix this job."""

@@ -34,6 +34,7 @@ RULE = Rule(
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
+    fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",
     sources=("https://github.com/axboe/fio/issues/1364", "https://github.com/openzfs/zfs/issues/8066"),
     in_result=_in_result,
     commands="fio --directory=/dev/shm --name=ram --rw=read --bs=64k --size=100m; rm -f /dev/shm/ram*",

@@ -5,6 +5,9 @@ from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_sou
 from poolproof.rules.proof import OF_READS
 from poolproof.rules.tolerances import ALL_READ, READ, REFUTED, percent
 
+_FILL = "fill the whole file first, drop the caches (on ZFS, export and import the pool)"
+_WARM = "or set `cold: false` if RAM is part of what you want to measure"
+
 
 def _in_result(case: Case) -> Findings:
     flow = cold_reads(case)
@@ -25,8 +28,8 @@ RULE = Rule(
     "data is compressible, proportionally fewer bytes are expected.",
     error="Too high, by a factor of 2 to more than 100. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio "
     "read.",
-    fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then use direct=1; or set "
-    "`cold: false` if RAM is part of what you want to measure",
+    fix=f"{_FILL}, then use direct=1; {_WARM}",
+    fix_if_direct=f"{_FILL}; {_WARM}",
     sources=(
         "measured cases L01, L04, L07, L09",
         linux_source("6.12", "mm/filemap.c", "filemap_read"),

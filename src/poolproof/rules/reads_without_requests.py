@@ -6,6 +6,8 @@ from poolproof.rules.proof import OF_READS
 from poolproof.rules.tolerances import REFUTED, REQUESTS, percent
 from poolproof.units import format_count
 
+_ON_ZFS = "on ZFS, set recordsize to bs, or primarycache=metadata, so that each read reaches the disks"
+
 
 def _in_result(case: Case) -> Findings:
     found = random_reads(case)
@@ -29,8 +31,8 @@ RULE = Rule(
     "proof.",
     error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS with mmap, where fio "
     "counted 16,384 reads and the disk 94 requests; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
-    fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata, so that "
-    "each read reaches the disks; leave fadvise_hint at its default and do not use mmap",
+    fix=f"use direct=1 if the file system honours it; {_ON_ZFS}; leave fadvise_hint at its default and do not use mmap",
+    fix_if_direct=_ON_ZFS,
     sources=(
         linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),
         zfs_source("2.3.0", "module/zfs/arc.c", "arc_read"),

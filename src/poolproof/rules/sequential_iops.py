@@ -23,7 +23,7 @@ def _may_merge(job: LoadPart) -> bool:
 
 
 def _in_job(case: Case) -> Findings:
-    if (jobs := _small(case)) and not _was_not_merged(case):
+    if (jobs := _small(case)) and _shows_iops(case) and not _was_not_merged(case):
         is_default = is_fio_job(jobs[0]) and not fio_job(jobs[0]).text("bs")
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
@@ -32,6 +32,11 @@ def _in_job(case: Case) -> Findings:
             "requests to the disk",
             weight=25,
         )
+
+
+def _shows_iops(case: Case) -> bool:
+    """True for a job without a result, and for a result that shows IOPS or a number of I/Os."""
+    return case.outcome is None or any(part.figures.iops or part.figures.ios for part in parts(case.outcome))
 
 
 def _was_not_merged(case: Case) -> bool:
@@ -58,7 +63,8 @@ RULE = Rule(
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
     "not requests to the disk; a layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
-    "sync after each write, unless fio's disk statistics show that nothing was merged. In the counters: the disks did "
+    "sync after each write, unless fio's disk statistics show that nothing was merged, or the result shows no "
+    "IOPS. In the counters: the disks did "
     "fewer than half as many requests as fio issued I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",

@@ -116,6 +116,8 @@ RULE = Rule(
     error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
     fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
     "disks' counters",
+    fix_if_direct="make the file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
+    "counters",
     sources=(
         "PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130",
         "measured case L07",

@@ -18,6 +18,7 @@ RULE = Rule(
     shows="In a job: rw=read or randread with one of these options, and no job that writes.",
     error="None in the result itself, but readers may take it for a result of synchronous or uncached reads.",
     fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
+    fix_if_direct="remove sync, fsync, fdatasync and end_fsync",
     sources=(
         fio_source("3.42", "fio.h", "should_fsync"),
         fio_source("3.42", "filesetup.c", "generic_open_file (O_SYNC)"),

@@ -48,6 +48,7 @@ RULE = Rule(
     "are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
+    fix_if_direct="compare by sync_p99 with fdatasync=1, or use sync=dsync for the latency of a write",
     sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),
     in_result=_in_result,
     commands="fio --rw=randwrite --bs=4k --size=64m --fdatasync=32",

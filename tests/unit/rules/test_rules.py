@@ -95,6 +95,9 @@ _ROOT = Path(__file__).parents[3]
 _CODE = re.compile(r"(?:fio|OpenZFS|Linux|mergerfs|QEMU|hdparm)[ -]\d[\w.]* [\w./-]+, [\w:]+")
 _OF_HARDWARE = {"disk-buffer", "memory-latency", "named-disk", "named-memory", "small-file"}
 
+_OWN_FIX_IF_DIRECT = {"copied-writes", "missing-proof", "rewritten-before-sync", "size-below-cache"}
+"""Rules that do not apply to jobs with direct=1, or whose findings on them have a fix of their own."""
+
 _ALL = [(rule_id, number) for rule_id, examples in EXAMPLES.items() for number in range(len(examples))]
 
 
@@ -202,3 +205,23 @@ def test_the_advice_on_a_burst_is_not_what_the_job_has() -> None:
     for example in EXAMPLES["short-run-burst"]:
         for finding in rule("short-run-burst").check_job(example.case):
             assert ("time_based=1" in finding.fix) != all(job.time_based for job in example.case.jobs)
+
+
+_SETS_DIRECT = re.compile(r"\b(?:use|set|or|and) direct=1")
+
+
+def test_no_fix_tells_a_job_to_set_direct_if_it_sets_it() -> None:
+    told = {
+        (finding.rule, finding.fix)
+        for examples in EXAMPLES.values()
+        for example in examples
+        for each in all_rules()
+        for finding in (*each.check_job(example.case), *each.check_result(example.case))
+        if example.case.is_direct and _SETS_DIRECT.search(finding.fix)
+    }
+    assert not told
+
+
+def test_a_rule_that_may_apply_to_direct_jobs_has_a_fix_for_them() -> None:
+    without = {each.id for each in all_rules() if _SETS_DIRECT.search(each.fix) and not each.fix_if_direct}
+    assert without == _OWN_FIX_IF_DIRECT

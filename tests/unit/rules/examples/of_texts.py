@@ -85,7 +85,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} direct=1")),
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} fsync=64")),
     ),
-    "sequential-iops": (Example(_in_order(merges=600), "notes", _in_order(merges=0)),),
+    "sequential-iops": (
+        Example(_in_order(merges=600), "notes", _in_order(merges=0)),
+        Example(
+            uncounted("rw=read bs=4k size=1g", read=direction(GIB, 10.0)),
+            "notes",
+            uncounted("rw=read bs=4k size=1g", read=direction(GIB, 10.0, ios=None, iops=None)),
+        ),
+    ),
     "small-file": (
         Example(_depth_32("libaio"), "suspects", _depth_32("io_uring")),
         Example(_depth_32("libaio"), "suspects", _depth_32("libaio", "direct=1")),
