@@ -22,7 +22,7 @@ from poolproof.load.model import LoadPart
 RULE = "destroys-data"
 _MOST = 256
 _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
-_WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
+_OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _ASSIGNED = r"(?:^|[\s;]){name}=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
@@ -132,7 +132,7 @@ def _judged(path: str, verb: str, loss: str, targets: Targets | None) -> tuple[S
     if device is not None and device.is_block:
         message = f"the job {verb} {path} {loss} the data there: the device {device.found}"
         return ("error", message) if device.found else None
-    if not (is_windows or is_disk_path(path)) or (device is not None and device.exists):
+    if not (is_other or is_disk_path(path)) or (device is not None and device.exists):
         return None
     why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
     return "warning", f"the job {verb} the device {path} {loss} the data there; {why}"
