@@ -111,10 +111,16 @@ def _of_document(document: HereDocument, surroundings: JobEnvironment, calls: Se
         unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
         unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs))
         yield replace(unit, runs_at=call.line, read_only=call.read_only) if call else unit
-    elif "fio " in document.text and (document.program not in ("cat", "echo") or document.goes_to):
+    elif "fio " in document.text and _is_script(document):
         known = known_variables(document.text)
         for unit in _units(document.text, surroundings, known, start=document.start, line=document.line):
             yield replace(unit, runs_in=unit.runs_in or _place([document.program]))
+
+
+def _is_script(document: HereDocument) -> bool:
+    """True if a shell reads the here-document, now or from a file: it is not a text for people."""
+    is_named = document.goes_to.endswith((".sh", ".bash")) or document.goes_to == "|"
+    return document.program not in ("cat", "echo", "tee") or document.text.startswith("#!") or is_named
 
 
 def _runner(document: HereDocument, calls: Sequence[FioCall]) -> FioCall | None:

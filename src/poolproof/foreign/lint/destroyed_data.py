@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from posixpath import normpath
 
 from poolproof.campaign.layout import BraceMistake, expand_text
@@ -21,12 +22,17 @@ from poolproof.load.model import LoadPart
 
 RULE = "destroys-data"
 _MOST = 256
+_MOST_STEPS = 3  # from a variable to an argument to a device
 _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
 _OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _ASSIGNED = r"(?:^|[\s;]){name}=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)(?:\[[^\]]{0,40}\])?\}|(\w+))")
+_ARRAY = r"(?:^|[\s;]){name}=\(([^()]*)\)"
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE)
+_CALL = r"(?:^|[;&|]|\b(?:do|then|else)\b)[ \t]{{0,40}}{name}[ \t]+(?![=(])([^\n;|&]+)"
+_MOST_FUNCTIONS = 16
 _FIX = (
     "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
@@ -87,17 +93,47 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(path: str, text: str) -> Iterator[str]:
-    """Yield the paths that a path with a variable may stand for: the values of a loop, or all assigned values.
+    """Yield the paths that a path with a variable may stand for.
 
+    These are the values of a loop, or all values that the script assigns to the variable or passes to a function.
     Assigned values count only if each of them is a device, because the script shows no order if there are several.
     """
-    found = _VARIABLE.search(path)
-    assigned = re.findall(_ASSIGNED.format(name=found[1] or found[2]), text, re.MULTILINE) if found else []
-    paths = [path[: found.start()] + value.strip("\"'") + path[found.end() :] for value in assigned] if found else []
-    if not paths or not all(each.startswith("/dev/") for each in paths):
+    paths = [path]
+    for _ in range(_MOST_STEPS):
+        paths = [each for choice in paths for each in _assigned(choice, text)][:_MOST]
+    if paths == [path] or not all(each.startswith("/dev/") for each in paths):
         paths = list(_in_loops(path, text))
     for choice in paths:
         yield from (choice,) if UNKNOWN.search(choice) else _expanded(choice)
+
+
+def _assigned(path: str, text: str) -> Iterator[str]:
+    """Yield the path once for each value of its first variable, or unchanged if the script does not show any."""
+    found = _VARIABLE.search(path)
+    values = _values_of(found[1] or found[2], text) if found else ()
+    if found is None or not values:
+        yield path
+        return
+    yield from (path[: found.start()] + value + path[found.end() :] for value in values)
+
+
+@lru_cache(maxsize=256)
+def _values_of(name: str, text: str) -> tuple[str, ...]:
+    """Return all values that the script assigns to a variable or array, or passes to a function as `$1`."""
+    if name.isdecimal():
+        values = list(_arguments(int(name), text))
+    else:
+        values = re.findall(_ASSIGNED.format(name=name), text, re.MULTILINE)
+        arrays = re.findall(_ARRAY.format(name=name), text, re.MULTILINE)
+        values += [word for words in arrays for word in words.split()]
+    return tuple(dict.fromkeys(value.strip("\"'") for value in values))
+
+
+def _arguments(number: int, text: str) -> Iterator[str]:
+    """Yield the argument with this number from each call of the script's functions."""
+    for name in list(dict.fromkeys(_FUNCTION.findall(text)))[:_MOST_FUNCTIONS]:
+        for given in re.findall(_CALL.format(name=re.escape(name)), text, re.MULTILINE):
+            yield from given.split()[number - 1 : number] if number else ()
 
 
 def _in_loops(value: str, text: str) -> tuple[str, ...]:

@@ -22,11 +22,13 @@ from poolproof.load.fio.option_names import (
     nearest,
     resolve,
 )
+from poolproof.load.fio.option_values import RW_WORDS
 
 _PROGRAM = re.compile(
     r"^(?:\S*/|[A-Za-z]:\\.*\\)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe|:[\w.-]+)?$"
 )  # fio:3.36 is an image
 _NAMES = ALL_NAMES | PROGRAM_OPTIONS
+_WRITES = frozenset(RW_WORDS) - {"read", "randread"}
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
@@ -128,7 +130,7 @@ def read_arguments(
             joined = _joined_to(option)
             current.put(option.name, joined["number"] if joined else option.value, number)
     jobs = tuple(draft.job(shared) for draft, shared in drafts)
-    if any(name == "readonly" for name, _ in program) and any(job.rw not in ("read", "randread") for job in jobs):
+    if any(name == "readonly" for name, _ in program) and any(job.rw in _WRITES for job in jobs):
         problems.append(Problem(line, "--readonly refuses jobs that write: fio stops", fix="remove --readonly"))
     problems += _joined(given, lines)
     return Command(

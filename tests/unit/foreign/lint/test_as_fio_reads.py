@@ -42,7 +42,7 @@ def test_a_missing_fsync_is_seen_behind_the_wrong_dash() -> None:
 @pytest.mark.parametrize(
     ("options", "is_refused"),
     [("--readonly --name=a --rw=randwrite", True), ("--name=a --rw=rw --readonly", True),
-     ("--readonly --name=a --rw=randread", False)],
+     ("--readonly --name=a --rw=randread", False), ("--readonly --name=a --rw=$rw", False)],
 )  # fmt: skip
 def test_readonly_refuses_writers(options: str, is_refused: bool) -> None:
     assert bool(_found(f"fio {options} --size=1g --direct=1\n", "refused-by-fio")) == is_refused
