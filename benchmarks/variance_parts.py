@@ -1,4 +1,4 @@
-"""Measure the parts of the variance of results: `python -m benchmarks.variance_parts RUN…`.
+"""Measure the parts of the variance of results: `python -m benchmarks.variance_parts [--runs] RUN…`.
 
 Each run must have several builds of each layout, and several trials of each build (`measure: {builds: 4, trials: 2}`),
 as `benchmarks/campaigns/variance.yaml` does. All standard deviations are relative. For each cell, they are printed for
@@ -14,6 +14,10 @@ builds, by the round itself, and by the position of a trial in its build. The la
 needs. With N builds of m trials, the variance of a result is B / N + T / (N m), and its time is N (b + m t). B and T
 are the variances between builds and between trials, and b and t are the times for a build and for a trial. For a given
 time, the variance is smallest if m = √(T / B × b / t).
+
+With `--runs`, the runs are repetitions of one campaign with one build each, for example those of benchmarks.court. The
+table then has the variance between runs instead of that between builds. Each run builds its layouts anew, so this
+includes the variance between builds.
 """
 
 import itertools
@@ -181,8 +185,23 @@ def _per_cent(variance: float | None) -> str:
     return "–" if variance is None else f"{100 * math.sqrt(variance):.2g} %"
 
 
-def _table(cells: Sequence[Parts]) -> Iterable[str]:
-    yield "| cell | within a trial | between trials | between builds |"
+def cells_between(runs: Sequence[LoadedRun]) -> list[Parts]:
+    """Return the parts of the variance of each cell that has valid results in at least two runs."""
+    found: dict[str, list[tuple[list[float], list[float]]]] = {}
+    for run in runs:
+        for cell in run.cells:
+            if cell.counts:
+                errors = [error for trial in cell.trials if (error := within_trial(run, trial)) is not None]
+                found.setdefault(str(cell.key), []).append((_values(cell.trials), errors))
+    parts = []
+    for name, own in found.items():
+        errors = [error for _, each in own for error in each]
+        parts.append(parts_of(name, [values for values, _ in own], statistics.median(errors) if errors else None))
+    return [each for each in parts if each]
+
+
+def _table(cells: Sequence[Parts], outer: str = "builds") -> Iterable[str]:
+    yield f"| cell | within a trial | between trials | between {outer} |"
     yield "|---|---|---|---|"
     for each in cells:
         yield f"| {each.name} | {_per_cent(each.within)} | {_per_cent(each.trials)} | {_per_cent(each.builds)} |"
@@ -232,10 +251,16 @@ def _builds(run: LoadedRun) -> int:
 
 def main() -> None:
     """Print the table and the shares."""
-    if len(sys.argv) < 2:
+    paths = [each for each in sys.argv[1:] if each != "--runs"]
+    if not paths:
         raise SystemExit(__doc__)
-    for line in _lines([load_run(Path(each)) for each in sys.argv[1:]]):
-        print(line)
+    runs = [load_run(Path(each)) for each in paths]
+    if "--runs" not in sys.argv:
+        print("\n".join(_lines(runs)))
+    elif cells := cells_between(runs):
+        print("\n".join(_table(cells, "runs")))
+    else:
+        print("no cell has valid results of two trials each in two runs")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 import random
 import statistics
+from pathlib import Path
 
 import pytest
-from benchmarks.variance_parts import Placed, best_trials, busy_rates, parts_of, share_of_positions
+from benchmarks.variance_parts import Placed, best_trials, busy_rates, cells_between, parts_of, share_of_positions
+
+from tests.unit.results.compare.making import made as made_run
 
 
 def made(chance: random.Random, trials: float, builds: float) -> list[list[float]]:
@@ -36,6 +39,17 @@ def test_incomplete_builds_are_left_out() -> None:
     assert parts_of("cell", [*whole, [500.0]]) == parts_of("cell", whole)
     for builds in ([], [[1.0, 2.0]], [[1.0], [2.0]], [[0.0, 1.0], [1.0, 2.0]]):
         assert parts_of("cell", builds) is None
+
+
+def test_the_variance_between_runs_is_that_of_their_means(tmp_path: Path) -> None:
+    levels = [[1000.0, 1010.0, 990.0], [1100.0, 1111.0, 1089.0], [900.0, 909.0, 891.0]]
+    runs = [
+        made_run(tmp_path / str(number), {("one", "reads"): own, ("pair", "reads"): own[:number]})
+        for number, own in enumerate(levels)
+    ]
+    (found,) = cells_between(runs)
+    assert found == parts_of("reads on one", levels)
+    assert found.builds == pytest.approx(0.1**2, rel=0.1)
 
 
 def test_the_share_of_positions_is_that_of_a_simulated_drift() -> None:
