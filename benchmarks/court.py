@@ -2,12 +2,14 @@
 
     python -m benchmarks.court [--lab] [RUNS] [FOLDER]
 
-Each run measures benchmarks/campaigns/court.yaml; every second one with `until` instead of a fixed time. `poolproof
-compare` then compares every two runs of the same kind: nothing changed between them, so each `faster` and each `slower`
-is false. 14 runs make 42 pairs. As these pairs share runs, the tables also have a row for the pairs that don't: the
-first run with the second, the third with the fourth, and so on. With `--lab`, the campaign is court-zfs.yaml, and each
-run has a new lab: ZFS layouts, four of which are converted into each other in place. A difference is planted in each
-pair: the speeds of the second run are divided by 1.2, and the cells that are then called slower are counted.
+Runs of two kinds alternate: with a fixed time (benchmarks/campaigns/court.yaml) and with `until` (court-until.yaml).
+In the second campaign, other layouts replace those on btrfs: btrfs writes dirty data back every 30 s, so `until` would
+measure each of their writes for at least 90 s. `poolproof compare` then compares every two runs of the same kind:
+nothing changed between them, so each `faster` and each `slower` is false. 14 runs make 42 pairs. As these pairs share
+runs, the tables also have a row for the pairs that don't: the first run with the second, the third with the fourth, and
+so on. With `--lab`, both campaigns are court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are
+converted into each other in place. A difference is planted in each pair: the speeds of the second run are divided by
+1.2, and the cells that are then called slower are counted.
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
@@ -17,8 +19,9 @@ idle machine, and longer in a lab.
 
 import itertools
 import math
+import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,8 +29,10 @@ from benchmarks.own_program import poolproof
 from poolproof.api import load_run
 from poolproof.errors import PoolproofError, RunError
 from poolproof.results.compare.cell_comparison import ComparedCell, Side, compare
+from poolproof.results.compare.measured import Measured
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT, decide
+from poolproof.statistics.shared_variance import variance_of
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
 KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "3..4")}
@@ -35,20 +40,28 @@ KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", 
 
 PLANTED = 0.2
 _RUNS = 14
+_DEVIATIONS = (0.01, 0.02, 0.04, 0.08)
 
 
 @dataclass(frozen=True)
 class Court:
-    """Where the runs are measured: the campaign, the options of `poolproof run`, and the longest time of a run."""
+    """Where the runs are measured.
 
-    campaign: Path
+    `campaigns`: the campaign for each kind of run.
+    `options`: the options of `poolproof run`.
+    `limit_s`: the longest time of a run, in seconds.
+    """
+
+    campaigns: Mapping[str, Path]
     folder: Path
     options: tuple[str, ...]
     limit_s: float
 
 
-HERE = Court(CAMPAIGNS / "court.yaml", Path("court-runs"), (), 1800.0)
-LAB = Court(CAMPAIGNS / "court-zfs.yaml", Path("court-lab-runs"), ("--lab",), 7200.0)
+HERE = Court(
+    {"fixed": CAMPAIGNS / "court.yaml", "until": CAMPAIGNS / "court-until.yaml"}, Path("court-runs"), (), 1800.0
+)
+LAB = Court(dict.fromkeys(KINDS, CAMPAIGNS / "court-zfs.yaml"), Path("court-lab-runs"), ("--lab",), 7200.0)
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,8 @@ class Judged:
 
     `excluding` has the cells whose own 95 % interval does not contain 0 %. `found` is the number of cells that are
     called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
-    word before that.
+    word before that. `planted` has an entry for each cell: the standard deviation of its trials' logarithms, pooled
+    over both runs (None if none has two trials), and whether it is then called slower.
     """
 
     pair: Pair
@@ -76,7 +90,11 @@ class Judged:
     false: tuple[str, ...]
     excluding: tuple[str, ...]
     undecided: int
-    found: int
+    planted: tuple[tuple[float | None, bool], ...]
+
+    @property
+    def found(self) -> int:
+        return sum(is_found for _, is_found in self.planted)
 
 
 def judge(pair: Pair, *, alone: bool = False) -> Judged:
@@ -98,8 +116,16 @@ def judge(pair: Pair, *, alone: bool = False) -> Judged:
         false=tuple(_shown(cell) for cell in cells if cell.decision.word in ("faster", "slower")),
         excluding=tuple(_shown(cell) for cell in tested if not _contains_none(cell)),
         undecided=sum(cell.decision.word == "undecided" for cell in cells),
-        found=sum(decision.word == "slower" for decision in planted),
+        planted=tuple(
+            (_deviation((cell.a, cell.b)), decision.word == "slower")
+            for cell, decision in zip(cells, planted, strict=True)
+        ),
     )
+
+
+def _deviation(sides: Sequence[Measured]) -> float | None:
+    groups = [logs for side in sides for _, logs in side.log.logs if len(logs) > 1]
+    return math.sqrt(statistics.fmean(variance_of(logs) for logs in groups)) if groups else None
 
 
 def _contains_none(cell: ComparedCell) -> bool:
@@ -127,11 +153,11 @@ def pairs_of(runs: Sequence[tuple[str, LoadedRun]]) -> Iterator[Pair]:
             yield Pair(kind, a, b, disjoint=i % 2 == 0 and j == i + 1)
 
 
-def _measured(court: Court, path: Path, options: Sequence[str]) -> LoadedRun | None:
+def _measured(court: Court, path: Path, kind: str) -> LoadedRun | None:
     """Return a finished run; measure it first, or the rest of it. None, with a message, if that fails."""
     known = load_run(path, lenient=True) if path.exists() else None
     if known is None:
-        words = ("run", str(court.campaign), "--out", str(path), "--plain", *court.options, *options)
+        words = ("run", str(court.campaigns[kind]), "--out", str(path), "--plain", *court.options, *KINDS[kind])
     elif known.done < known.wanted:
         words = ("resume", str(path), "--plain")
     else:
@@ -166,6 +192,18 @@ def rows(found: Sequence[Judged]) -> Iterator[str]:
         )
 
 
+def rows_by_deviation(found: Sequence[Judged]) -> Iterator[str]:
+    """Yield a table of the cells whose planted difference was found, by the standard deviation of their trials."""
+    yield "| standard deviation of the trials | cells | 20 % found |"
+    yield "|---|---|---|"
+    cells = [(deviation, is_found) for each in found for deviation, is_found in each.planted if deviation is not None]
+    for low, high in itertools.pairwise((0.0, *_DEVIATIONS, math.inf)):
+        own = [is_found for deviation, is_found in cells if low <= deviation < high]
+        if own:
+            name = f"{low:.0%} to {high:.0%}" if high < math.inf else f"{low:.0%} or more"
+            yield f"| {name} | {len(own)} | {sum(own) / len(own):.0%} |"
+
+
 def main() -> None:
     """Measure the runs that are missing, then print a line for each false word, and the tables."""
     court = LAB if "--lab" in sys.argv else HERE
@@ -173,7 +211,7 @@ def main() -> None:
     count = int(words[0]) if words else _RUNS
     folder = Path(words[1]) if len(words) > 1 else court.folder
     folder.mkdir(parents=True, exist_ok=True)
-    found = [(kind, _measured(court, path, KINDS[kind])) for kind, path in runs_in(folder, count)]
+    found = [(kind, _measured(court, path, kind)) for kind, path in runs_in(folder, count)]
     pairs = list(pairs_of([(kind, run) for kind, run in found if run is not None]))
     for title, alone in (("without earlier runs", True), ("with the earlier runs of the folder", False)):
         print(f"\n{title}:\n")
@@ -187,7 +225,7 @@ def main() -> None:
                 continue
             for text in judged[-1].false:
                 print(f"{name}: {text}")
-        print("\n".join(rows(judged)))
+        print("\n".join((*rows(judged), "", *rows_by_deviation(judged))))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, runs_in
+from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, rows_by_deviation, runs_in
 
 from poolproof.campaign.yaml import read_campaign
 from poolproof.layers.families import families
@@ -22,6 +22,11 @@ def test_equal_runs_have_no_false_word_and_a_planted_difference_is_found(tmp_pat
     found = judge(Pair("fixed", made(tmp_path / "a", values()), made(tmp_path / "b", values())))
     assert (found.cells, found.tested, found.false, found.excluding, found.found) == (6, 6, (), (), 6)
     assert list(rows([found]))[2] == "| 1 fixed | 6 | 0 (0%) | 0 (0.0%) | 0 (0.0%) | 100% | 100% |"
+
+
+def test_cells_are_grouped_by_the_deviation_of_their_trials(tmp_path: Path) -> None:
+    found = judge(Pair("fixed", made(tmp_path / "a", values()), made(tmp_path / "b", values())))
+    assert list(rows_by_deviation([found]))[2:] == ["| 1% to 2% | 6 | 100% |"]
 
 
 def test_a_false_word_and_an_interval_without_0_are_counted(tmp_path: Path) -> None:
@@ -56,9 +61,10 @@ def test_every_two_runs_of_a_kind_are_a_pair(tmp_path: Path) -> None:
 
 def test_kinds_alternate_and_the_campaigns_have_six_layouts_and_four_workloads(tmp_path: Path) -> None:
     assert [kind for kind, _path in runs_in(tmp_path, 4)] == [*KINDS, *KINDS]
-    for court in (HERE, LAB):
-        campaign = read_campaign(court.campaign)
+    for path in {*HERE.campaigns.values(), *LAB.campaigns.values()}:
+        campaign = read_campaign(path)
         assert (len(campaign.layouts), len(campaign.workloads)) == (6, 4)
+    campaign = read_campaign(LAB.campaigns["fixed"])
     names = {device.name for device in campaign.devices}
     nodes = {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
     assert sorted(map(len, families(nodes, list(nodes)))) == [1, 1, 4]
