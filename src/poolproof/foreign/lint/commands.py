@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
@@ -11,7 +12,14 @@ from poolproof.foreign.lint.script_values import known_variables, loop_values, r
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.working_folder import jobs_in
-from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments, takes_next, without_windows_path
+from poolproof.load.fio.commandline import (
+    JOB_FILE,
+    Command,
+    place_of_fio,
+    read_arguments,
+    takes_next,
+    without_windows_path,
+)
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
@@ -21,6 +29,8 @@ _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?|\$\((?:which|command -v) fio\)", 
 _WRITES_NOTHING = frozenset({"readonly", "parse-only", "showcmd"})
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
+_READS_COMMANDS = frozenset({"sh", "bash", "at", "batch", "ssh"})
+_EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is printed for them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
 _MACHINES = frozenset({"ssh", "pdsh", "kubectl", "oc", "vagrant"})
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl", "lxc"})
@@ -64,7 +74,9 @@ def _units(
         inputs = replace(surroundings, environment={**surroundings.environment, **_exported(text, variables)})
         units += _of_documents(script.documents, inputs, calls)
     if _FIO.search(text):
-        units += (unit for words in script.commands for unit in _printed_job_file(words, surroundings))
+        for words, following in zip_longest(script.commands, script.commands[1:]):
+            if not (words[0].is_piped and following and following[0].text in _EDITORS):
+                units += _printed_job_file(words, surroundings)
     for block in _BLOCK.finditer(text):
         if has_fio_options(block["lines"]):
             first = line + text.count("\n", 0, block.start("lines"))
@@ -131,9 +143,11 @@ def _runner(document: HereDocument, calls: Sequence[FioCall]) -> FioCall | None:
 
 
 def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
-    for words in script.commands:
+    for words, following in zip_longest(script.commands, script.commands[1:]):
         if words[0].text in _PRINTS:
-            continue
+            if not (words[0].is_piped and following and following[0].text in _READS_COMMANDS and words[1:]):
+                continue
+            words = words[1:]
         place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
@@ -168,7 +182,9 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
         return
     unit = replace(unit_of_job_file(text, surroundings, first_line=given[0].line), sections=None)
     unit = replace(unit, jobs=jobs_in(program.folder, unit.jobs))
-    if text == given[0].text:  # the job file's line numbers are then those of the script
+    if (
+        text == given[0].text and given[0].verbatim is not None
+    ):  # the job file's line numbers are then those of the script
         yield unit
         return
     line = given[0].line
@@ -192,7 +208,8 @@ def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
     words = words[:end]
     before = [None, *words]
     is_unknown = [
-        _is_unknown(word) and not (last and takes_next(last.text)) for last, word in zip(before, words, strict=False)
+        _is_unknown(word) and not JOB_FILE.search(word.text) and not (last and takes_next(last.text))
+        for last, word in zip(before, words, strict=False)
     ]
     known = [word for word, is_any in zip(words, is_unknown, strict=True) if not is_any]
     unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)

@@ -44,6 +44,7 @@ class ShellWord:
     `is_split`: True if the word is one of several to which a variable expanded. All of these words have the variable's
     position.
     `folder`: the working directory of the command, or an empty string if the script does not set it.
+    `is_piped`: True if the next command of the script reads what the command prints.
     """
 
     text: str
@@ -53,6 +54,7 @@ class ShellWord:
     verbatim: int | None = None
     is_split: bool = False
     folder: str = ""
+    is_piped: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,9 @@ class _ShellParser:
             self._drops_next = True
             self._appends = self._appends or redirection[0].startswith(">>")
         elif character in _OPERATORS:
+            is_piped = character == "|" and self._text[self._place + 1 : self._place + 2] != "|"
             self._take(self._place + 1)
-            self._end_command()
+            self._end_command(is_piped=is_piped)
             if character == "|" and self._waiting:
                 self._goes_to = self._goes_to or "|"
             if character == "\n":
@@ -197,11 +200,11 @@ class _ShellParser:
             parts.append(self._character(in_quotes=True))
         return "".join(parts)
 
-    def _end_command(self) -> None:
+    def _end_command(self, *, is_piped: bool = False) -> None:
         self._drops_next = False
         if self._command:
             folder = self._folder.run([word.text for word in self._command])
-            self._script.commands.append([replace(word, folder=folder) for word in self._command])
+            self._script.commands.append([replace(word, folder=folder, is_piped=is_piped) for word in self._command])
             self._command = []
 
     def _word(self) -> None:

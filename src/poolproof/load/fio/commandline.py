@@ -46,7 +46,7 @@ _JOINED_DASHES = "".join(_DASHES)
 _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NUMBER = re.compile(r"^-\d")
-_JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
+JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def _fio_arguments(words: Sequence[str]) -> list[str] | None:
 
 
 def _is_call(words: Sequence[str]) -> bool:
-    if len(words) == 1 and _JOB_FILE.search(words[0]):
+    if len(words) == 1 and JOB_FILE.search(words[0]):
         return True
     names = (word.lstrip(f"-{_JOINED_DASHES}").partition("=")[0] for word in words if word.startswith(("-", *_DASHES)))
     return any(name in ALIASES or resolve(name, _NAMES) is not None for name in names)

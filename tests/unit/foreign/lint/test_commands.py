@@ -233,6 +233,7 @@ _SHORT = "--rw=read --bs=1m --size=1g --direct=1 --runtime=60"  # runtime-withou
     [
         f"((n = 1 << 4))\nfio --name=a {_SHORT}\n", f"for ((n=1; n<=8; n<<=1)); do fio --name=a$n {_SHORT}; done\n",
         f"$(which fio) --name=a {_SHORT}\n", f"`which true`; $(command -v fio) --name=a {_SHORT}\n",
+        f'echo "fio --name=a {_SHORT}" | at 02:00\n', f"echo fio --name=a {_SHORT} | ssh h\n",
         f"docker run -v /mnt:/mnt me/fio:latest --name=a {_SHORT}\n",
         f'& "C:\\Program Files\\fio\\fio.exe" --name=a {_SHORT}\n',
         "fio --name=a ^\n  --rw=read --bs=1m ^\n --size=1g --direct=1 --runtime=60\n",
@@ -263,3 +264,17 @@ def test_an_unknown_value_in_a_word_of_its_own() -> None:
     text = "fio --name ${n}_$1 --directory $d --rw=write --bs=1m --size=1g --direct=1\n"
     found = [each for each in lint(source(text, "b.sh")) if each.rule == "unknown-variable"]
     assert [each.message.partition(":")[0] for each in found] == ["directory=$d"]
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ('echo "$J" > j.fio', [4]), ("printf '%s' \"$J\" | fio -", [4]), ('echo "$J" | tee j.fio', [4]),
+        ('echo "$J" | sed s/1g/2g/ > j.fio', []), ('echo "$J" | envsubst > j.fio', []),
+        ('echo "$J" || sed s/a/b/ x', [4]),
+    ],
+)  # fmt: skip
+def test_a_job_file_in_a_variable(command: str, lines: list[int]) -> None:
+    """Its findings have the line of the command that prints it, unless another program changes it first."""
+    text = f'J="[a]\nrw=write\nsize=1g"\n{command}; fio j.fio\n'
+    assert _unsynced(text) == lines

@@ -96,5 +96,7 @@ def test_options_before_a_job_file_apply_to_its_jobs() -> None:
 def test_a_job_file_that_is_not_part_of_the_script() -> None:
     (found,) = _found("cd /srv\nfio jobs/a.fio --output=x\n", "no-job")
     assert (found.line, found.severity, found.fix) == (2, "note", "poolproof lint jobs/a.fio")
+    (found,) = _found("fio $DIR/a.fio --output=x\n", "no-job")
+    assert "$DIR/a.fio" in found.message and not _found("fio $DIR/a.fio\n", "unknown-variable")
     assert not _found("parallel fio --name={} --filename={} --rw=read ::: a b\n", "no-job")
     assert not _found(f"cat > a.fio <<EOF\n{_READS}EOF\nfio a.fio\n", "no-job")
