@@ -12,6 +12,7 @@ from poolproof.foreign.lint.script_values import known_variables, loop_values, r
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.working_folder import jobs_in
+from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
 from poolproof.load.fio.commandline import (
     JOB_FILE,
     Command,
@@ -38,11 +39,7 @@ _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
 _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
-_BLOCK = re.compile(
-    r"^(?P<indent>[ ]*)[\w.-]+:[ ]*\|[-+]?[ ]*\n(?P<lines>(?:(?:(?P=indent)[ ]+\S.*|[ ]*)(?:\n|\Z))+)", re.MULTILINE
-)
-"""Matches a literal scalar in YAML (`job.fio: |`), as in a Kubernetes ConfigMap."""
-
+_ARGUMENTS = frozenset({"name", "rw"})
 _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
@@ -67,7 +64,7 @@ def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
 def _units(
     text: str, surroundings: JobEnvironment, variables: Mapping[str, str], *, start: int = 0, line: int = 1
 ) -> tuple[FioCall, ...]:
-    script = read_script(without_windows_path(text), variables, start=start, line=line)
+    script = read_script(without_windows_path(without_lists(text)), variables, start=start, line=line)
     calls = tuple(_of_commands(script, variables, 0))
     units = list(calls)
     if script.documents:
@@ -77,12 +74,26 @@ def _units(
         for words, following in zip_longest(script.commands, script.commands[1:]):
             if not (words[0].is_piped and following and following[0].text in _EDITORS):
                 units += _printed_job_file(words, surroundings)
-    for block in _BLOCK.finditer(text):
-        if has_fio_options(block["lines"]):
-            first = line + text.count("\n", 0, block.start("lines"))
-            unit = unit_of_job_file(block["lines"], surroundings, first_line=first)
-            units.append(replace(unit, sections=None))
+    units += (
+        replace(unit, sections=None, runs_in="machine") for unit in _in_yaml(text, surroundings, variables, line - 1)
+    )
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
+
+
+def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:
+    """Yield the job files in literal scalars, and the fio calls in lists. `above`: the number of lines above."""
+    for block in blocks_in(text):
+        if has_fio_options(block.text):
+            yield unit_of_job_file(block.text, surroundings, first_line=above + block.line)
+    for items in lists_in(text):
+        words = [ShellWord(item.text, 0, 0, above + item.line) for item in items]
+        place = place_of_fio([word.text for word in words])
+        if place is None and {word.text.lstrip("-").partition("=")[0] for word in words} >= _ARGUMENTS:
+            place = -1  # the arguments of an image whose entry point is fio
+        if place is not None:
+            yield _unit(words[place + 1 :], words[0].line)
+        else:
+            yield from (unit for word in words for unit in _of_quoted(word, variables, 0))
 
 
 def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:

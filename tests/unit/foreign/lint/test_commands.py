@@ -278,3 +278,30 @@ def test_a_job_file_in_a_variable(command: str, lines: list[int]) -> None:
     """Its findings have the line of the command that prints it, unless another program changes it first."""
     text = f'J="[a]\nrw=write\nsize=1g"\n{command}; fio j.fio\n'
     assert _unsynced(text) == lines
+
+
+_ITEMS = ("--name=a", "--rw=read", "--bs=1m", "--size=1g", "--direct=1", "--runtime=60")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('- command: ["fio"]\n  args: [' + ", ".join(f'"{each}"' for each in _ITEMS) + "]\n", 2),
+        ("  command: [fio, " + ", ".join(_ITEMS) + "]\n", 1),
+        ('  args: ["-c", "fio ' + " ".join(_ITEMS) + '"]\n', 1),
+        ("  args: ['-c', 'fio " + " ".join(_ITEMS) + "']\n", 1),
+        ("  command:\n  - /usr/bin/fio\n" + "".join(f"  - {each}\n" for each in _ITEMS), 8),
+        ('  image: me/fio\n  args:\n    - "' + '"\n    - "'.join(_ITEMS) + '"\n  env: []\n', 8),
+        ("  command:\n    argv:\n      - fio\n" + "".join(f"      - {each}\n" for each in _ITEMS), 9),
+        ('  args: [\n    "' + '",\n    "'.join(_ITEMS) + '",\n  ]\n', 7),
+    ],
+)
+def test_lists_of_arguments(text: str, line: int) -> None:
+    assert _said(text) == [(line, "note", "runtime-without-time-based")]
+    other = text.replace("--size=1g", "--time_based")
+    assert _rules(other) <= {"no-job"}
+
+
+def test_lists_without_fio() -> None:
+    assert _rules('command: ["sh", "-c", "sleep 1"]\nargs:\n- --name=x\n- --port=80\n') == {"no-job"}
+    assert _rules('args: ["--leader-elect"]\n') == {"no-job"}

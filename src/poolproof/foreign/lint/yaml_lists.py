@@ -1,0 +1,70 @@
+"""Commands and arguments in YAML, as in the containers of a Kubernetes manifest or in `argv` of an Ansible task.
+
+A list is written on one line (`args: ["--name=a", "--rw=read"]`) or with one item per line. Job files in literal
+scalars (`job.fio: |`) are found too.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LIST = re.compile(
+    r"^[ ]*(?:- )?(?:command|cmd|args|argv):[ ]*(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*- .*(?:\n|\Z))+))",
+    re.MULTILINE,
+)
+_ITEM = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<plain>[^\s,\[\]\"'][^,\[\]\n]*)")
+_LINE = re.compile(r"^[ ]*- (?P<value>.*)$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^(?P<indent>[ ]*)[\w.-]+:[ ]*\|[-+]?[ ]*\n(?P<lines>(?:(?:(?P=indent)[ ]+\S.*|[ ]*)(?:\n|\Z))+)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class YamlItem:
+    """An item of a list or a scalar, without its quotes, and its first line in the text."""
+
+    text: str
+    line: int
+
+
+def lists_in(text: str) -> Iterator[tuple[YamlItem, ...]]:
+    """Yield the items of each list."""
+    line, place = 1, 0
+    for found in _LIST.finditer(text):
+        items = []
+        for value, at in _items(found):
+            line, place = line + text.count("\n", place, at), at
+            items.append(YamlItem(value, line))
+        yield tuple(items)
+
+
+def without_lists(text: str) -> str:
+    """Replace each list with blanks. The positions of the rest do not change."""
+    return _LIST.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def blocks_in(text: str) -> Iterator[YamlItem]:
+    """Yield the literal scalars."""
+    line, place = 1, 0
+    for found in _BLOCK.finditer(text):
+        line, place = line + text.count("\n", place, found.start("lines")), found.start("lines")
+        yield YamlItem(found["lines"], line)
+
+
+def _items(found: re.Match[str]) -> Iterator[tuple[str, int]]:
+    """Yield the text of each item, and its position."""
+    if found["inline"] is not None:
+        start = found.start("inline")
+        yield from ((_unquoted(item), start + item.start()) for item in _ITEM.finditer(found["inline"]))
+        return
+    for line in _LINE.finditer(found["items"]):
+        quoted = _ITEM.match(line["value"])
+        is_plain = quoted is None or quoted["plain"] is not None
+        value = line["value"].strip() if quoted is None or is_plain else _unquoted(quoted)
+        yield value, found.start("items") + line.start()
+
+
+def _unquoted(item: re.Match[str]) -> str:
+    if item["double"] is not None:
+        return re.sub(r"\\(.)", r"\1", item["double"])
+    return (item["single"] if item["single"] is not None else item["plain"]).strip()
