@@ -21,6 +21,7 @@ from poolproof.load.fio.commandline import (
     takes_next,
     without_windows_path,
 )
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
@@ -229,9 +230,18 @@ def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
     read_only = any(name in _WRITES_NOTHING for name, _value in command.program)
     sections = None if any(word.is_split for word in words) else _sections(command, known)
     only = frozenset(value for name, value in command.program if name == "section")
-    call = FioCall("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
+    jobs = command.jobs or tuple(_of_profile(command))
+    call = FioCall("command", line, jobs, problems, command.files, sections, unknown, read_only)
     is_client = any(name == "client" for name, _value in command.program)
     return replace(call, defaults=command.shared, only=only, runs_in="machine" if is_client else "")
+
+
+def _of_profile(command: Command) -> Iterator[Job]:
+    """Yield the jobs of `--profile=act` that write (profiles/act.c, act_add_rw)."""
+    devices = [given.value for given in command.given if given.name == "device-names"]
+    for device in devices[-1].split(",") if devices and ("profile", "act") in command.program else ():
+        options = {"rw": "randwrite", "bs": "128k", "direct": "1", "ioengine": "sync", "filename": device}
+        yield Job(f"act-write-{device}", {**options, "time_based": "1", "runtime": "24h"}, command.line)
 
 
 def _is_unknown(word: ShellWord) -> bool:

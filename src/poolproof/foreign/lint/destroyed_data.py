@@ -26,9 +26,9 @@ _MOST_STEPS = 3  # from a variable to an argument to a device
 _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
 _OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
-_ASSIGNED = r"(?:^|[\s;]){name}=(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
+_ASSIGNED = r"(?:^|[\s;]){name}(?:[ ]?[?:]?=[ ]?)(\"[^\"\n]*\"|'[^'\n]*'|[^\s;()\"']+)(?=[\s;]|$)"
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)(?:\[[^\]]{0,40}\])?\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?P<open>[{(])?(?P<name>\w+)(?(open)(?:\[[^\]]{0,40}\])?[})])")  # also $(NAME) of make
 _ARRAY = r"(?:^|[\s;]){name}=\(([^()]*)\)"
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE)
 _CALL = r"(?:^|[;&|]|\b(?:do|then|else)\b)[ \t]{{0,40}}{name}[ \t]+(?![=(])([^\n;|&]+)"
@@ -110,7 +110,7 @@ def _values(path: str, text: str) -> Iterator[str]:
 def _assigned(path: str, text: str) -> Iterator[str]:
     """Yield the path once for each value of its first variable, or unchanged if the script does not show any."""
     found = _VARIABLE.search(path)
-    values = _values_of(found[1] or found[2], text) if found else ()
+    values = _values_of(found["name"], text) if found else ()
     if found is None or not values:
         yield path
         return
@@ -142,7 +142,7 @@ def _in_loops(value: str, text: str) -> tuple[str, ...]:
     In each copy, the word replaces the variable. Without such a loop, the value is returned unchanged.
     """
     found = _VARIABLE.search(value)
-    loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
+    loops = re.findall(_WORDS.format(name=found["name"]), text) if found else []
     if found is None or not loops:
         return (value,)
     words = [word.strip("\"'") for words in loops for word in words.split()]
