@@ -32,7 +32,8 @@ _VARIABLE = re.compile(r"\$(?P<open>[{(])?(?P<name>\w+)(?(open)(?:\[[^\]]{0,40}\
 _ARRAY = r"(?:^|[\s;]){name}=\(([^()]*)\)"
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE)
 _CALL = r"(?:^|[;&|]|\b(?:do|then|else)\b)[ \t]{{0,40}}{name}[ \t]+(?![=(])([^\n;|&]+)"
-_MOST_FUNCTIONS = 16
+_MOST_FUNCTIONS = 64
+_LONGEST = 4000  # of the body of a function
 _FIX = (
     "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
@@ -130,10 +131,17 @@ def _values_of(name: str, text: str) -> tuple[str, ...]:
 
 
 def _arguments(number: int, text: str) -> Iterator[str]:
-    """Yield the argument with this number from each call of the script's functions."""
-    for name in list(dict.fromkeys(_FUNCTION.findall(text)))[:_MOST_FUNCTIONS]:
+    """Yield the argument with this number from each call of the functions that call fio."""
+    found = itertools.islice(_FUNCTION.finditer(text), _MOST_FUNCTIONS)
+    for name in dict.fromkeys(each[1] for each in found if "fio" in _body(text, each.end())):
         for given in re.findall(_CALL.format(name=re.escape(name)), text, re.MULTILINE):
             yield from given.split()[number - 1 : number] if number else ()
+
+
+def _body(text: str, start: int) -> str:
+    """Return the body of the function whose brace ends at this position."""
+    line, _, _ = text[start : start + _LONGEST].partition("\n")
+    return line if line.rstrip().endswith("}") else text[start : start + _LONGEST].partition("\n}")[0]
 
 
 def _in_loops(value: str, text: str) -> tuple[str, ...]:

@@ -52,10 +52,13 @@ class Source:
     def kind(self) -> Kind:
         """Decide whether the text is a job file or a script.
 
-        A text that begins with a section header or an `include` line is a job file. So is one whose file name ends in
-        `.fio` or `.job`, unless it calls fio.
+        A text that begins with a section header or an `include` line is a job file, unless it calls fio and has no fio
+        option, as a systemd unit. So is one whose file name ends in `.fio` or `.job`, unless it calls fio.
         """
-        if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
+        is_unit = "fio " in self.text and not jobfiles.sets_fio_option(self.text)
+        if (jobfiles.is_job_file(self.text) and not is_unit) or (
+            self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text
+        ):
             return "job file"
         return "script"
 

@@ -233,6 +233,7 @@ _SHORT = "--rw=read --bs=1m --size=1g --direct=1 --runtime=60"  # runtime-withou
     [
         f"((n = 1 << 4))\nfio --name=a {_SHORT}\n", f"for ((n=1; n<=8; n<<=1)); do fio --name=a$n {_SHORT}; done\n",
         f"$(which fio) --name=a {_SHORT}\n", f"`which true`; $(command -v fio) --name=a {_SHORT}\n",
+        f"[Unit]\nDescription=x\n[Service]\nType=oneshot\nExecStart=/usr/bin/fio --name=a {_SHORT}\n",
         f'echo "fio --name=a {_SHORT}" | at 02:00\n', f"echo fio --name=a {_SHORT} | ssh h\n",
         f"docker run -v /mnt:/mnt me/fio:latest --name=a {_SHORT}\n",
         f'& "C:\\Program Files\\fio\\fio.exe" --name=a {_SHORT}\n',

@@ -100,6 +100,7 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "fio --parse-only --name=a --rw=write --filename=/dev/vda",
         "wipe() { fio --name=a --rw=write --filename=$1; }\nwipe /srv/x\n", "fio --profile=act --device-names=/dev/vdb",
         "fio --name=a --rw=write --filename=$(pwd)",
+        "x() { fio --name=a --rw=write --filename=$1; }\ny() { smartctl $1; }\ny /dev/vda\ntime x /srv/x\n",
         "wipe() { fio --name=a --rw=write --filename=$1; }\nmount /dev/vda /srv\n",
         "cat > README.md <<EOF\n  fio --name=a --rw=write --filename=/dev/vda\nEOF\n",
         "D=/dev/vda\nD=/srv/x\nfio --name=a --rw=write --filename=$D",
