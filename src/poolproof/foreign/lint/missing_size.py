@@ -1,0 +1,76 @@
+"""Find jobs without a size that fio refuses, because no existing file or device gives them one.
+
+A percentage is not a size, because it is a percentage of the existing files. Source: fio 3.33 filesetup.c (setup_files:
+`you need to specify size=`) and init.c (add_job).
+"""
+
+import re
+from collections.abc import Iterator
+from posixpath import dirname
+
+from poolproof.foreign.lint.earlier_commands import Before
+from poolproof.foreign.lint.job_groups import Targets, files_of
+from poolproof.foreign.lint.model import FioCall
+from poolproof.foreign.lint.variables import UNKNOWN
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.option_names import PAGE_CACHE
+
+SIZE_FIX = "set size= (or filesize=), or create the file first"
+_SETS_FILES = ("filesize", "fill_device", "opendir", "read_iolog")
+_REFUSED = "so fio refuses the job (`you need to specify size=`)"
+
+
+def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, before: Before) -> Iterator[tuple[int, str]]:
+    """Yield (line, message) for each job that fio refuses.
+
+    A job is left out if one of its files may exist when it runs: lint cannot look there, or an earlier job or another
+    command of the script may have created it.
+
+    `script`: the script that contains the call, or an empty string.
+    """
+    if unit.unknown_words or unit.read_only:
+        return
+    created = {extent.file for load in before.loads for part in load.parts for extent in part.extents}
+    names = {part.name for load in before.loads for part in load.parts}
+    for job in unit.jobs:
+        place = files_of(job)
+        files = set(place.files) if place is not None else set()
+        line = job.lines.get("size") or job.line or unit.line
+        given = f"size={job.text('size')}" if job.text("size") else "no size"
+        given = f"the job {job.name} has {given}, and"
+        if _has_size(job):
+            created |= files
+        elif job.engine == "null":
+            yield line, f"{given} the engine null has no files to take a size from, {_REFUSED}"
+        elif not files or unit.runs_in or targets is None or files & created or job.name in names:
+            continue
+        elif not any(_is_named_in(script, job, file) for file in files) and _are_missing(files, job, targets):
+            what = f"the file {min(files)} does not exist" if len(files) == 1 else "none of its files exists"
+            yield line, f"{given} {what}, {_REFUSED}"
+
+
+def _has_size(job: Job) -> bool:
+    """True if the job may have a size without existing files."""
+    size = job.text("size") or ""
+    is_size = size and job.number("size") != 0 and job.percent("size") is None
+    return bool(is_size or UNKNOWN.search(size)) or any(job.text(name) not in (None, "0") for name in _SETS_FILES)
+
+
+def _is_named_in(script: str, job: Job, file: str) -> bool:
+    """True if the script names the file outside the job's own options, so that another command may create it."""
+    name = file.rpartition("/")[2]
+    own = rf"filename(?:=|\s+)['\"]?[^\s'\"]*{re.escape(name)}"
+    return bool(script) and script.count(name) > (1 if job.filename and re.search(own, script) else 0)
+
+
+def _are_missing(files: set[str], job: Job, targets: Targets) -> bool:
+    """True if lint can look into the folders of all files, and finds nothing there that fio would use."""
+    if job.engine not in PAGE_CACHE or any(file == "-" or file.startswith("/dev/") for file in files):
+        return False
+    looked = [targets.written(dirname(file) or ".") for file in files]
+    # Without `filename`, fio uses a device or a directory that has the name of the job.
+    used = files if job.filename else files | {job.name, job.path(job.name)}
+    found = [targets.written(file) for file in used]
+    return all(each is not None and each.exists for each in looked) and not any(
+        each is None or each.exists for each in found
+    )

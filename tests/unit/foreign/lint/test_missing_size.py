@@ -1,0 +1,90 @@
+"""fio refuses a job without a size if none of its files exists. The expected results are those of fio 3.33."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.foreign.audit.context import read_context
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.sources import COMMAND
+from poolproof.foreign.lint.targets import TargetLookup
+from poolproof.hosts.local import LocalHost
+from tests.unit.foreign.lint.making import source
+
+
+@pytest.fixture
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("full").write_bytes(b"x" * 4096)
+    Path("folder").mkdir()
+
+
+def _refused(text: str, name: str = COMMAND, where: TargetLookup | None = None) -> list[str]:
+    targets = where or TargetLookup(read_context(), LocalHost())
+    found = lint(source(text, name), targets)
+    return [each.message for each in found if each.rule == "refused-by-fio"]
+
+
+@pytest.mark.usefixtures("_folder")
+@pytest.mark.parametrize(
+    "options",
+    [
+        "", "--io_size=1m", "--size=50%", "--size=0", "--runtime=5 --time_based", "--filename=gone", "--numjobs=4",
+        "--filename=gone:lost", "--directory=folder", "--ioengine=null", "--ioengine=libaio --nrfiles=4",
+    ],
+)  # fmt: skip
+def test_a_job_without_a_size_and_without_files_is_refused(options: str) -> None:
+    [message] = _refused(f"fio --name=a --rw=read {options}\n")
+    assert "you need to specify size=" in message
+
+
+@pytest.mark.usefixtures("_folder")
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--size=1m", "--size=$SIZE", "--filesize=1m --nrfiles=4", "--fill_device=1", "--filename=full",
+        "--filename=gone:full", "--filename=/dev/no-such-disk", "--filename=/no-such-folder/file", "--filename=$FILE",
+        "--ioengine=cpuio --cpuload=5", "--ioengine=rbd --pool=p --rbdname=r", "--opendir=folder", "$OPTIONS",
+        "--parse-only", "--client=host",
+    ],
+)  # fmt: skip
+def test_a_job_that_may_find_a_size_is_not_refused(options: str) -> None:
+    assert _refused(f"fio --name=a --rw=read {options}\n") == []
+
+
+@pytest.mark.usefixtures("_folder")
+def test_a_job_with_the_name_of_a_folder_takes_its_size_from_it() -> None:
+    assert _refused("fio --name=folder --rw=read\n") == []
+
+
+@pytest.mark.usefixtures("_folder")
+@pytest.mark.parametrize(
+    "script",
+    [
+        "cp other gone\nfio --name=a --rw=read --filename=gone\n",
+        "F=gone\ncp other $F\nfio --name=a --rw=read --filename=$F\n",
+        "fio --name=a --rw=write --size=1m\nfio --name=a --rw=read\n",
+        "fio --name=a --rw=write --size=1m --filename=gone --name=b --rw=read --filename=gone --size=50%\n",
+        "ssh host fio --name=a --rw=read\n",
+        "docker run image fio --name=a --rw=read\n",
+    ],
+)
+def test_a_file_that_the_script_creates_or_that_is_elsewhere(script: str) -> None:
+    assert _refused(script, "bench.sh") == []
+
+
+@pytest.mark.usefixtures("_folder")
+@pytest.mark.parametrize("name", ["gone", "./gone"])
+def test_a_script_that_names_the_file_only_in_the_job(name: str) -> None:
+    assert len(_refused(f"fio --name=a --rw=read --filename={name}\n", "bench.sh")) == 1
+
+
+@pytest.mark.usefixtures("_folder")
+def test_a_target_that_the_user_describes_is_not_looked_at() -> None:
+    where = TargetLookup(read_context(fs="ext4"), LocalHost())
+    assert _refused("[a]\nrw=read\nfilename=gone\n", "a.fio", where) == []
+
+
+def test_the_engine_null_is_refused_anywhere() -> None:
+    [message] = _refused("ssh host fio --name=a --rw=read --ioengine=null\n", "bench.sh")
+    assert "the engine null" in message
