@@ -12,7 +12,7 @@ def _in_result(case: Case) -> Findings:
         )
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
-        journal = "each small commit writes a whole page and, in addition, the journal and metadata"
+        journal = "each small commit writes a whole page, the journal and metadata"
         others = "the cause is the journal, metadata, or records rewritten for smaller writes"
         yield _finding(case, wrote, "wrote", journal if small_commits else others)
 
@@ -28,8 +28,10 @@ def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
 RULE = Rule(
     title="The disks move more than the application",
     wrong="The result is correct: it is what the application gets. But the disks did more work than the result shows.",
-    shows="In the counters: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times the "
-    "expected bytes.",
+    shows=(
+        "In the counters: the disks read more than 1.2 times as much as fio, or wrote more than 1.3 times as much as "
+        "expected."
+    ),
     error="Lower than the disks can deliver. Measured: for small synchronous writes, the disks write 2 to 3 times as "
     "many bytes as fio (whole pages, journal).",
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "

@@ -37,8 +37,8 @@ def _in_job(case: Case) -> Findings:
         on_zfs, buffered = "ZFS has no asynchronous path for libaio", "libaio is asynchronous only with direct=1"
         yield suspects(
             f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
-            "submission blocks until the I/O is done, so the depth is 1 and the latencies include the wait for the "
-            "whole queue",
+            "submission blocks until the I/O is done, so the depth is 1 and the latencies include the time spent "
+            "waiting for the whole queue",
             weight=55,
             fix=_ON_ZFS if is_zfs(case.target) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
             metrics=LATENCIES if case.outcome is not None and _only_fills_the_cache(jobs) else (),
@@ -61,7 +61,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if slat.mean_ns is None or slat.mean_ns < 0.9 * share:
         return None
     return notes(
-        f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} and the whole I/O "
+        f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} and the whole I/O took "
         f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: submission "
         f"blocks until the I/O is done, so the depth was 1 and the latency is too high by a factor of {job.depth}",
         weight=60,
@@ -79,8 +79,10 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="libaio performs buffered I/O (and, on ZFS, all I/O) during submission, one I/O at a time, no matter which "
-    "iodepth is set. io_uring passes this I/O to worker threads instead.",
+    wrong=(
+        "libaio performs buffered I/O (and, on ZFS, all I/O) during submission, one I/O at a time, regardless of "
+        "iodepth. io_uring passes this I/O to worker threads instead."
+    ),
     shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean submission latency is "
     "about the mean latency divided by iodepth. The depth histogram does not show this.",
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "

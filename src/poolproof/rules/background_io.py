@@ -38,12 +38,12 @@ def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: flo
     rest = (flow.counted_bytes - size) / flow.expected_bytes
     found = account(case)
     hides = rest < flow.least and found is not None and found.idle_s >= _WATCHED_S
-    remain = f"{100 * max(rest, 0):.0f} % of the expected bytes"
-    doubt = f"without these bytes, only {remain} remain, so a cache may have been involved"
+    remain = f"{100 * max(rest, 0):.0f} % of the expected bytes are left"
+    doubt = f"without these bytes, only {remain}, so a cache may have been involved"
     yield finding(
         "suspects" if hides else "notes",
         f"the disks {verb} {format_rate(rate)} while {case.generator} was not running, which adds up to about "
-        f"{format_size(size)} over the measurement window: " + (doubt if hides else "this may lower the result"),
+        f"{format_size(size)} over the measurement window: " + (doubt if hides else "this I/O may lower the result"),
         weight=70,
     )
 
@@ -52,10 +52,12 @@ RULE = Rule(
     title="Something else is using the disks",
     wrong="A resync, a scrub, a trim, the lazy initialization of inode tables or another program slows fio down, and "
     "its I/O can hide a cache.",
-    shows="In the evidence: a layer is busy, which makes the result suspect. Or the disks also moved bytes while fio "
-    "was not running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. This"
-    " is a note. But the result is suspect if the disks moved too few bytes for fio's I/O without this background"
-    " I/O, and if they were observed without fio for at least a second.",
+    shows=(
+        "In the evidence: a layer is busy, which makes the result suspect. Or the disks moved bytes while fio was not "
+        "running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. This is "
+        "reported as a note. It makes the result suspect if the remaining bytes are too few for fio's I/O and the "
+        "disks were observed without fio for at least a second."
+    ),
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
     "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",

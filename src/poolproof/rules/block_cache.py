@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    title="A cache device is warm or cold",
+    title="A warm or cold cache device",
     wrong="A cache device keeps its contents when the caches in RAM are dropped. With LVM's cachemode=writeback, "
     "filling the file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold"
     " one. A ZFS cache device receives data that the ARC evicts, even while the test file is filled, and keeps it"
@@ -49,7 +49,7 @@ RULE = Rule(
     ),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run on a volume with `lvm cache`, or on a pool with a cache device.",
+    needs="Run this on an LVM volume with a cache (`lvm cache`), or on a ZFS pool with a cache device.",
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; "
     "dmsetup status --target cache; grep l2_ /proc/spl/kstat/zfs/arcstats",
 )

@@ -27,8 +27,8 @@ def _in_result(case: Case) -> Findings:
     if most >= 0.95 * total:
         yield notes(
             f"{device} moved {100 * most / total:.0f} % of the bytes, and "
-            f"{format_number_of(len(sizes) - 1, 'other disk')} almost none: the result describes {device}, not the "
-            "pool",
+            f"{format_number_of(len(sizes) - 1, 'other disk')} moved almost none: the result describes {device}, not "
+            "the pool",
             weight=45,
         )
 
@@ -50,7 +50,7 @@ RULE = Rule(
     options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run on a mergerfs mount.",
+    needs="Run this on a mergerfs mount.",
     commands="fio --name=trap --directory=. --rw=write --bs=1m --size=128m --numjobs=4 --end_fsync=1 "
     "--group_reporting; getfattr -n user.mergerfs.basepath trap.*",
 )

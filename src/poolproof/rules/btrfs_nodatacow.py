@@ -12,8 +12,9 @@ def _in_job(case: Case) -> Findings:
     given = [option for option in _OPTIONS if option in target.mount_options]
     if "nodatacow" in given:
         yield notes(
-            "the files are nodatacow (a mount option or chattr +C): they have no checksums and are never compressed, "
-            "and writes overwrite them in place. The result does not apply to btrfs with its default options",
+            "copy-on-write is turned off for the files (mount option nodatacow, or chattr +C): they have no checksums "
+            "and are never compressed, and writes overwrite them in place. The result does not apply to btrfs with its "
+            "default options",
             weight=35,
         )
     elif given:

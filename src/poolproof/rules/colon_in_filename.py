@@ -20,10 +20,12 @@ RULE = Rule(
     title="A colon separates files",
     wrong="fio splits filename at colons. If the parts of a by-path name or PCI address can be opened, fio tests each "
     "part.",
-    shows="In a job: a filename with a colon that has no backslash before it. Lists of absolute paths are left out, "
-    "because they are meant as lists (/dev/sda:/dev/sdb).",
+    shows=(
+        "In a job: a filename with a colon that has no backslash before it. Lists of absolute paths "
+        "(/dev/sda:/dev/sdb) are not reported, because their colons are intended as separators."
+    ),
     error="fio tests a different target than intended.",
-    fix="write \\: for a colon that is part of the name (PCI addresses, by-path names)",
+    fix="write \\: instead of a colon that is part of the name (PCI addresses, by-path names)",
     sources=(
         fio_source("3.42", "options.c", "get_next_str, str_filename_cb"),
         fio_source("3.42", "filesetup.c", "setup_files (size / nr_files unless filesize is set)"),

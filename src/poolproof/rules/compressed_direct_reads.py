@@ -15,9 +15,9 @@ def _in_job(case: Case) -> Findings:
     for job in case.jobs:
         if job.reads and job.direct and any(_shrinks(case, part) for part in writers_of(case, job)):
             yield suspects(
-                f"{case.who([job])} reads with direct=1 a file that an earlier job wrote and btrfs stored "
-                "compressed: btrfs reads compressed extents through the page cache, so later reads may come from "
-                "RAM, and the disk reads fewer bytes",
+                f"{case.who([job])} uses direct=1 to read a file that an earlier job wrote and that btrfs stored "
+                "compressed: btrfs reads compressed extents through the page cache, so later reads may come from RAM, "
+                "and the disk reads fewer bytes",
                 weight=60,
             )
 
@@ -38,7 +38,7 @@ RULE = Rule(
     "pages stay in RAM, and each extent is read from the disk at its compressed size.",
     shows="In a job file or script: direct=1 reads of a file on btrfs with compression, if an earlier job filled the "
     "file with compressible data: patterns, zeros, or buffers that repeat within 128 KiB. Before Linux 6.15, files "
-    "written with direct=1 are left out, because btrfs did not compress them.",
+    "written with direct=1 are not reported, because btrfs did not compress them.",
     error="Too high.",
     fix="write the file with refill_buffers=1, or in a directory without compression (chattr +m)",
     sources=(
@@ -49,7 +49,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("direct", "buffered", "filename"),
-    needs="Run on btrfs mounted with compress=zstd:3.",
+    needs="Run this on btrfs mounted with compress=zstd:3.",
     prepare="fio --name=w --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
     commands="for run in 1 2; do fio --rw=read --bs=1m --size=256m --direct=1; done",
 )

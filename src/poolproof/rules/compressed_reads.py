@@ -25,7 +25,7 @@ RULE = Rule(
     "missing file, the data is incompressible, so a compressed file comes from an earlier write job.",
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
     fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
-    "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored",
+    "`compsize FILE` (btrfs) or `zfs get compressratio` shows the compression ratio",
     sources=(
         "measured case L13",
         zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_data"),
@@ -34,7 +34,7 @@ RULE = Rule(
     ),
     in_result=_in_result,
     explains_lost={"read": "compressed on the disks"},
-    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    needs="Run this on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     prepare="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
     commands="fio --rw=read --bs=1m --size=256m",
 )

@@ -39,8 +39,8 @@ RULE = Rule(
     "completion then takes about 1 µs, because the data has already been copied. At that time, the disk has not "
     "received any of it.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
-    "long. Jobs with direct=1 or a sync are left out, because direct writes that extend a file also take long to "
-    "submit. Sequential writes are left out too if the source does not show whether they are direct.",
+    "long. Jobs with direct=1 or a sync are not reported, because direct writes that extend a file also take long to "
+    "submit. Sequential writes are not reported either if the source does not show whether they are direct.",
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

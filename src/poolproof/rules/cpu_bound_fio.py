@@ -26,8 +26,8 @@ def _in_kernel_threads(case: Case) -> Findings:
         return
     names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f} %" for cpu in busy[:_MOST_NAMED])
     yield notes(
-        f"{case.generator}'s own jobs saturated no processor, but some processors were busy throughout ({names}): "
-        "kernel threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
+        f"{case.generator}'s own jobs did not saturate any processor, but some processors were busy throughout "
+        f"({names}): kernel threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
         fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays or dm-crypt "
         "devices",
     )
@@ -53,9 +53,9 @@ RULE = Rule(
     title="The processor is the limit",
     wrong="A fio job runs on one processor at a time. Generating random data, verification, checksums or the file "
     "system can saturate that processor.",
-    shows="In a result: the user and system time of a job add up to at least 90 % of a processor, and the job does "
-    "not poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95 % of the trial, but not "
-    "with fio.",
+    shows="In a result: the user and system time of a job add up to at least 90 % of a processor, and the job does not "
+    "poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95 % of the trial, but fio was "
+    "not the cause.",
     error="Too low. Observed maximum of one core: 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
     fix="raise numjobs (with one file per job), or set cpus_allowed or thread=1; if the target does not compress, "
     "remove refill_buffers and `verify`; use ioengine=null to find the highest rate that fio can reach",

@@ -36,6 +36,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("dedupe_percentage", "buffer_pattern", "zero_buffers", "filename", "directory"),
     cleared_by_byte_count=False,
-    needs="Run on a dataset with dedup=on.",
+    needs="Run this on a dataset with dedup=on.",
     commands="fio --rw=write --bs=128k --size=256m --zero_buffers --end_fsync=1",
 )

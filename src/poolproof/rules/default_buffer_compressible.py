@@ -85,6 +85,6 @@ RULE = Rule(
     fixed_options={"refill_buffers": "1", "buffer_pattern": None, "verify_pattern": None},
     in_result=_in_result,
     explains_lost={"write": "compressed away"},
-    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    needs="Run this on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     commands="fio --rw=write --bs=4k --size=256m --end_fsync=1",
 )

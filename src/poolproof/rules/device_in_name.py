@@ -22,8 +22,10 @@ RULE = Rule(
     title="The device is only the job's name",
     wrong="--name=/srv/file only names the job. Without filename, fio tests a new file, /srv/file.0.0. If the name is "
     "that of a device, fio tests the device; if the name is misspelt, fio tests a file in /dev, which is in RAM.",
-    shows="In a job: a name that starts with a slash, and no filename. It is only a note, because the file is on the "
-    "file system that the name points to.",
+    shows=(
+        "In a job: a name that starts with a slash, and no filename. The finding is only a note, because the file is "
+        "on the file system that the name points to."
+    ),
     error="fio tests a different target than intended.",
     fix="add --filename=/dev/disk/by-id/…",
     sources=(

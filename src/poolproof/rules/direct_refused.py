@@ -24,7 +24,7 @@ RULE = Rule(
     wrong="If the file system or the disk does not support direct I/O, each I/O fails with `Invalid argument` and fio "
     "stops.",
     shows="In a result: error 22 from a job with direct=1.",
-    error="None: there is no result.",
+    error="No result: fio stops at the first I/O.",
     fix="use direct=0 with end_fsync=1 for writes, and direct=0 with a cold cache for reads; or choose a bs= that the "
     "disk accepts",
     sources=(

@@ -102,18 +102,18 @@ def _message(case: Case, kind: Kind) -> str:
 _METRICS = {"read": OF_READS, "write": OF_WRITES}
 
 RULE = Rule(
-    title="I/O in the disk's own buffer",
+    title="I/O served from the disk's own buffer",
     wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into this buffer, and acknowledges writes as "
     "soon as they are in it. Random I/O on a small area then needs no seeks, but the kernel counts it like any other "
     "I/O.",
     shows="Before a run: random reads, or direct random writes without syncs between them. They are suspect if they "
-    "cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more of "
-    "these I/Os than seeks allow, that is, 300/s per disk, or 450/s if they cover more than 16 MiB. If the disks "
-    "are unknown: direct reads that cover at most 16 MiB and read all of it at least 20 times, as `hdparm -T "
-    "--direct` does.",
+    "cover at most 16 MiB per rotational disk. If they cover up to 256 MiB and the job is time_based, this is reported "
+    "as a note. In a result: more of these I/Os than seeks allow, that is, 300/s per disk, or 450/s if they cover more "
+    "than 16 MiB. If the disks are unknown: direct reads that cover at most 16 MiB and read all of it at least 20 "
+    "times, as `hdparm -T --direct` does.",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
     "one; 4,223 random writes/s in a file of 64 KiB.",
-    fix="use a size of at least 1 GiB per disk, or one larger than the buffer in the data sheet",
+    fix="use a size of at least 1 GiB per disk, or one larger than the buffer size in the disk's data sheet",
     sources=(
         "data sheets of hard disks (buffer size)",
         linux_source("6.12", "block/blk-settings.c", "blk_queue_write_cache"),

@@ -24,7 +24,7 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
     is_direct = all(job and job.direct for job in jobs)
     is_stated = is_direct and "direct" not in (case.quoted or UNQUOTED).assumed
     share = f"{100 * requests.ratio:.2g} %"
-    cause = "the other direct reads were of extents that were never written, or a cache below the file served them"
+    cause = "the other direct reads hit extents that were never written, or were served by a cache below the file"
     if kind == "write":
         cause = "the rest was overwritten or dropped before it reached the disk"
     elif not is_stated:
@@ -46,10 +46,10 @@ RULE = Rule(
     title="fio's disk statistics show less I/O than fio issued",
     wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
     "fio's own statistics show fewer requests and merges than fio issued I/Os, the rest did not reach the disk.",
-    shows=f"In a result with the lines below `Disk stats`: requests plus merges are less than {percent(REQUESTS)} of "
-    f"the I/Os, for direct I/O or random reads. For direct I/O, less than half is proof. The statistics "
-    "include the file layout and all groups of a run, so they may show too much, but never too little. Runs of less "
-    "than 2 s and statistics that are all 0 are left out.",
+    shows=f"In a result with the lines below `Disk stats`: requests and merges add up to less than {percent(REQUESTS)} "
+    "of the I/Os, for direct I/O or random reads. For direct I/O, less than half is proof. The statistics include the "
+    "file layout and all groups of a run, so they may show too much, but never too little. Runs of less than 2 s and "
+    "statistics that are all 0 are not judged.",
     error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
     "requests, because the file had been preallocated but written only in part.",
     fix="fill the file completely before it is read, and use direct=1",

@@ -45,10 +45,12 @@ def _may_be_memory(case: Case) -> bool:
 
 
 RULE = Rule(
-    title="An earlier job in the text prepared the file",
-    wrong="If a write job is ended by its runtime, or picks random blocks without a random map (norandommap), parts of "
-    "its file remain unwritten, although the file has its full size, because fio reserves the full size first. A "
-    "file that was just written through the page cache is still in RAM.",
+    title="An earlier job left the file cached or incomplete",
+    wrong=(
+        "If a write job is ended by its runtime, or picks random blocks without a random map (norandommap), parts of "
+        "its file remain unwritten. The file still has its full size, because fio reserves the full size first. A file "
+        "that was just written through the page cache is still in RAM."
+    ),
     shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without direct=1 or "
     "only in part (less than 95 %). If fio's disk statistics or counters are available, they decide.",
     error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",

@@ -12,8 +12,8 @@ def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _extends(job)]:
         why = "file_append" if fio_job(jobs[0]).flag("file_append") else "fallocate=none"
         yield notes(
-            f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): ext4 and xfs do such writes "
-            f"one at a time, so a queue depth of {jobs[0].depth} is not reached",
+            f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): ext4 and xfs perform such "
+            f"writes one at a time, so a queue depth of {jobs[0].depth} is not reached",
             weight=45,
         )
 

@@ -45,8 +45,10 @@ RULE = Rule(
     wrong="fio calls posix_fadvise(POSIX_FADV_SEQUENTIAL) when it opens a file for sequential I/O, including writes. "
     "OpenZFS 2.2 and 2.3 then read up to 128 MiB (dmu_prefetch_max) of each file into the ARC. The first writes wait "
     "for these reads, which can take most of the time of a short test.",
-    shows="In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half "
-    "the size of the files and at least 5 % as much as they wrote.",
+    shows=(
+        "In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half "
+        "the size of the files, and at least 5 % of the amount that they wrote."
+    ),
     error="Too low. Measured: a direct write of 128 KiB took 2.5 s, while the disk read all 64 MiB of the file.",
     fix="set fadvise_hint=0",
     sources=(
@@ -57,6 +59,6 @@ RULE = Rule(
     in_result=_in_result,
     options=(),
     cleared_by_byte_count=False,
-    needs="Run on a dataset of OpenZFS 2.2 or 2.3, after an export and import of the pool.",
+    needs="Run this on a dataset of OpenZFS 2.2 or 2.3, after an export and import of the pool.",
     commands="fio --rw=write --bs=128k --size=64m --direct=1 --time_based --runtime=2",
 )

@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
             continue
         yield notes(
             f"{case.who([job])} requests percentile {asked:g}, but issues only {ios:,} I/Os: about "
-            f"{ios * (100 - asked) / 100:.2g} of them are slower, and at least ten are needed",
+            f"{ios * (100 - asked) / 100:.2g} of them are slower than that, but at least ten are needed",
             weight=20,
             fix=f"run at least {events_needed(asked):,} I/Os, or request a lower percentile",
         )
@@ -61,7 +61,7 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
         return None
     timed = f"1 {noun.removesuffix('s')} was" if samples == 1 else f"{samples} {noun} were"
     return notes(
-        f"only {timed} timed: the p99 depends on the slowest {samples // 100 if samples >= 200 else 'one'} alone, but "
+        f"only {timed} timed: the p99 depends only on the slowest {samples // 100 if samples >= 200 else 'one'}, but "
         "at least ten are needed",
         weight=20,
         fix="run longer: a p99 needs 1,000 I/Os, a p99.9 needs 10,000",

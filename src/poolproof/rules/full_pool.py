@@ -37,6 +37,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,
-    needs="Run on a ZFS pool that is nearly full.",
+    needs="Run this on a ZFS pool that is nearly full.",
     commands="zpool list -o name,cap,frag; fio --rw=write --bs=1m --size=1g --end_fsync=1",
 )

@@ -24,8 +24,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if median_ns is None or median_ns >= 40_000:
         return None
     return notes(
-        f"the median random read took {format_duration(median_ns / 1e9)}, less than flash needs behind a hypervisor: "
-        "the hypervisor's cache may have served such reads, which the guest's counters cannot show",
+        f"the median random read took {format_duration(median_ns / 1e9)}, less time than flash behind a hypervisor "
+        "needs: the hypervisor's cache may have served such reads, which the guest's counters cannot show",
         weight=55,
     )
 
@@ -47,6 +47,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=each_part(_in_part),
-    needs="Run in a guest whose disk has cache=writeback.",
+    needs="Run this in a guest whose disk has cache=writeback.",
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --direct=1; done",
 )

@@ -21,7 +21,7 @@ def _reason(case: Case, job: LoadPart) -> str | None:
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
     if not job.invalidates_cache:
-        return "invalidate=0 leaves earlier reads and writes in RAM"
+        return "invalidate=0 leaves the data of earlier reads and writes in RAM"
     if is_zfs(case.target):
         release = release_of(case.zfs)
         kept = "ZFS keeps its ARC despite invalidate=1"
@@ -42,7 +42,7 @@ RULE = Rule(
     shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on ZFS, FUSE or a network file system.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "covers its branches; a virtual machine: drop the caches of the host too; otherwise remount), then use "
+    "covers its branches; in a virtual machine: also drop the caches of the host; otherwise remount), then use "
     "invalidate=1 without pre_read",
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
@@ -54,7 +54,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
     fixed_options={"pre_read": None, "invalidate": None},
-    needs="Run on mergerfs or ZFS. Change `disk=` to the stat file of the branch's disk.",
+    needs="Run this on mergerfs or ZFS. Change `disk=` to the stat file of the branch's disk.",
     prepare=fill("256m"),
     commands="fio --rw=read --bs=1m --size=256m",
 )

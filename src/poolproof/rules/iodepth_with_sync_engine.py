@@ -25,7 +25,7 @@ def _in_job(case: Case) -> Findings:
         claim = _claim(case, jobs)
         yield finding(
             "suspects" if case.outcome is None or claim else "notes",
-            f"{case.who(jobs)} sets {depth} does one I/O at a time: the depth is 1"
+            f"{case.who(jobs)} sets {depth} performs one I/O at a time: the depth is 1"
             + (f", but {claim}" if claim else ""),
             weight=60,
             fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",
@@ -41,7 +41,7 @@ def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
     for job in jobs:
         named = [int(match[1] or match[2]) for match in _DEPTH_IN_NAME.finditer(job.name)]
         if job.depth in named:
-            return f"the name of the job, `{job.name}`, claims {job.depth}"
+            return f"the job's name, `{job.name}`, claims a depth of {job.depth}"
         if job.depth in said:
             return said[job.depth]
     return ""

@@ -22,7 +22,7 @@ def _in_job(case: Case) -> Findings:
             f"a cache device fills at {format_size(rate)} per second (l2arc_write_max), or at up to "
             f"{format_size(_fastest(case.zfs))} per second while the ARC is not full and every block is new "
             f"(l2arc_write_boost, l2arc_feed_again): {format_size(size)} takes between "
-            f"{format_duration(size / _fastest(case.zfs))} and {format_duration(size / rate)}, but the run lasts "
+            f"{format_duration(size / _fastest(case.zfs))} and {format_duration(size / rate)}, but the run only lasts "
             f"{format_duration(seconds)}",
             weight=35,
         )
@@ -85,7 +85,7 @@ RULE = Rule(
     options=("runtime", "size"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run on a pool with a cache device.",
+    needs="Run this on a pool with a cache device.",
     commands="for run in 1 2 3; do fio --rw=randread --bs=16k --size=8g --runtime=60; grep l2_ "
     "/proc/spl/kstat/zfs/arcstats; done",
 )

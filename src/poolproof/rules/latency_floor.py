@@ -81,7 +81,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
     return finding(
         "refutes" if median_ns < _IMPOSSIBLE_NS else "suspects",
         f"half of the syncs took at most {format_duration(median_ns / 1e9)}: a sync that writes to a disk takes "
-        "longer, so these syncs reached no disk",
+        "longer, so these syncs did not reach a disk",
         weight=85,
         fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will store "
         "the data",
@@ -91,11 +91,11 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 RULE = Rule(
     title="Faster than any disk",
     wrong="Memory served the I/Os. Even on the fastest drive, an I/O through the controller to flash takes several µs.",
-    shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs the"
-    " result is suspect. Buffered sequential reads (because of readahead) and buffered writes are normally this "
-    "fast: for them, the finding is a note, and the byte accounting decides. Persistent memory is left out, and "
-    "so are syncs that may have nothing to write: those after synchronous writes and, before fio 3.38, those of "
-    "mixed jobs and of jobs with several I/Os in flight.",
+    shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
+    "the result is suspect. Buffered sequential reads (because of readahead) and buffered writes are normally this "
+    "fast: for them, the finding is a note, and the byte accounting decides. Persistent memory is excluded, and so are "
+    "syncs that may have nothing to write: those after synchronous writes and, before fio 3.38, those of mixed jobs "
+    "and of jobs with several I/Os in flight.",
     error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
     fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
     fix_if_direct="use cold caches, and a disk as the target",

@@ -57,7 +57,7 @@ RULE = Rule(
     shows="In a job: no synchronous writes. Or logbias=throughput, or direct writes of whole records on OpenZFS 2.3 "
     "or later: their data goes to the pool, and the log device gets only a small record of each write. In the "
     "counters: zil_itx_metaslab_slog_bytes grew by less than 1 % of what fio wrote.",
-    error="None in the result, but conclusions from it about the log device are wrong.",
+    error="The result itself is correct, but conclusions about the log device are wrong.",
     fix="use fdatasync=1 or sync=dsync with iodepth=1 and numjobs above 1; set logbias=latency, or sync=always on the "
     "dataset",
     sources=(
@@ -72,6 +72,6 @@ RULE = Rule(
     options=("rw",),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run on a pool with a log device.",
+    needs="Run this on a pool with a log device.",
     commands="for s in 0 1; do fio --rw=write --size=64m --fdatasync=$s; grep slog_bytes /proc/spl/kstat/zfs/zil; done",
 )

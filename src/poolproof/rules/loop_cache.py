@@ -80,7 +80,7 @@ RULE = Rule(
     f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved "
     "more than 115 %, or if its I/O was not counted, a result on a loop device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
-    fix="run losetup --direct-io=on LOOP FILE, and fill the backing file (no holes)",
+    fix="run losetup --direct-io=on LOOP FILE, and fill the backing file, so that it has no holes",
     sources=(
         "measured cases L09, L10",
         linux_source("6.12", "drivers/block/loop.c", "__loop_update_dio, lo_rw_aio"),

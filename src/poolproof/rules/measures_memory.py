@@ -20,6 +20,6 @@ RULE = Rule(
         "hdparm-9.65 hdparm.c, time_cache",
     ),
     in_result=_in_result,
-    needs="It needs hdparm too.",
+    needs="This also needs hdparm.",
     commands='hdparm -tT /dev/$(basename "$(findmnt -nvo SOURCE -T .)"); fio --rw=read --bs=2m --size=256m --direct=1',
 )

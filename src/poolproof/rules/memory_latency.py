@@ -61,8 +61,8 @@ RULE = Rule(
     shows="In a result without counters: at least 10 % of the random reads took less than 5 µs, or at least 30 % took "
     "less than 10 µs, or at least 50 % took less than 15 µs; or submission waits for each read and takes less than 10 "
     "µs. A mean is enough to show it, because the share of slower reads is at most mean / limit. The limits of 10 and "
-    "15 µs do not apply if the text mentions Optane. Persistent memory is left out, and so are as many buffered reads "
-    "as can come from readahead (`randread:8`: seven of eight).",
+    "15 µs do not apply if the text mentions Optane. Persistent memory is excluded, and so are as many buffered reads "
+    "as readahead can serve (with `randread:8`, seven of eight).",
     error="Too high. Seen: 84,100 random reads/s at depth 1: 80 % took 7 µs and 20 % took 25 µs.",
     fix="use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
     "counters",

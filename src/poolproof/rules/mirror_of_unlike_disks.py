@@ -22,7 +22,7 @@ RULE = Rule(
     "disk and zfs_vdev_mirror_non_rotating_seek_inc (1) to that of a non-rotational disk, and reads from the disk with "
     "the lower total.",
     shows="In the counters: reads from a mirror whose members are disks, some rotational and some not.",
-    error="None, but the result is too high if it is taken as the speed of the hard disk.",
+    error="The result itself is correct, but too high if it is taken as the speed of the hard disk.",
     fix="change nothing, but report that the non-rotational disk serves the reads; writes still wait for both disks",
     sources=(
         zfs_source("2.1.11", "module/zfs/vdev_mirror.c", "vdev_mirror_load"),

@@ -29,6 +29,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,
-    needs="Run on a pool created with -o ashift=9, then on one with ashift=12.",
+    needs="Run this on a pool created with -o ashift=9, then on one with ashift=12.",
     commands="fio --rw=randwrite --bs=4k --size=256m --io_size=32m --fdatasync=1",
 )

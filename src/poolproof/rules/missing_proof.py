@@ -48,7 +48,7 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
     if row.of == "syncs":
         return _reason_of_syncs(case)
     if row.of == "trim":
-        return "nothing counts what the disks do for a trim", "use trims only as part of another load"
+        return "no counter shows what the disks do for a trim", "use trims only as part of another load"
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
@@ -96,7 +96,10 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
         return why, "run poolproof where it can read queue/write_cache of every disk"
     if found.durable is None:
         names = [leaf.device for leaf in case.leaves if leaf.flush_ios is None]
-        why = f"the kernel does not count the flushes of {', '.join(names)} (Linux 5.5 counts those of whole disks)"
+        why = (
+            f"the kernel does not count the flushes of {', '.join(names)} (Linux 5.5 and later count only those of "
+            "whole disks)"
+        )
         return why, "use whole disks and Linux 5.5 or later"
     if found.ratio is None or found.ratio < FLUSHED:
         return (

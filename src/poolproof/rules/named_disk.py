@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Findings:
         if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
             yield suspects(
                 f"the result is {format_count(iops)} random {part.kind}s/s, but {case.quoted.hard_disks}: a hard disk "
-                "does only a few hundred, so a cache was involved",
+                "reaches only a few hundred, so a cache was involved",
                 weight=74,
             )
             return
@@ -31,9 +31,9 @@ def _has_cache_device(case: Case) -> bool:
 
 
 RULE = Rule(
-    title="More than the hard disks in the text can do",
+    title="Faster than the hard disks that the text names",
     wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. So the RAM of "
-    "the machine, of a NAS or of a controller was involved. A sentence is weaker than a counter, so it never "
+    "the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it never "
     "refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",

@@ -29,7 +29,8 @@ def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
 RULE = Rule(
     title="The text mentions memory",
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
-    "This result says nothing about a disk. A sentence is weaker than a counter, so it never refutes a result.",
+    "This result says nothing about a disk. A sentence is weaker evidence than a counter, so it never refutes a "
+    "result.",
     shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",

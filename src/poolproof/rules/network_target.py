@@ -34,8 +34,8 @@ RULE = Rule(
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which serves "
     "reads from its RAM if it can.",
-    shows="Before the run: the file system of the target is a network file system. It is only a note if no job reads, "
-    "or if all reads use direct=1 and cover at least 8 GiB or an unknown amount.",
+    shows="Before the run: the target is on a network file system. The finding is only a note if no "
+    "job reads, or if all reads use direct=1 and cover at least 8 GiB or an unknown amount.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(
@@ -46,6 +46,6 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("filename", "directory"),
-    needs="Run on an NFS mount. findmnt shows no disk there: read the counters on the server.",
+    needs="Run this on an NFS mount. findmnt shows no disk there: read the counters on the server.",
     commands="for run in 1 2; do fio --rw=read --bs=1m --size=512m --direct=1; done",
 )

@@ -69,8 +69,8 @@ def _disks(case: Case, others: OtherWork) -> Findings:
     yield suspects(
         f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
         f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If they used the same disks, "
-        f"this slows {case.generator} down and can hide a cache: the counters of a disk do not show which program "
-        "moved the bytes",
+        f"they slowed {case.generator} down and may have hidden a cache: the counters of a disk do not show which "
+        "program moved the bytes",
         weight=74,
     )
 

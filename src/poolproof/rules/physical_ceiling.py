@@ -65,7 +65,7 @@ RULE = Rule(
     fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it can hold, and drop caches "
     "first",
     sources=(
-        fio_source("3.42", "io_u.c", "get_next_block (one random offset for each N I/Os of rw=randread:N)"),
+        fio_source("3.42", "io_u.c", "get_next_block (one random offset for every N I/Os of rw=randread:N)"),
         "PCI Express Base Specification 5.0, SATA 3.5 and SAS-4: link rates after line encoding",
         "Seagate data sheet Exos 2X18: 545 MB/s from one SATA drive with two actuators",
     ),

@@ -39,6 +39,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("bs", "filename", "directory"),
     cleared_by_byte_count=False,
-    needs="Run on a zvol with volblocksize=8k on raidz2.",
+    needs="Run this on a zvol with volblocksize=8k on raidz2.",
     commands="fio --rw=randwrite --bs=8k --size=256m --io_size=64m --fdatasync=1",
 )

@@ -62,8 +62,8 @@ def _of_whole_run(case: Case) -> Findings:
     hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
     yield finding(
         "suspects" if hides else "notes",
-        f"the counters cover {format_duration(found.window_s)}, {case.generator}'s results {format_duration(ran)}: "
-        f"the counters include the ramp of {format_duration(ramp)}, and {case.generator}'s results do not"
+        f"the counters cover {format_duration(found.window_s)}, but {case.generator}'s results cover "
+        f"{format_duration(ran)}: the counters include the ramp of {format_duration(ramp)}, and the results do not"
         + (_LESS if hides else _PLAUSIBLE),
         weight=70,
     )

@@ -33,8 +33,8 @@ RULE = Rule(
     "twice and miss others: one pass writes 1 − 1/e = 63 % of the blocks. A later read of the file finds holes in"
     " place of the missed blocks.",
     shows="In a job: one pass of random writes to a file that no earlier job filled, with norandommap (unless "
-    "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is left out: fio lays "
-    "its file out first.",
+    "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is not reported, "
+    "because fio lays out its file first.",
     error="Too high for a later read job.",
     fix="fill the file with a sequential write first, and remove norandommap if every block must be written",
     sources=(

@@ -13,8 +13,8 @@ def _in_job(case: Case) -> Findings:
         if job.sync_every and _is_rare(case, job, job.sync_every):
             yield suspects(
                 f"{case.who([job])} syncs after every {job.sync_every} writes: up to "
-                f"{format_size(job.sync_every * job.max_block_bytes)} per numjobs clone are still in RAM when fio "
-                "ends, and no commit latency is measured",
+                f"{format_size(job.sync_every * job.max_block_bytes)} per numjobs clone is still in RAM when fio ends, "
+                "and no commit latency is measured",
                 weight=45,
             )
 

@@ -11,7 +11,8 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
     if jobs:
         yield notes(
-            f"{case.who(jobs)} sets rate_process=poisson, which makes some fio releases send twice the requested rate",
+            f"{case.who(jobs)} sets rate_process=poisson, which makes some fio releases send I/Os at twice the "
+            "requested rate",
             weight=25,
             fix="compare the rate that fio reports with the one requested",
         )

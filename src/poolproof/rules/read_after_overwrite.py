@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
         last = _last_writer(case, job)
         if last is not None and last.is_random:
             yield notes(
-                f"{case.who([job])} reads a file from start to end that job `{last.name}` overwrote at random: on a "
+                f"{case.who([job])} sequentially reads a file that job `{last.name}` overwrote at random: on a "
                 "copy-on-write file system, the new blocks are elsewhere, so the disks have to seek",
                 weight=40,
             )
@@ -42,7 +42,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory", "rw"),
     cleared_by_byte_count=False,
-    needs="Run on ZFS or btrfs.",
+    needs="Run this on ZFS or btrfs.",
     prepare="fio --name=w --filename=trap --rw=write --bs=1m --size=256m --end_fsync=1\n"
     "fio --name=o --filename=trap --rw=randwrite --bs=4k --size=256m --end_fsync=1",
     commands="fio --rw=read --bs=1m --size=256m --direct=1",

@@ -42,7 +42,7 @@ def _in_job(case: Case) -> Findings:
                 weight=40,
                 fix=_FIX
                 if is_zfs(case.target)
-                else "use a bs that is a multiple of 4k, or report the disks' bytes too",
+                else "use a bs that is a multiple of 4k, or also report the bytes that the disks moved",
             )
 
 

@@ -123,7 +123,10 @@ RULE = Rule(
     "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: the"
     " job moved its bytes in less than half the requested time and in less than 10 s. In other people's results, "
     "the author may have meant the size, so only a run of less than 1 s is suspect.",
-    error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, 24 ms run.",
+    error=(
+        "Too high or too low, usually too high: only the burst is measured. Measured: a run of 24 ms instead of the "
+        "requested 30 s."
+    ),
     fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=(
         "measured case L18",

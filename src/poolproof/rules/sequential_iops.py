@@ -27,7 +27,7 @@ def _in_job(case: Case) -> Findings:
         is_default = is_fio_job(jobs[0]) and not fio_job(jobs[0]).text("bs")
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
-            f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
+            f"{case.who(jobs)} issues sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
             f"{'can merge' if jobs[0].direct else 'merges'} them into larger requests, so these IOPS do not count "
             "requests to the disk",
             weight=25,
@@ -52,8 +52,8 @@ def _in_result(case: Case) -> Findings:
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
     if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs) and bytes_prove(case):
         yield notes(
-            f"{case.generator} did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: they "
-            "were merged on the way. The bandwidth is valid, the IOPS are not",
+            f"{case.generator} issued {format_count(by_fio)} I/Os, but the disks handled {format_count(by_leaves)} "
+            "requests: the I/Os were merged on the way. The bandwidth is valid, but the IOPS are not",
             weight=25,
         )
 

@@ -184,9 +184,9 @@ RULE = Rule(
     title="Several jobs share one file",
     wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
     "adds all of them up.",
-    shows="In a job: clones that access the same bytes and are not known to bypass RAM (with direct=1 on an unknown "
-    "target: sequential clones that start at the same offset). In the counters: the disks moved about 1/numjobs of "
-    "what fio moved.",
+    shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
+    "target, only sequential clones that start at the same offset are reported. In the counters: the disks moved about "
+    "1/numjobs of what fio moved.",
     error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
     fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",

@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
         if commits < 50_000:
             yield notes(
                 f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}: on an "
-                "SSD that takes seconds, and on a shared disk the test may happen to run in a quiet moment",
+                "SSD, that takes only seconds, and on a shared disk, the test may happen to run at a quiet moment",
                 weight=30,
             )
 
@@ -28,7 +28,7 @@ RULE = Rule(
     title="A commit test of a few seconds",
     wrong="etcd's published test writes 22 MiB in 10,030 commits. On an SSD it takes seconds, and its data fits in any "
     "cache.",
-    shows="In a job: a sync after each write, no time_based, fewer than 50,000 commits.",
+    shows="In a job: a sync after each write, without time_based, and fewer than 50,000 commits.",
     error="Latency is too low.",
     fix="use size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",
     sources=(

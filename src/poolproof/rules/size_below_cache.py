@@ -52,7 +52,7 @@ def _in_job(case: Case) -> Findings:
 def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
     more = f"use at least size={_twice(cache_bytes)} in total (2 × {name})"
     if is_zfs(case.target):
-        return f"{more}, or set zfs_arc_max below half of the size"
+        return f"{more}, or set zfs_arc_max to less than half the size"
     if not job.direct and goes_past_ram(replace(job, direct=True), case.target) is not False:
         return f"{more}, or direct=1 if the file system honours it"
     return more

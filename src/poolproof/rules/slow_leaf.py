@@ -50,14 +50,14 @@ def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
 def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most = max(peer.utilisation for peer in peers)
     if leaf.utilisation >= max(_BUSY, 1.5 * most):
-        yield f"it was busy {100 * leaf.utilisation:.0f} % of the time and each other disk at most {100 * most:.0f} %"
+        yield f"it was busy {100 * leaf.utilisation:.0f} % of the time, and each other disk at most {100 * most:.0f} %"
 
 
 def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most_s = max((peer.latency_s for peer in peers if peer.latency_s), default=None)
     if most_s and leaf.latency_s and leaf.utilisation >= _BUSY and leaf.latency_s >= 5 * most_s:
         yield (
-            f"its requests took {format_duration(leaf.latency_s)} on average and those of each other disk at most "
+            f"its requests took {format_duration(leaf.latency_s)} on average, and those of each other disk at most "
             f"{format_duration(most_s)}"
         )
 
@@ -75,6 +75,6 @@ RULE = Rule(
         "https://www.kernel.org/doc/html/latest/block/stat.html",
     ),
     in_result=_in_result,
-    needs="Run on a mirror with one failing or slower disk. Needs sysstat.",
+    needs="Run this on a mirror with one failing or slower disk. Needs sysstat.",
     commands="fio --rw=randread --bs=16k --size=256m --direct=1 --time_based --runtime=10 & iostat -x 1 10; wait",
 )

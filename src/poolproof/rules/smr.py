@@ -16,7 +16,7 @@ RULE = Rule(
     title="A shingled disk",
     wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
-    "6.8 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk or, "
+    "6.8 also host-aware), or `--devices` lists an `smr` disk. The kernel cannot identify a drive-managed SMR disk or, "
     "since 6.8, a host-aware one: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
@@ -28,6 +28,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("rw",),
     cleared_by_byte_count=False,
-    needs="Run on an SMR disk. It takes two hours.",
+    needs="Run this on an SMR disk. It takes two hours.",
     commands="fio --rw=randwrite --bs=4k --size=64g --direct=1 --time_based --runtime=7200",
 )

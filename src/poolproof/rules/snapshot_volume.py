@@ -42,6 +42,6 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,
-    needs="Run on a volume created from a snapshot.",
+    needs="Run this on a volume created from a snapshot.",
     commands="for run in 1 2; do fio --rw=read --bs=1m --size=1g --direct=1 --ioengine=libaio --iodepth=16; done",
 )

@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Findings:
         often = "after every write" if every == 1 else f"after every {every} writes"
         yield notes(
             f"{case.who(jobs)} syncs {often} at iodepth={depth}: fio does not wait for the writes in flight before it "
-            f"syncs, so a sync may leave up to {depth - 1} of them out, and its latency is not that of a commit",
+            f"syncs, so a sync may miss up to {depth - 1} of them, and its latency is not that of a commit",
             weight=40,
         )
 

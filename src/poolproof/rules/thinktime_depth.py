@@ -9,10 +9,10 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.thinks and job.queue_each > _blocks(job)]
     if jobs:
         blocks = _blocks(jobs[0])
-        each, most = ("each I/O", "one is") if blocks == 1 else (f"every {blocks} I/Os", f"{blocks} are")
+        each, most = ("each I/O", "one I/O is") if blocks == 1 else (f"every {blocks} I/Os", f"{blocks} I/Os are")
         yield suspects(
             f"{case.who(jobs)} sets thinktime and a queue depth of {jobs[0].queue_each}, but fio waits after {each} "
-            f"until all I/Os have finished: at most {most} in flight",
+            f"until all I/Os have finished, so at most {most} in flight",
             weight=62,
         )
 
@@ -32,8 +32,10 @@ def _blocks(job: LoadPart) -> int:
 
 RULE = Rule(
     title="thinktime empties the queue",
-    wrong="Before it waits for thinktime, fio lets all I/Os in flight finish. With thinktime_blocks=1, the default, the"
-    " queue depth is then 1, no matter which iodepth is set.",
+    wrong=(
+        "Before it waits for thinktime, fio lets all I/Os in flight finish. With thinktime_blocks=1, the default, the "
+        "queue depth is then 1, regardless of iodepth."
+    ),
     shows="In a job and its result: thinktime is set, and iodepth is larger than thinktime_blocks.",
     error="Too low; the reader assumes a depth that was never used. Measured: iodepth=16 with thinktime=2000 ran at "
     "depth 1 for 94 % of the time.",

@@ -20,8 +20,8 @@ def _in_result(case: Case) -> Findings:
     if throttling.processors is not None and seconds and throttling.cpu_s >= _STOPPED * seconds:
         yield suspects(
             f"a control group limits its processes to {100 * throttling.processors:.3g} % of one processor (cpu.max), "
-            f"and stopped them {_times(throttling.cpu_periods)}, for {format_duration(throttling.cpu_s)} of "
-            f"{format_duration(seconds)}",
+            f"and stopped them {_times(throttling.cpu_periods)}, for a total of {format_duration(throttling.cpu_s)} "
+            f"out of {format_duration(seconds)}",
             weight=87,
         )
     if throttling.heat_events:
@@ -70,7 +70,7 @@ def _rate(case: Case, limit: DeviceLimit) -> float | None:
 
 
 RULE = Rule(
-    title="A limit from outside",
+    title="The benchmark is throttled from outside",
     wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
     "delays the requests before the disk sees them, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "

@@ -51,7 +51,7 @@ def _after_partial_writes(case: Case) -> Findings:
         needed = _rate_to_finish(last, MANY_PASSES if is_repeated else 1)
         limit = format_duration(last.runtime_s or 0)
         if skips_blocks(last) and not is_repeated:
-            why = "at random without tracking which blocks are already written, so that some are left out"
+            why = "at random without tracking which blocks are already written, so some of them are never written"
         elif needed and is_repeated:
             why = (
                 f"at random for {limit} without tracking which blocks are already written: at less than "

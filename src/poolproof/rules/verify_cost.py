@@ -55,7 +55,7 @@ RULE = Rule(
     "runtime, it also adds reads, which are reported next to the writes.",
     shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports its reads "
     "together with those that verify, or verify_backlog interrupts the writes.",
-    error="Too low, and the result may contain reads that nobody requested.",
+    error="Too low, and the result may include reads that nobody requested.",
     fix="use verify only in a correctness test, and measure speed without it",
     sources=(
         fio_source("3.42", "init.c", "fixup_options (refill_buffers; `verification read phase will never start`)"),

@@ -49,7 +49,7 @@ def _in_result(case: Case) -> Findings:
 
 def _meaning(error: int, verifies: bool) -> str:
     if verifies and error == EILSEQ:  # strerror's text is about character sets
-        return "verification failed: a block is not as a job with `verify` writes it"
+        return "verification failed: a block does not contain what a job with `verify` writes"
     return strerror(error) if abs(error) <= _LARGEST_ERROR else "not a kernel error number"
 
 
@@ -83,7 +83,7 @@ def _time_done(case: Case) -> Findings:
         yield finding(
             "suspects" if is_suspect else "notes",
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
-            "a burst",
+            "an initial burst",
             weight=80,
             fix="use a larger size=, or time_based=1 with runtime=10 or more",
         )
@@ -139,7 +139,7 @@ RULE = Rule(
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or less than 95 % "
     "of the bytes that the sizes add up to (a note if the text shows that a signal ended the run). A run of less than "
     "a second is reported as a note. It is suspect if "
-    "number_ios, io_size or loops ended it, if it took less than 20 ms, or if sysbench's number of requests ended it.",
+    "number_ios, io_size or loops ended it, if it took less than 20 ms, or if it ended at sysbench's request limit.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

@@ -56,6 +56,6 @@ RULE = Rule(
     fixed_options={"zero_buffers": None, "buffer_pattern": None, "refill_buffers": "1"},
     in_result=_in_result,
     explains_lost={"write": "only zeros, which are not stored"},
-    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    needs="Run this on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     commands="fio --rw=write --bs=1m --size=256m --zero_buffers --end_fsync=1",
 )

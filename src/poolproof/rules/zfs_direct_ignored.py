@@ -11,7 +11,7 @@ from poolproof.units import format_size
 _FIRST = (2, 3, 0)
 _UNCACHED = (2, 4, 0)
 _PAGE = 4096
-_FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
+_FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave out direct=1"
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
@@ -28,11 +28,11 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     if zfs and zfs.is_zvol:
         yield f"no OpenZFS release so far supports direct I/O on zvols: {through}"
     elif release is None:
-        yield f"OpenZFS up to 2.2 accepts and ignores O_DIRECT: {through}"
+        yield f"OpenZFS up to 2.2 accepts O_DIRECT but ignores it: {through}"
     elif release < _FIRST:
         yield (
-            f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it: "
-            f"{through}"
+            f"OpenZFS {release[0]}.{release[1]} accepts O_DIRECT but ignores it; 2.3 is the first release to honour "
+            f"it: {through}"
         )
     elif zfs and zfs.direct == "disabled":
         yield f"the dataset has direct=disabled: {fallback}"
@@ -40,7 +40,10 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
         if release >= _UNCACHED or (zfs and zfs.direct == "always"):
             yield f"blocks of {format_size(job.block_bytes)} are not whole pages: {fallback}"
         else:
-            yield f"OpenZFS 2.3 rejects (EINVAL) blocks of {format_size(job.block_bytes)}: they are not whole pages"
+            yield (
+                f"OpenZFS 2.3 rejects blocks of {format_size(job.block_bytes)} with EINVAL, because they are not whole "
+                "pages"
+            )
     elif job.writes and record and job.block_bytes % record:
         yield f"blocks of {format_size(job.block_bytes)} are not whole {format_size(record)} records: {fallback}"
 
@@ -85,10 +88,9 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS supports O_DIRECT only from release 2.3 on, and only on datasets, not on zvols. It must be a read of "
-    "whole pages or a write of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). If "
-    "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not "
-    "keep.",
+    wrong="ZFS supports O_DIRECT only from release 2.3 on, and only on datasets, not on zvols. The I/O must be a read "
+    "of whole pages or a write of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). If "
+    "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
     "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
     "less than 95 % of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "
@@ -109,7 +111,7 @@ RULE = Rule(
     fixed_options=_fixed_options,
     in_result=_in_result,
     explains_lost={"read": "read from the ARC, in RAM"},
-    needs="Run on a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
+    needs="Run this on a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
     prepare=fill("256m"),
     commands="fio --rw=randread --bs=4k --size=256m --direct=1\n"
     "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",

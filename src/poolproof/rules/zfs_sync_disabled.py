@@ -45,6 +45,6 @@ RULE = Rule(
     in_result=_in_result,
     options=("sync", "fsync", "fdatasync", "end_fsync"),
     cleared_by_byte_count=False,
-    needs="Run on a dataset with sync=disabled, then on one with sync=standard.",
+    needs="Run this on a dataset with sync=disabled, then on one with sync=standard.",
     commands="fio --rw=write --bs=4k --size=16m --fdatasync=1",
 )
