@@ -132,10 +132,10 @@ def missing_of(
 
 def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
     if made is None:
-        yield "the command or job: direct, size, files, depth, engine"
+        yield "the command or job, with its direct setting, size, files, queue depth and engine"
         return
     if made.origin == "header":
-        yield "the command: fio's output does not show direct, size or the file names"
+        yield "the command: fio's output does not show the direct setting, the size or the file names"
     elif made.origin == "printed options":
         yield "the command: fio does not print options without a value, such as refill_buffers"
     variables = sorted({name for job in made.jobs for name, value in job.options.items() if "$" in value})
@@ -149,9 +149,9 @@ def _about_the_values(found: FoundResult, case: Case) -> Iterator[str]:
     yield from _other_clones(found, case)
     reported = list(parts(found.result))
     if any(part.figures.io_bytes is None for part in reported):
-        yield "how many bytes were transferred"
+        yield "the number of bytes transferred"
     if any(part.figures.runtime_ms is None for part in reported):
-        yield "how long it ran"
+        yield "the run time"
     latencies = [latency for part in reported for latency in (part.figures.lat, part.figures.clat) if latency]
     if reported and not any(each.mean_ns for each in latencies) and not any(part.median_ns for part in reported):
         yield "latencies"
@@ -170,7 +170,7 @@ def _other_clones(found: FoundResult, case: Case) -> Iterator[str]:
     for job in case.jobs:
         left = job.clones - quoted[job.name]
         if quoted[job.name] and left > 0 and is_fio_job(job) and not fio_job(job).flag("group_reporting"):
-            yield f"the values of {left} of the {job.clones} clones of the job"
+            yield f"the values of {left} of the job's {job.clones} clones"
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:

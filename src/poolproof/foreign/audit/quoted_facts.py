@@ -232,5 +232,5 @@ def _named_disks(number: int, line: str) -> _NamedDisks | None:
     words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
     count = _COUNT.search(plain)
     disks = int(count["count"] or count["number"]) if count else 0
-    quote = f"line {number} names hard disks (“{words}”)" if is_hard and not is_fast else ""
+    quote = f"line {number} mentions hard disks (“{words}”)" if is_hard and not is_fast else ""
     return _NamedDisks(quote, disks)

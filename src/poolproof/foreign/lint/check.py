@@ -115,12 +115,14 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
                 yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)
                 continue
             message = (
-                f"{setting}: lint does not know the value of {variable}, so it reports only what is wrong for every "
-                "value"
+                f"{setting}: lint does not know the value of {variable}, so it reports only problems that exist for "
+                "every value"
             )
             found.append((job.lines.get(name, unit.line), message))
     for line, word in unit.unknown_words:
-        found.append((line, f"{word} may contain any options, so lint reports only problems that none can solve"))
+        found.append(
+            (line, f"{word} may contain any options, so lint reports only problems that remain whatever it contains")
+        )
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 

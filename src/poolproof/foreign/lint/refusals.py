@@ -146,7 +146,7 @@ def _complaint(source: str, unit: FioCall, complaint: Complaint, fio: InstalledF
     line = job.lines.get(name, unit.line)
     if not complaint.is_known:
         here = fio.version or "the installed fio"
-        message = f"{here} has no option {name!r} for the engine {job.engine}; another release or engine does"
+        message = f"{here} has no {name!r} option for the {job.engine} engine; another release or engine does"
         return Diagnostic(source, line, _UNKNOWN, "warning", message, _HOW_TO_LIST)
     verb = "refuses" if complaint.is_refused else "ignores"
     message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].rstrip()}"

@@ -41,7 +41,7 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
 def _facts(audited: Audited, width: int) -> Iterator[str]:
     if audited.command:
         command = " ".join(audited.command.split())
-        made_by = f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"
+        made_by = f"assumed command (line {audited.command_line})" if audited.is_assumed else "made by"
         yield f"  {made_by}: {command[:_LONGEST_COMMAND]}{' …' if len(command) > _LONGEST_COMMAND else ''}"
     if audited.has_changed:
         yield f"  changed: the verdict was {audited.was} when the run was measured"

@@ -208,7 +208,7 @@ def test_a_command_from_far_above_is_assumed() -> None:
     assert near.command_line == far.command_line == 1
     assert "made by: fio" in "\n".join(audited_lines(near, 200))
     shown = "\n".join(audited_lines(far, 200))
-    assert "command assumed from line 1: fio" in shown
+    assert "assumed command (line 1): fio" in shown
     assert "run again (if the command on line 1 made this result): fio" in shown
     assert audited_object(far)["command_assumed"] is True
 

@@ -18,7 +18,10 @@ _RATE = re.compile(
 )
 _BLOCK_BYTES = 512 * 1024
 _POWERS = {"K": 1, "M": 2, "G": 3}
-_MISSING = ("whether the file system compresses: bench.sh writes zeros", "bytes and run time (usually 1 GiB)")
+_MISSING = (
+    "whether the file system compresses: bench.sh writes zeros",
+    "the number of bytes (usually 1 GiB) and the run time",
+)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:

@@ -23,7 +23,10 @@ _SEQUENTIAL = re.compile(
 )
 _MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
 _SCRIPT = {"ioengine": "libaio", "direct": "1", "gtod_reduce": "1"}
-_MISSING = ("whether the script's FIO_DIRECT was changed from 1, the size of the file, bytes and run time",)
+_MISSING = (
+    "whether the script's FIO_DIRECT was changed from 1",
+    "the size of the file, the number of bytes and the run time",
+)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:

@@ -131,7 +131,7 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
         return None
     figures = values(io_bytes=moved, seconds=seconds, bandwidth_bytes=moved / seconds)
     if command is None:
-        missing = ("the command: what dd read and wrote, its block size, direct and sync",)
+        missing = ("the command, with dd's input, output, block size, direct flag and sync setting",)
         return ForeignResult("dd", line, line, outcome_of("dd", "dd", {"mixed": figures}), missing=missing)
     is_read = command.target in _NOWHERE or (not command.target and bool(command.source))
     from_nothing = command.source in (*_ZEROS, "/dev/urandom", "/dev/random")

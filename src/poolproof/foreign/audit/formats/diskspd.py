@@ -27,7 +27,7 @@ _TOTAL = re.compile(
     r"^\s*total:\s*(?P<bytes>\d{1,18})\s*\|\s*(?P<ios>\d{1,15})\s*\|\s*(?P<rate>[\d.]{1,15})\s*\|"
     r"\s*(?P<iops>[\d.]{1,15})\s*(?:\|\s*(?P<ms>[\d.]{1,12})\b)?"
 )
-_MISSING = ("the command: block size, random or sequential, cache (-S), depth and size",)
+_MISSING = ("the command, with its block size, access pattern, cache setting (-S), queue depth and size",)
 _DEPTH = 2  # -o by default
 _BLOCK_BYTES = 64 * 1024
 

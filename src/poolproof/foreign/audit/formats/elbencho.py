@@ -78,7 +78,7 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
         return
     size = _bytes_of_files(command, whole(number(phase.rows.get("Files total", "")))) if command else None
     parts = (_part(phase.kind, command, size),) if command else ()
-    missing = () if command else ("the command: block size, direct, depth and files",)
+    missing = () if command else ("the command, with its block size, direct setting, queue depth and files",)
     yield ForeignResult(
         "elbencho",
         phase.line,

@@ -40,8 +40,8 @@ _NEAR = 60
 _ALIGNED = 2
 _KIB = 1024
 _AGAIN = "iozone's tests use the same file one after another"
-_UNKNOWN = "the options: with -I the tests bypass the page cache, and with -e the writes include a sync"
-_RUN_TIME = "run time of each test"
+_UNKNOWN = "the options of iozone: with -I, the tests bypass the page cache; with -e, the writes include a sync"
+_RUN_TIME = "the run time of each test"
 
 
 @dataclass

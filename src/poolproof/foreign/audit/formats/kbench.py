@@ -22,7 +22,7 @@ _PAIR = re.compile(r"(?<![\d,.])(?P<read>\d[\d,.]{0,30}) / (?P<write>\d[\d,.]{0,
 _SINGLE_ROW = re.compile(r"^\s*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE)
 _SINGLE = re.compile(r"(?<![\d,.])(?P<value>\d[\d,.]{0,30})(?= \((?:sys/usr )?cpu\b)")
 _NAMES = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
-_MISSING = ("bytes, run time, and the block size, depth and direct of kbench's jobs",)
+_MISSING = ("the number of bytes, the run time, and the block size, queue depth and direct setting of kbench's jobs",)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:

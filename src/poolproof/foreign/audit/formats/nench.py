@@ -15,7 +15,7 @@ _HEAD = re.compile(r"^\s*dd(?:: sequential write speed| test)\s*$")
 _RUN = re.compile(r"^\s*(?P<name>\d\w\w run|average):\s+(?P<rate>\d[\d.]{0,12}) MiB/s\s*$")
 _NEAR = 4
 _BLOCK_BYTES = 64 * 1024
-_MISSING = ("whether the file system compresses: nench writes zeros", "bytes and run time (1 GiB)")
+_MISSING = ("whether the file system compresses: nench writes zeros", "the number of bytes (1 GiB) and the run time")
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:

@@ -23,7 +23,7 @@ _ROW = re.compile(
     r"\s+(?:(?P<iops>\d{1,9}) IOPS \((?P<kb>\d{1,12}) KB/s\)|(?P<rate>\d[\d.]{0,12} [KMG]?B)/s(?:ec)?)\s*$"
 )
 _OPTIONS = {"bs": "4k", "ioengine": "libaio", "iodepth": "64", "direct": "1", "size": "80m", "filename": "test"}
-_MISSING = ("bytes and run time",)
+_MISSING = ("the number of bytes and the run time",)
 _KIB = 1024
 
 

@@ -12,7 +12,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 _READS = re.compile(r"^\s*BUFFERED READS:\s+(?P<rate>\d+(?:\.\d+)?) MB/sec")
 _SEEKS = re.compile(r"^\s*AVERAGE SEEK TIME:\s+(?P<ms>\d+(?:\.\d+)?) ms")
 _SYNCS = re.compile(r"^\s*FSYNCS/SECOND:\s+(?P<rate>\d+(?:\.\d+)?)")
-_MISSING = ("bytes and run time (pveperf reads for 3 s)",)
+_MISSING = ("the number of bytes and the run time (pveperf reads for 3 s)",)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:

@@ -83,7 +83,7 @@ class _SysbenchRun:
             outcome,
             (part,),
             size_bytes=size,
-            stopped_by="sysbench's number of requests ended it, not its time limit" if is_short else "",
+            stopped_by="the run ended at sysbench's request limit, not at its time limit" if is_short else "",
         )
 
 

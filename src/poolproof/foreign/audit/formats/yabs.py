@@ -29,8 +29,14 @@ _OPTIONS = {
     "rw": "randrw", "rwmixread": "50", "ioengine": "libaio", "iodepth": "64", "numjobs": "2", "direct": "1",
     "filename": "test.fio", "gtod_reduce": "1",
 }  # fmt: skip
-_MISSING = ("the size of the test file: yabs takes 2 GiB, or 512 MiB on small disks", "bytes and run time")
-_MISSING_OF_ROWS = ("the script's jobs: depth, direct and size", "bytes and run time")
+_MISSING = (
+    "the size of the test file: yabs takes 2 GiB, or 512 MiB on small disks",
+    "the number of bytes and the run time",
+)
+_MISSING_OF_ROWS = (
+    "the queue depth, direct setting and size of the script's jobs",
+    "the number of bytes and the run time",
+)
 
 
 class _Row(NamedTuple):
