@@ -25,7 +25,7 @@ def inject(testbed: Testbed, chance: random.Random) -> None:
 
 def expect(testbed: Testbed, chance: random.Random) -> Outcome:
     del chance
-    message = "completed no request for 1 min, so the programs that serve it were ended"
+    message = "did not complete any request for 1 min, so the programs that serve it were terminated"
     return noticed(testbed, *_RUNNING.pop(str(testbed.path)), message, limit_s=LIMIT_S)
 
 

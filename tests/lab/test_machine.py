@@ -134,7 +134,7 @@ def test_a_lab_is_ready_in_time_and_a_crash_is_reported() -> None:
         os.kill(lab.qemu, signal.SIGKILL)
         answer = lab.run("true")
         assert answer.code == 4
-        assert "is not running; its state: crashed" in answer.err
+        assert "is not running (state: crashed)" in answer.err
         states = {row["name"]: row["state"] for row in json.loads(poolproof("lab", "list", "--json").out)["labs"]}
         assert states[lab.name] == "crashed"
     finally:

@@ -212,7 +212,7 @@ def _marks(disk: BlockFacts) -> tuple[str, str, str]:
 
 
 def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
-    message = f"device {name}: {bare} is a kernel name, which may mean a different disk after a reboot"
+    message = f"device {name}: {bare} is a kernel name, which may refer to a different disk after a reboot"
     base = bare.rpartition("/")[2]
     disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
     if disk is None or not disk.identity:

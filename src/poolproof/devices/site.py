@@ -38,7 +38,8 @@ def require(site: Site, what: str, *programs: str) -> None:
     if not site.is_root:
         raise HostError(
             f"{what} needs root",
-            "run poolproof with sudo (over SSH: as root or with passwordless sudo there), or use a `dir` layout",
+            "run poolproof with sudo (over SSH: as root, or with passwordless sudo on that host), or use a `dir` "
+            "layout",
         )
     missing = [program for program in programs if program not in site.programs]
     if missing:

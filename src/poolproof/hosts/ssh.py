@@ -222,7 +222,7 @@ class SshHost:
         reason = f": {output}" if output else ""
         try_it = shlex.join(("ssh", *self._config, "-v", self.name, "true"))
         if begun:
-            what = f"the connection to {self.name} broke while `{process.shown(argv)}` was running"
+            what = f"the connection to {self.name} was lost while `{process.shown(argv)}` was running"
             return HostUnreachable(f"{what}{reason}", try_it)
         if code == _SSH_FAILED:
             return HostUnreachable(f"cannot connect to {self.name}{reason}", try_it)

@@ -84,7 +84,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
         return copied
     recipe = recipe_here(series)
     if not image_named(recipe.name).exists:
-        tell(f"building the lab's image with OpenZFS {series}, once; this takes {USUALLY}")
+        tell(f"building the lab's image with OpenZFS {series}; this is needed only once and takes {USUALLY}")
     return build(recipe, Stopwatch(tell))
 
 
@@ -212,7 +212,7 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
         raise HostError(
-            f"the archives have no zfs-dkms {series}; available: {available}",
+            f"the package archives do not have zfs-dkms {series}; available: {available}",
             "choose an available series: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
         )
     return found

@@ -116,7 +116,7 @@ def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Compl
 def ssh_command(lab: Lab) -> list[str]:
     """Return the command for an interactive ssh session in the lab. Raises a HostError if the lab is not running."""
     if lab.state not in ("running", "orphan"):
-        raise HostError(f"the lab {lab.name} is not running; its state: {lab.state}", lab.start_command)
+        raise HostError(f"the lab {lab.name} is not running (state: {lab.state})", lab.start_command)
     return ["ssh", "-F", str(lab.ssh_config), lab.destination]
 
 
@@ -180,7 +180,11 @@ def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: 
     check_devices(campaign.devices)
     check_programs(name, campaign.devices)
     image = built_or_build(options.zfs, tell)
-    check_image(image, campaign, "build the image on a Debian machine, and copy it: see docs/lab.md, The image")
+    check_image(
+        image,
+        campaign,
+        "build the image on a Debian machine and copy it to this machine: see `The image` in docs/lab.md",
+    )
     request = LabRequest(
         name=name,
         series=options.zfs,

@@ -85,7 +85,7 @@ class Recipe:
 def check_series(series: str) -> str:
     """Return the series unchanged, or raise a UsageError if images can't be built with it."""
     if series not in SERIES:
-        raise UsageError(f"--zfs {series}: labs do not have OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
+        raise UsageError(f"--zfs {series}: labs do not support OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
     return series
 
 

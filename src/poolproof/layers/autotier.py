@@ -99,7 +99,7 @@ class AutotierLayer(Layer[Autotier]):
             match argument:
                 case Option("quota", value):
                     if len(quotas) == len(tiers):
-                        raise reading.mistake(argument, "quota= comes after its tier, at most once per tier")
+                        raise reading.mistake(argument, "quota= must follow its tier, at most once per tier")
                     quotas.append(_quota(reading, argument, value))
                 case Option(key, value) if key in _KEYS:
                     options[key] = value

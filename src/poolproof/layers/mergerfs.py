@@ -132,7 +132,8 @@ def _checked(path: str) -> str:
     """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
-            f"mergerfs cannot use {path} as a branch: it interprets `:`, `=` and wildcards", "rename the directory"
+            f"mergerfs cannot use {path} as a branch, because mergerfs gives `:`, `=` and wildcards a special meaning",
+            "rename the directory",
         )
     return path
 

@@ -380,8 +380,8 @@ def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:
             raise HostError(
-                f"zpool refuses {vdev} if the sizes of its devices differ: {', '.join(map(format_size, sizes))}",
-                "give them the same size, or write `-f` after `zfs` to force it, as for zpool",
+                f"zpool refuses {vdev}, because the sizes of its devices differ: {', '.join(map(format_size, sizes))}",
+                "give them the same size, or write `-f` after `zfs` to force it, as with zpool",
             )
 
 

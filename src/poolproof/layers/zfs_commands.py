@@ -40,7 +40,7 @@ _SAME_SECTORS = (
     'largest() { for d in $1; do blockdev "$2" "$d" || exit 1; done | sort -n | tail -n 1; }; '
     'sectors() { echo "$(largest "$1" --getss)/$(largest "$1" --getpbsz)"; }; '
     'had=$(sectors "$1"); gets=$(sectors "$2"); [ "$had" = "$gets" ] && exit 0; '
-    'echo "it was chosen for sectors of $had bytes (logical/physical), and a new pool has $gets" >&2; exit 1'
+    'echo "the ashift was chosen for sectors of $had bytes (logical/physical), but a new pool has $gets" >&2; exit 1'
 )
 _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 

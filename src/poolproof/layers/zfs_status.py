@@ -131,7 +131,7 @@ def fault_of(pool: str, host: Host) -> LayerFault | None:
         return None
     if state == "SUSPENDED":
         return LayerFault(
-            f"ZFS suspended the pool {pool}, because disks that it needs are gone: all I/O to the pool waits",
+            f"ZFS suspended the pool {pool}, because disks that it needs are gone: all I/O to the pool is blocked",
             f"bring the disks back and run `zpool clear {pool}`, or restart the machine",
         )
     return LayerFault(
@@ -153,7 +153,7 @@ def parse_list(text: str) -> tuple[VdevSpace, ...]:
     header, *lines = text.splitlines() or [""]
     columns = header.split()
     if not {"ALLOC", "SIZE"} <= set(columns):
-        raise ValueError(f"`zpool list -v` printed no SIZE or no ALLOC column: {header!r}")
+        raise ValueError(f"`zpool list -v` did not print both a SIZE and an ALLOC column: {header!r}")
     rows: list[VdevSpace] = []
     section = ""
     for line in lines:

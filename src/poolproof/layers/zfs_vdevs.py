@@ -192,7 +192,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
             case Word(text) if _GROUP.fullmatch(text):
                 section = runs[-1].section
                 if section in _MIRRORS_ONLY and text != "mirror":
-                    raise reading.mistake(argument, f"a {section} vdev is a disk or a mirror, not {text}")
+                    raise reading.mistake(argument, f"a {section} vdev must be a disk or a mirror, not {text}")
                 if section in _MIRRORS_ONLY and not runs[-1].is_vdev and not runs[-1].members:
                     runs.pop()
                 # after the devices of `cache` or `spare`, a vdev kind starts a data vdev, as in zpool
@@ -234,7 +234,7 @@ def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument
         # a single disk can only be combined with single disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
             message = f"zpool does not accept {first} and {second} in the same pool"
-            raise reading.mistake(place, f"{message}; write `-f` to force it, as for zpool")
+            raise reading.mistake(place, f"{message}; write `-f` to force it, as with zpool")
 
 
 def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
@@ -259,12 +259,12 @@ def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev
     parity = _parity(reading, keyword, match[1])
     parts = {part[-1]: int(part[:-1]) for part in match[2].split(":") if part}
     if not parts.keys() <= {"d", "c", "s"}:
-        message = "draid is written draid[parity][:<data>d][:<children>c][:<spares>s]: draid2:4d:1s"
+        message = "write draid as draid[parity][:<data>d][:<children>c][:<spares>s], for example draid2:4d:1s"
         raise reading.mistake(keyword, message)
     spares = parts.get("s", 0)
     check_count(parity + 1 + spares)
     if parts.get("c", count) != count:
-        raise reading.mistake(keyword, f"{keyword.text} specifies {parts['c']} children, found {count} devices")
+        raise reading.mistake(keyword, f"{keyword.text} specifies {parts['c']} children, but there are {count} devices")
     data = parts.get("d", min(8, count - spares - parity))
     if not 0 < data <= count - spares - parity:
         message = f"{data} data, {parity} parity and {spares} spare devices do not fit on {count} devices"

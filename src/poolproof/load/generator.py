@@ -236,7 +236,7 @@ def generator_for(workload: Workload) -> LoadGenerator:
     if len(names) > 1 or not names <= known.keys():
         raise CampaignError(
             f"workload {workload.name}: `{GENERATOR_OPTION}` must be one of: {', '.join(sorted(known))} "
-            "(the same in every job)",
+            "(and the same in every job)",
             f"leave `{GENERATOR_OPTION}` out to use {DEFAULT_GENERATOR}",
         ).concerning(GENERATOR_OPTION)
     return known[next(iter(names))]

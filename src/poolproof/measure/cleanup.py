@@ -80,8 +80,8 @@ def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
         raise RunError(
-            f"{path} was made on a machine other than {host.name}",
-            "run this command on that machine, or name the machine: --on USER@HOST",
+            f"{path} was created on a machine other than {host.name}",
+            "run this command on that machine, or give its address: --on USER@HOST",
         )
 
 
@@ -143,7 +143,7 @@ def _check_owner(run: RunDirectory, host: Host) -> None:
     if other.is_going():
         raise RunError(
             f"{run.path} is a copy of the run {owner.run}, which is in progress and uses {run.record().state_dir}",
-            "wait until that run ends, or end it with Ctrl-C",
+            "wait until that run ends, or stop it with Ctrl-C",
         )
 
 

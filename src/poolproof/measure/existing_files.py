@@ -58,7 +58,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
     if directory is None:
         raise CampaignError(
             f"workload {name}: `fill: false` uses existing files, but {layout} is built empty",
-            "use it with a layout such as: dir /srv/data",
+            "use `fill: false` with a layout such as: dir /srv/data",
         )
     if any(part.writes or part.trims for part in load.parts):
         raise CampaignError(

@@ -42,8 +42,8 @@ def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
         host = held.enter_context(_opened("host"))
         if not share and not _take(host, fcntl.LOCK_EX):
             raise HostError(
-                f"another poolproof run is in progress on this machine{_holder(host)} and would change the results",
-                "wait for it to end; if both may share the machine: --share-host",
+                f"another poolproof run is in progress on this machine{_holder(host)} and would distort the results",
+                "wait for it to end; if both runs may share the machine, add --share-host",
             )
         fcntl.flock(host, fcntl.LOCK_SH)
         _sign(host)

@@ -52,5 +52,5 @@ class Leftovers:
             if device in self._users:
                 raise BuildError(
                     f"the device {device} may still be in use by {self._users[device]}, which could not be removed",
-                    f"when nothing uses it anymore: poolproof clean {self._run}, and run the campaign again",
+                    f"when nothing uses it anymore, run: poolproof clean {self._run}; then run the campaign again",
                 )

@@ -44,7 +44,7 @@ class LoadStuck(FioError):
     def __init__(self, waits: Sequence[str], name: str) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
         super().__init__(
-            f"{name} did not end in time and was killed after it had done no I/O for {format_duration(STILL_S)}; "
+            f"{name} did not end in time and was killed after it had performed no I/O for {format_duration(STILL_S)}; "
             f"its threads were waiting in {functions}",
             f"look for a hung file system in dmesg; if there is none, {name} itself may hang when it ends: try a "
             "newer version",

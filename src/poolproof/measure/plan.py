@@ -301,8 +301,8 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
-            f"layout {planned.layout.name} has room for about {format_size(room)}; "
-            f"the workloads' test files take {format_size(needed)}",
+            f"layout {planned.layout.name} has room for about {format_size(room)}, but the workloads' test files take "
+            f"{format_size(needed)}",
             "give the workloads a smaller `size`, or the layout larger devices or a directory with more space",
         )
     largest_room = largest_file_bytes(planned.node, sizes)
@@ -312,7 +312,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
             with located_in(cell.workload):
                 raise CampaignError(
                     f"workload {cell.workload.name} has a file of {format_size(largest)}, "
-                    f"but on layout {planned.layout.name} a file can be at most {format_size(largest_room)} large",
+                    f"but a file on layout {planned.layout.name} can be at most {format_size(largest_room)}",
                     "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
                 ).concerning("size")
 

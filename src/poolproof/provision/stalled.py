@@ -100,8 +100,8 @@ class StalledDisks:
     def _end_servers(self, loop: UndoLoop, servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> None:
         name = loop.file.rpartition("/")[2].removesuffix(".disk")
         self.found.append(
-            f"the disk {name} (/dev/loop{loop.number}) completed no request for {format_duration(LIMIT_S)}, so the "
-            "programs that serve it were ended"
+            f"the disk {name} (/dev/loop{loop.number}) did not complete any request for {format_duration(LIMIT_S)}, so "
+            "the programs that serve it were terminated"
         )
         for undo in servers:
             undo_one(undo, host)

@@ -119,7 +119,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         if any(each.can_repeat for each in failed):
-            hint = f"when nothing uses them anymore: poolproof clean {run}"
+            hint = f"when nothing uses them anymore, run: poolproof clean {run}"
         else:
             hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
@@ -221,7 +221,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     undo = _typed(change)
     if undo is None:
         argv = change.undo.argv if isinstance(change.undo, OldCommand) else ()
-        reason = f"not performed, because poolproof never wrote such a command: {shlex.join(argv)[:200]}"
+        reason = f"not executed, because poolproof does not write such a command: {shlex.join(argv)[:200]}"
         return FailedUndo(change, reason, can_repeat=False)
     refused = refusal(undo, owned)
     failed: str | None = None

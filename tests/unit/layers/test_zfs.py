@@ -173,7 +173,7 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
         (
             "zfs mirror small big",
             {"small": GIB},
-            "zpool refuses a 2-way mirror if the sizes of its devices differ: 1 GiB, 20 GiB",
+            "zpool refuses a 2-way mirror, because the sizes of its devices differ: 1 GiB, 20 GiB",
         ),
         ("zfs raidz1 a b small", {"small": GIB}, "zpool refuses a raidz1 of 3"),
         ("zfs a small", {"small": 64 * MIB}, "is 64 MiB, but zfs needs at least 74 MiB"),

@@ -274,7 +274,7 @@ def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:
 
 
 def test_an_unknown_fio_option_is_rejected_with_the_nearest_name() -> None:
-    with pytest.raises(CampaignError, match="no option 'iodepht'") as caught:
+    with pytest.raises(CampaignError, match="no 'iodepht' option") as caught:
         jobs("rw=read,bs=1m,iodepht=4")
     assert "iodepth" in caught.value.hint
 

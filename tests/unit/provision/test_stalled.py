@@ -72,7 +72,7 @@ def _watch(tmp_path: Path, host: LocalHost, place: Path, seconds: float) -> Stal
 @pytest.mark.slow
 def test_the_server_of_a_stalled_disk_is_ended(tmp_path: Path, server: subprocess.Popen[bytes]) -> None:
     watch = _watch(tmp_path, OneDisk(4, progress=False), tmp_path, _LONG_S)
-    with pytest.raises(BuildError, match=r"the disk a \(/dev/loop90\) completed no request for 200 ms"):
+    with pytest.raises(BuildError, match=r"the disk a \(/dev/loop90\) did not complete any request for 200 ms"):
         watch.check()
     assert server.wait(_LONG_S) != 0
     watch.forget()

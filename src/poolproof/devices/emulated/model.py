@@ -69,7 +69,8 @@ def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
 _KINDS = (
     ModelKind(
         "hdd-7200",
-        "a 7200 rpm hard disk: one actuator, distance-dependent seeks, 8.33 ms per turn, 200 MB/s, write-back cache",
+        "a 7200 rpm hard disk: one actuator, distance-dependent seeks, 8.33 ms per revolution, 200 MB/s, write-back "
+        "cache",
         HddParameters(),
     ),
     ModelKind(

@@ -187,7 +187,7 @@ def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: S
         hint = f"did you mean `{near[0]}`? `fio --cmdhelp={near[0]}` explains it"
     else:
         hint = "to list fio's options: fio --cmdhelp=all; to list those of an engine: fio --enghelp=ENGINE"
-    return CampaignError(f"job {job!r}: fio has no option {given!r} with the engine {engine}", hint).concerning(given)
+    return CampaignError(f"job {job!r}: fio has no {given!r} option for the {engine} engine", hint).concerning(given)
 
 
 def _names_in(help_text: str) -> frozenset[str]:

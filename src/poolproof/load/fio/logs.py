@@ -114,7 +114,7 @@ def read_log(path: Path) -> SeriesLog:
         for column, more in zip(read, found, strict=True):
             column.extend(more)
     if not read[0]:
-        raise FioError(f"{path} is not a fio log", "write one with write_bw_log, write_iops_log or write_lat_log")
+        raise FioError(f"{path} is not a fio log", "to create one, set write_bw_log, write_iops_log or write_lat_log")
     return SeriesLog(*read, has_priorities)
 
 
@@ -129,7 +129,7 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
             if row is not None:
                 totals.setdefault(row[0], Counter()).update(row[1])
     if not totals:
-        raise FioError(f"{path} is not a fio histogram log", "write one with write_hist_log and log_hist_msec")
+        raise FioError(f"{path} is not a fio histogram log", "to create one, set write_hist_log and log_hist_msec")
     found = {}
     for direction, counts in sorted(totals.items()):
         bins = dict(sorted(counts.items()))
@@ -271,7 +271,9 @@ def _pieces(path: Path) -> Iterator[bytes]:
                 else:
                     rest += block
                 if len(rest) > _LONGEST_LINE_BYTES:
-                    raise FioError(f"{path} is not a fio log: a line of it is longer than 1 MiB", f"head -c 200 {path}")
+                    raise FioError(
+                        f"{path} is not a fio log: one of its lines is longer than 1 MiB", f"head -c 200 {path}"
+                    )
     except OSError as error:
         raise FioError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None
 

@@ -148,6 +148,6 @@ def _engine_refusal(engine: str, shown: str) -> tuple[str, str]:
     if engine == "exec":
         return f"{shown} starts a program", "use an engine that reads and writes files, such as libaio or io_uring"
     if engine in ("net", "netsplice"):
-        return f"{shown} sends its bytes over a network", "use libaio or io_uring"
+        return f"{shown} sends its data over a network", "use libaio or io_uring"
     message = f"{shown} is not an engine that uses only the files of the layout"
     return message, f"use {listed(sorted(ENGINES))}"

@@ -119,7 +119,7 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
     def span(part: str) -> SizeRange:
         low, separator, high = part.partition("-" if "-" in part else ":")
         if not separator:
-            raise ValueError(f"{part!r} is not a range of sizes; write, for example, 4k-16k")
+            raise ValueError(f"{part!r} is not a range of sizes; use, for example, 4k-16k")
         ends = sorted((parse_bytes(low, kb_base), parse_bytes(high, kb_base)))
         return SizeRange(*ends)
 

@@ -54,7 +54,7 @@ def _result(fields: Sequence[str]) -> Outcome:
         directions.append(_direction(fields[at : at + width]))
         at += width
     if not directions:
-        raise ValueError("no direction has percentiles where they should be")
+        raise ValueError("the fields for the latency percentiles do not contain percentiles")
     if version == "3" and len(directions) == _MOST_DIRECTIONS - 1:
         directions.insert(2, None)
     read, write, trim, mixed = directions + [None] * (_MOST_DIRECTIONS - len(directions))

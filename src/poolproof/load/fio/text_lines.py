@@ -111,7 +111,7 @@ def amount(text: str, kilo: int) -> float:
     """
     match = _AMOUNT.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not an amount of bytes that fio prints")
+        raise ValueError(f"{text!r} is not a number of bytes that fio prints")
     if match[5]:
         return 0.0
     factor = (1024.0 if match[3] else kilo) ** _POWERS[match[2].lower()]
