@@ -23,7 +23,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a size; write for example 16G, 512M or 4096")
+        raise ValueError(f"{text!r} is not a size; use, for example, 16G, 512M or 4096")
     unit = 1024 ** _POWERS[match[2].lower()]
     if len(match[1]) > _LONGEST or float(match[1]) * unit >= _TOO_LARGE:
         raise ValueError(f"{text[:_LONGEST]!r} is too large: a file has less than 8 EiB")
@@ -37,7 +37,7 @@ def parse_duration(text: str) -> float:
     """
     match = _DURATION.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a duration; write for example 10s, 500ms or 2m")
+        raise ValueError(f"{text!r} is not a duration; use, for example, 10s, 500ms or 2m")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
 

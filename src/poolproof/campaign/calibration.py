@@ -132,7 +132,7 @@ def _unfit(workload: Workload) -> str:
         options = dict(job.options)
         engine = options.get("ioengine", "libaio")
         if engine not in _BLOCK_ENGINES:
-            return f"uses ioengine={engine}, which does not do block I/O on a disk"
+            return f"uses ioengine={engine}, which does not perform block I/O on a disk"
         if "trim" in options.get("rw", options.get("readwrite", "")):
             return "trims the disk, which then returns zeros to later workloads"
     return ""

@@ -156,7 +156,7 @@ def _check_calibration(campaign: Campaign, spot: Spot) -> None:
         )
     if not calibration.workloads:
         workload, why = next(iter(calibration.left_out.items()))
-        message = f"`calibrate`: no workload can run on a bare disk: workload {workload} {why}"
+        message = f"`calibrate`: no workload can run on a bare disk; for example, workload {workload} {why}"
         raise spot.mistake(message, "remove `calibrate`")
 
 

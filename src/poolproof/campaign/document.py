@@ -192,7 +192,7 @@ class _Converter:
     def convert(self, node: Any) -> Node:
         if id(node) in self._open:
             spot = Spot(self._origin, node.start_mark.line + 1)
-            raise spot.mistake("this alias refers to a value that contains the alias", "write the value out")
+            raise spot.mistake("this alias refers to a value that contains the alias", "write out the value")
         if id(node) not in self._done:
             self._open.add(id(node))
             self._done[id(node)] = self._convert(node)

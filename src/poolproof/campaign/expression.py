@@ -140,7 +140,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
     for match in re.finditer(r'"[^"]*"|[()]', text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > _DEEPEST:
-            message = f"parentheses are nested more than {_DEEPEST} deep"
+            message = f"parentheses are nested more than {_DEEPEST} levels deep"
             raise mistake_in(source, TextSpan(*match.span()), message, _EXAMPLE)
     try:
         tree = _parser().parse(text)

@@ -131,7 +131,7 @@ def expand_text(text: str) -> tuple[str, ...]:
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth > _DEEPEST:
-            raise BraceMistake(f"braces are nested more than {_DEEPEST} deep", at)
+            raise BraceMistake(f"braces are nested more than {_DEEPEST} levels deep", at)
     found, end = _sequence(text, 0, inside=False)
     if end < len(text):
         raise BraceMistake("this `}` has no matching `{`", end)
@@ -205,7 +205,7 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
     except BraceMistake as mistake:
         raise mistake_in(source, _inside(argument, mistake.offset, source.text), str(mistake)) from None
     if "" in found and isinstance(argument, Word):
-        message = "one of the choices is empty and would leave out this word"
+        message = "one of the choices is empty, which would remove this word"
         raise mistake_in(source, argument.span, message, "write two layouts instead")
     if len(set(found)) < len(found):
         repeated = next(text for text in found if found.count(text) > 1)

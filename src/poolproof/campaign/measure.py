@@ -169,7 +169,7 @@ def _confidence(node: Node) -> float:
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:
         raise node.spot.mistake(
-            f"expected a confidence from 50% to less than 100%, found `{text[:60]}`",
+            f"expected a confidence of at least 50% and less than 100%, found `{text[:60]}`",
             f"write confidence: {_with_percent_sign(text) or '95%'}",
         )
     return float(share)
@@ -177,7 +177,7 @@ def _confidence(node: Node) -> float:
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
     """Return the value as written and as a fraction, which is None if the value is not a percentage."""
-    text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
+    text = expect_scalar(node, f"a percentage, as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 

@@ -97,7 +97,7 @@ def known_metric(value: Scalar) -> MetricId:
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
     """Return the request unchanged. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
-        raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
+        raise spot.mistake(f"the lists expand to more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
 
 

@@ -220,7 +220,7 @@ class Difference:
 
     @property
     def _distribution(self) -> MeanError:
-        assert self.error is not None, "no test without an error"
+        assert self.error is not None, "a test needs an estimate of the error"
         return MeanError(self.known, self.error**2, self.freedom)
 
 

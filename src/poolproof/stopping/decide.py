@@ -153,7 +153,7 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
     rise = abs(slope(means)) * (len(means) - 1) / average
     if excursion <= _EXCURSION and rise <= _SLOPE:
         return None
-    sentence = f"the means of the last five rounds spread over {excursion:.0%} of their average and drift by {rise:.0%}"
+    sentence = f"the means of the last five rounds span {excursion:.0%} of their average and drift by {rise:.0%}"
     return NotConverged("criterion", f"{sentence}; SNIA allows 20% and 10%")
 
 

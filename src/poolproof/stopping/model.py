@@ -68,7 +68,7 @@ class StoppingRule:
         if not 0 < self.min_s <= self.max_s:
             raise ValueError(f"min {self.min_s:g} s, max {self.max_s:g} s: min must be above 0, and max at least min")
         if self.turnover_s < 0:
-            raise ValueError(f"a write-back cycle of {self.turnover_s:g} s is negative")
+            raise ValueError(f"the write-back cycle must not be negative: {self.turnover_s:g} s")
         if not 1 <= self.trials_min <= self.trials_max:
             raise ValueError(
                 f"{self.trials_min} to {self.trials_max} trials: the minimum must be between 1 and the maximum"

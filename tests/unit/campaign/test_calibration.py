@@ -99,7 +99,7 @@ def test_workloads_that_no_disk_can_run_are_left_out_with_the_reason(workload: s
     assert [each.name for each in calibration.workloads] == ["fits"]
     assert calibration.left_out["not"].startswith(why)
     with pytest.raises(
-        CampaignError, match=r"c\.yaml:5: `calibrate`: no workload can run on a bare disk: workload not "
+        CampaignError, match=r"c\.yaml:5: `calibrate`: no workload can run on a bare disk; for example, workload not "
     ):
         parse_campaign(asked(f"not: {workload}"), "c.yaml")
 

@@ -107,7 +107,7 @@ def test_places_point_into_the_whole_text_from_inside_groups() -> None:
         ('dir /srv/"my data"', 'expected quotes around a whole word or a whole value, found `/srv/"my`', '/srv/"my'),
         ("zfs {a=1,b=2}", "expected a word or key=value, found `{a=1,b=2}`", "{a=1,b=2}"),
         ("zfs a\x07b", "a layout expression cannot contain the character '\\x07'", "\x07"),
-        ("(" * 40 + "a" + ")" * 40, "parentheses are nested more than 32 deep", "("),
+        ("(" * 40 + "a" + ")" * 40, "parentheses are nested more than 32 levels deep", "("),
         (f"md raid10 a b layout=n{'9' * 41}", "a number can have at most 40 digits", "9" * 41),
     ],
 )

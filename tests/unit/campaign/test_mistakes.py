@@ -208,7 +208,7 @@ def test_a_baseline_that_names_a_whole_matrix_is_told_its_layouts() -> None:
 def test_a_matrix_without_end_is_refused_before_it_is_made() -> None:
     numbers = ", ".join(map(str, range(300)))
     error = mistake(text(workloads=f"w: {{rw: read, size: [{numbers}], offset: [{numbers}]}}"))
-    assert error.message == "c.yaml:6: the lists make more than 10000 workloads"
+    assert error.message == "c.yaml:6: the lists expand to more than 10000 workloads"
 
 
 def test_cells_without_end_are_refused() -> None:
@@ -295,7 +295,7 @@ def test_a_removed_criterion_is_refused_but_read_from_a_run(steady: str, rest: s
 @pytest.mark.parametrize("confidence", ["99.99999999999999999%", "99.99999999999999%", "100.0%"])
 def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str) -> None:
     error = mistake(text(rest=f"measure: {{until: 3%, confidence: {confidence}}}"))
-    assert "expected a confidence from 50% to less than 100%" in error.message
+    assert "expected a confidence of at least 50% and less than 100%" in error.message
 
 
 @pytest.mark.parametrize(
