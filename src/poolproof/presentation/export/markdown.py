@@ -130,7 +130,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
     parts = [f"{some_of(places, _MOST_NAMED)} ({_text(why)})" for why, places in named.items()]
     if not parts:
         return ""
-    return f"**about** marks results that did not converge, whose means are not reliable: {'; '.join(parts)}."
+    return f"**about** marks results that did not converge, so their means are not reliable: {'; '.join(parts)}."
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:

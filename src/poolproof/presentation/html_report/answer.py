@@ -138,7 +138,7 @@ def _by_workload(run: LoadedRun) -> Headline:
         (name,) = valid
         has_few = any(TOO_FEW in each for each in found.values() if isinstance(each, str))
         usable = "a result that can be ranked" if has_few else "a valid result"
-        sentence = f"Only {name}, one of {len(found)} workloads, has {usable}. {texts[name]}."
+        sentence = f"Only one of the {len(found)} workloads, {name}, has {usable}. {texts[name]}."
     rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.", *_in_place(valid.values()))
     return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner else "open")
 
@@ -167,7 +167,7 @@ def _among(ranking: Ranking) -> str:
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
-    return f" among the {len(ranking.ranked)} of {every} layouts with enough events"
+    return f" among the {len(ranking.ranked)} layouts (of {every}) with enough events"
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
@@ -201,7 +201,7 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)
     return (
-        f"For {goal}, the best is one of {names}: they are not significantly different{why}. "
+        f"For {goal}, the best layout is one of {names}: they are not significantly different{why}. "
         f"{name} has the best mean{result}."
     )
 
@@ -237,7 +237,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
     if others and others[0].to_leader is not None:
         speed = speed_text(others[0].to_leader.interval)
-        yield f"Next is {others[0].entry.layout}: {speed} vs {ranking.ranked[0].entry.layout}."
+        yield f"Next is {others[0].entry.layout}: {speed} compared with {ranking.ranked[0].entry.layout}."
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
@@ -316,7 +316,10 @@ def _builds(run: LoadedRun) -> Iterator[str]:
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
         builds = format_number_of(most, "build")
-        yield f"Each result is the mean of {builds} of its layout; intervals include how much builds differ."
+        yield (
+            f"Each result is the mean of {builds} of its layout; the intervals account for the differences between its "
+            "builds."
+        )
     failed = [(str(cell.key), cell.left_out.message) for cell in run.cells if cell.left_out is not None]
     yield from (f"{line}." for line in in_groups(failed))
 

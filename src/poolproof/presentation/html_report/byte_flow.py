@@ -86,7 +86,7 @@ def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str], g
         cause, verdict = "read from RAM", f"the disks read {share} what {generator} read"
     else:
         lost_as = "never reached a disk"
-        extra_as = "of extra writes: journal, metadata, whole blocks around small writes"
+        extra_as = "of extra writes: journal, metadata, whole blocks for small writes"
         cause = "overwritten in memory, or reduced on the way, for example by compression"
         verdict = f"the disks wrote {share} what {generator}'s writes require"
     return ByteFlow(

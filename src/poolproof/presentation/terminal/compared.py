@@ -184,10 +184,10 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     yield from _repeat(cells, units_of(*runs), holds_for(*runs, earlier=comparison.earlier_runs))
     units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
-        yield Text(f"\nWith 95% confidence, the decision is right ({TEST}, {units}).", style=QUIET)
+        yield Text(f"\nWith 95% confidence, the decision is correct ({TEST}, {units}).", style=QUIET)
     elif cells:
         method = f"{TEST}, {units}, corrected by {CORRECTION}"
-        text = f"\nWith 95% confidence, all decisions are right ({method}). "
+        text = f"\nWith 95% confidence, all decisions are correct ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 

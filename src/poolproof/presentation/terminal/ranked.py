@@ -41,7 +41,7 @@ _LAYOUT_WIDTH = 16
 _SPEED_WIDTH = len("(4.55 … 12.5)")
 """The minimum width of the speed column. In a narrow terminal, a speed then wraps only before its interval."""
 _COLUMNS = (
-    "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
+    "speed: relative to the first line. survives: number of disks that may fail. room: amount of data that fits. "
     "written: bytes written to the disks per byte of data."
 )
 
@@ -157,7 +157,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
     all_places = "all places" if ranking.rankings == 1 else f"all places under the {ranking.rankings} workloads"
-    text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are right {method}."
+    text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are correct {method}."
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen by the same trials, so it may look too fast."

@@ -96,9 +96,8 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     yield f"adaptive sampling for {goal}: {leader}"
     for each in found.dropped[:_MOST_NAMED]:
         yield (
-            f"eliminated after {format_number_of(each.trials, 'trial')} of each workload: {each.layout}; "
-            f"{each.leader} is {each.times:.3g} times as fast, at least {each.least:.3g} times with the required "
-            "confidence"
+            f"eliminated after {format_number_of(each.trials, 'trial')} of each workload: {each.layout}; {each.leader} "
+            f"is {each.times:.3g} times as fast (at least {each.least:.3g} times, with the required confidence)"
         )
     if len(found.dropped) > _MOST_NAMED:
         more = len(found.dropped) - _MOST_NAMED
@@ -109,11 +108,11 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     if found.excluded:
         yield f"excluded because a trial of the goal failed or was refuted: {', '.join(found.excluded)}"
     if found.dropped:
-        risk = f"each tested at {100 * found.test_risk:.2g}%"
+        risk = f"each tested at the {100 * found.test_risk:.2g}% level"
         pairs = format_number_of(found.pairs, "pair")
         tests = f"{pairs} at up to {format_number_of(found.checkpoints, 'checkpoint')}, {risk}"
         yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
-        yield "this applies to this run: differences between runs were not considered"
+        yield "this risk applies only to this run: differences between runs were not considered"
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:

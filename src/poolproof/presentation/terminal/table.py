@@ -34,7 +34,10 @@ from poolproof.units import format_duration, format_number_of
 from poolproof.verdicts import WORST_FIRST, has_values, worst
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
-_APART = "Each {0} is steady, but something that changes between {0}s shifts the result. The interval includes it."
+_APART = (
+    "Each {0} is steady, but something that changes between {0}s shifts the result. The interval accounts for this "
+    "shift."
+)
 _FIND_CAUSE = "find what changes from one {} to the next: where files are stored, which mirror is read, what is cached."
 _COUNT_GROUPS = (
     "run more trials to see how often each group occurs, then find the cause. For example, btrfs raid1 chooses the "
@@ -196,7 +199,10 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         return
     most = max(cell.builds for cell in cells)
     builds = format_number_of(most, "build")
-    yield Text(f"\nEach result is the mean of {builds} of its layout. Intervals include how much builds differ.")
+    yield Text(
+        f"\nEach result is the mean of {builds} of its layout. The intervals account for the differences between its "
+        "builds."
+    )
     for cell in cells:
         if cell.builds < most or cell.left_out is not None:
             found = f"{_place(cell)}: {format_number_of(cell.builds, 'build')}"

@@ -135,7 +135,7 @@ def evaluate(
     tested = [at for at, each in enumerate(results) if each.is_tested]
     for at in _not_certain(claims, tested, found):
         each = results[at]
-        alone = f"alone, this claim would be {each.result} with 95% confidence"
+        alone = f"on its own, this claim would be {each.result} with 95% confidence"
         why = f"{alone}, but not together with the other {len(tested) - 1}"
         if each.result != "undecided":
             results[at] = replace(each, result="undecided", why="; ".join(filter(None, (why, each.why))))
@@ -155,7 +155,7 @@ def _not_certain(claims: Sequence[Claim], tested: Sequence[int], cells: _Cells) 
 
 
 def _result(that: ComparisonClaim | IsVerdict, cells: _Cells, risk: float) -> Result:
-    assert isinstance(that, ComparisonClaim), "a verdict is not tested"
+    assert isinstance(that, ComparisonClaim), "a claim about a verdict has no statistical test"
     asked = cells.asked(that, risk)
     return _decide(that, _value(that.left, asked), _value(that.right, asked))
 

@@ -155,10 +155,10 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     try:
         given = read_text(path / "campaign.yaml", root=path, limit_bytes=LARGEST_RECORD_BYTES)
     except FileNotFoundError:
-        missing.append("campaign.yaml is missing; the campaign shown is the resolved campaign of run.json.")
+        missing.append("campaign.yaml is missing; the campaign shown is the resolved campaign from run.json.")
     except OSError as error:
         why = f"campaign.yaml cannot be read ({error.strerror})"
-        missing.append(f"{why}; the campaign shown is the resolved campaign of run.json.")
+        missing.append(f"{why}; the campaign shown is the resolved campaign from run.json.")
     campaign = _campaign(path, found, given)
     trials, refused = read_lines(_trial_lines(path))
     for (message, hint), numbers in refused.items():

@@ -88,7 +88,7 @@ def test_the_page_says_among_which_layouts_the_best_was_found(tmp_path: Path) ->
     made = make_run(tmp_path / "r", values, syncs={"one": 4000, "pair": 112, "union": 5000}, record=changed(CAMPAIGN))
     run = load_run(made)
     assert dict(answer(run).workloads)["etcd"].startswith("union: 5.00 ms (")
-    assert "among the 2 of 3 layouts with enough events" in dict(answer(run).workloads)["etcd"]
+    assert "among the 2 layouts (of 3) with enough events" in dict(answer(run).workloads)["etcd"]
     best = {cell.layout: tile.share for cell, tile in zip(run.cells, tiles(run.cells), strict=True)}
     assert (best["pair"], best["union"]) == (None, 1.0)
 

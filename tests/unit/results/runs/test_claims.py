@@ -137,7 +137,7 @@ def test_a_claim_that_only_holds_alone_says_so() -> None:
     claims = tuple(Claim("", "", text, parse_claim(text, Spot("x"))) for text in texts)
     found = evaluate(claims, cells_of(TRIALS, CAMPAIGN))
     assert result(texts[0]) == "held" and {each.result for each in found} == {"undecided"}
-    assert found[0].why == "alone, this claim would be held with 95% confidence, but not together with the other 9"
+    assert found[0].why == "on its own, this claim would be held with 95% confidence, but not together with the other 9"
 
 
 @pytest.mark.parametrize("text", ["iops(log, reads) / iops(pool, reads) > 1", "iops(log, reads) > iops(pool, reads)"])

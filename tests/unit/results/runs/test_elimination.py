@@ -70,7 +70,7 @@ def test_the_words_name_the_layout_the_reason_the_trials_and_the_risk(race: Elim
     assert "different from fast: near" in text
     assert "refuted: broken" in text
     assert "is at most 5%" in text
-    assert "2 pairs at up to 5 checkpoints, each tested at 0.5%" in text
+    assert "2 pairs at up to 5 checkpoints, each tested at the 0.5% level" in text
 
 
 def drifting(
