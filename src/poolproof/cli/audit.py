@@ -22,7 +22,7 @@ def command(
         list[str],
         Argument(
             metavar="FILES…",
-            help="Results of fio or another benchmark, texts that contain them, folders or runs; - is stdin.",
+            help="Results of fio or another benchmark, files that quote such results, folders or runs; - for stdin.",
         ),
     ],
     save: Annotated[

@@ -28,7 +28,7 @@ def command(
         _clean_all(on or LOCAL, work, as_json=as_json)
         return
     if work is not None:
-        raise UsageError(f"--work {work}: the run directory already names its work directory", "leave --work out")
+        raise UsageError(f"--work {work}: a run directory already names its work directory", "leave --work out")
     from poolproof.measure.cleanup import clean
 
     undone = clean(run, say, on=on)

@@ -18,13 +18,14 @@ def command(
     b: Annotated[
         Path | None, Argument(metavar="[B]", readable=False, help="The run to compare. Default with --layouts: A.")
     ] = None,
-    layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A.")] = None,
+    layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or of A) with layout X of A.")] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
         Text,
         Option(
-            metavar="SHARE", help="Exit with 1 if B lacks a result of A, or is slower by more than this, such as 5%."
+            metavar="SHARE",
+            help="Exit with status 1 if B lacks a result that A has, or is slower by more than this share, such as 5%.",
         ),
     ] = None,
     as_json: Json = False,

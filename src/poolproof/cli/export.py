@@ -23,7 +23,10 @@ def command(
     linear: Annotated[bool, Option("--linear", help="With png and svg: use linear axes that start at 0.")] = False,
     out: Annotated[
         Path | None,
-        Option(metavar="FILE|DIR", help="The file or folder to write. Default: print text, or use the run's name."),
+        Option(
+            metavar="FILE|DIR",
+            help="The file or folder to write. Default: text formats are printed; others use the run's name.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -9,7 +9,9 @@ from poolproof.cli.options import Compression, Disks, Fs, Json, LayoutFrom, Memo
 
 
 def command(
-    sources: Annotated[list[str], Argument(metavar="FILES…", help="Results of fio or another benchmark, or folders.")],
+    sources: Annotated[
+        list[str], Argument(metavar="FILES…", help="Results of fio or another benchmark, or folders that contain them.")
+    ],
     out: Annotated[Path, Option(help="The run directory to create.")],
     layout_from: LayoutFrom = None,
     fs: Fs = None,

@@ -25,7 +25,7 @@ app = typer.Typer(
 @app.command()
 def build(
     zfs: options.Zfs = options.ZFS,
-    anew: Annotated[bool, Option("--anew", help="Build the image even if there is one.")] = False,
+    anew: Annotated[bool, Option("--anew", help="Build the image even if it already exists.")] = False,
     as_json: Json = False,
 ) -> None:
     """Build the virtual machine image that all labs share.

@@ -22,7 +22,7 @@ def command(
         Texts, Argument(help="Job files, shell scripts, or - for stdin. Or: -- and a fio command.")
     ] = None,
     fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
-    strict: Annotated[bool, Option("--strict", help="Exit with 1 for warnings too.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Also exit with status 1 if there are only warnings.")] = False,
     sarif: Annotated[bool, Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
     on: Annotated[
         str, Option(metavar="HOST", help="The host where the job would run: an SSH destination or lab:NAME.")

@@ -23,7 +23,11 @@ Runs = Annotated[Path, Argument(metavar="DIR", readable=False, help="A folder wi
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[
-    bool, Option("--share-host", help="Start while another run is in progress, if the two share no disk or directory.")
+    bool,
+    Option(
+        "--share-host",
+        help="Start even if another run is in progress, provided that the two share no disk or directory.",
+    ),
 ]
 ExternalEngine = Annotated[
     Texts,
@@ -61,7 +65,9 @@ def parse_percent(text: str, option: str) -> float:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
-        raise UsageError(f"{option} {text[:60]}: not a percentage of at least 0% and below 100%", f"write {option} 2%")
+        raise UsageError(
+            f"{option} {text[:60]}: not a percentage of at least 0% and less than 100%", f"write {option} 2%"
+        )
     return float(match[1]) / 100
 
 

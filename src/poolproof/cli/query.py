@@ -45,7 +45,7 @@ def command(
         else:
             typer.echo("\n".join(table_lines(answer)))
         if session.is_worth_copies:  # after the answer has been printed, so that the user does not wait for the copy
-            say("writing a columnar copy, so that the next query is fast; Ctrl-C does no harm")
+            say("writing a columnar copy to speed up the next query; it is safe to press Ctrl-C")
             session.keep_copies()
         exit_if_skipped(session, as_json=as_json)
 

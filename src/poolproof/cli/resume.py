@@ -10,7 +10,7 @@ from poolproof.cli.options import ExternalEngine, Json, Plain, Run, ShareHost, T
 def command(
     run: Run,
     on: Annotated[
-        Text, Option(metavar="HOST", help="Another address of the run's host. Default: the host in run.json.")
+        Text, Option(metavar="HOST", help="Another address for the run's host. Default: the address in run.json.")
     ] = None,
     external_engine: ExternalEngine = None,
     share_host: ShareHost = False,

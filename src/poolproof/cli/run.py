@@ -21,7 +21,7 @@ def command(
     ] = None,
     baseline: Annotated[Text, Option(help="The layout to compare the others with.")] = None,
     time: Annotated[Text, Option(help="The duration of a trial, such as 10s.")] = None,
-    until: Annotated[Text, Option(help="Measure until the margin of error is at most this, such as 3%.")] = None,
+    until: Annotated[Text, Option(help="Measure until the margin of error is at most this share, such as 3%.")] = None,
     confidence: Annotated[Text, Option(help="With --until: the confidence level, such as 95%.")] = None,
     least: Annotated[Text, Option("--min", help="With --until: the shortest duration of a trial, such as 3s.")] = None,
     most: Annotated[Text, Option("--max", help="With --until: the longest duration of a trial, such as 180s.")] = None,
@@ -47,7 +47,7 @@ def command(
         Texts, Option(metavar="IDENTITY", help="Allow this real, empty disk to be overwritten; repeatable.")
     ] = None,
     on: options.On = options.LOCAL,
-    lab: Annotated[bool, Option("--lab", help="Run in a new lab, which is removed when the run has ended.")] = False,
+    lab: Annotated[bool, Option("--lab", help="Run in a new lab, which is removed when the run ends.")] = False,
     zfs: options.Zfs = options.ZFS,
     ram: options.LabRam = options.LAB_RAM,
     cpus: options.Cpus = options.CPUS,

@@ -10,7 +10,9 @@ from poolproof.cli.output import exit_if_incomplete, print_results
 
 def command(
     run: Run,
-    disks: Annotated[bool, Option("--disks", "--leaves", help="Print each disk's share for every layout.")] = False,
+    disks: Annotated[
+        bool, Option("--disks", "--leaves", help="Print each disk's share of the bytes for every layout.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the results of a run with their verdicts and the reasons."""
