@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from poolproof.statistics.autocorrelation import long_run
 from poolproof.statistics.build_samples import Samples, build_samples
 from poolproof.statistics.comparison import Difference, LogMean, decide, difference, log_mean
+from poolproof.statistics.paired_variance import estimated_together
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
@@ -34,6 +35,7 @@ class Setting:
     """A row of the table.
 
     `trials`: the number of trials per build, or None for `until`.
+    `alike`: whether a workload has the same deviation on both layouts, as it usually has in two runs of one campaign.
     """
 
     cells: int
@@ -41,12 +43,14 @@ class Setting:
     builds: int = 1
     sigma: float = 0.5
     effect: float = 0.0
+    alike: bool = False
 
     @property
     def text(self) -> str:
         """Return the first columns of the row, as text."""
         trials = "2..6, until" if self.trials is None else str(self.trials)
-        return f"{self.cells} | {trials} | {self.builds} | {self.sigma:g} | {100 * self.effect:g} %"
+        sigma = f"{self.sigma:g}, alike" if self.alike else f"{self.sigma:g}"
+        return f"{self.cells} | {trials} | {self.builds} | {sigma} | {100 * self.effect:g} %"
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ SETTINGS = (
     *(Setting(24, 2, builds=builds) for builds in (2, 3, 4)),
     *(Setting(24, None, effect=effect) for effect in (0.0, 0.02)),
     *(Setting(648, trials) for trials in (2, 3)),
+    *(Setting(24, trials, sigma=sigma, alike=True) for sigma in (0.5, 0.8, 1.3) for trials in (2, 3)),
+    Setting(24, None, sigma=1.3, alike=True),
 )
 
 
@@ -98,7 +104,9 @@ def simulate(setting: Setting, runs: int) -> Found:
 
 
 def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
-    cells = [_Cell(rng, _NOISE * math.exp(rng.gauss(0, setting.sigma)), setting) for _ in range(2 * setting.cells)]
+    count = setting.cells if setting.alike else 2 * setting.cells
+    deviations = [_NOISE * math.exp(rng.gauss(0, setting.sigma)) for _ in range(count)]
+    cells = [_Cell(rng, each, setting) for each in (deviations * 2 if setting.alike else deviations)]
     prior = _prior(cells, setting)
     if setting.trials is None:
         rule = StoppingRule(trials_min=2, trials_max=6)
@@ -108,7 +116,8 @@ def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
             prior = _prior(cells, setting)
     means = [_mean(each.samples, prior) for each in cells]
     pairs = zip(means[: setting.cells], means[setting.cells :], strict=True)
-    return [difference(b, a) for a, b in pairs if a is not None and b is not None]
+    whole = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return [difference(b, a) for a, b in estimated_together(whole)]
 
 
 def _mean(samples: Samples, prior: VariancePrior | None) -> LogMean | None:

@@ -25,6 +25,7 @@ from poolproof.statistics.shared_variance import (
     CERTAIN,
     MeanError,
     Points,
+    Sampled,
     VariancePrior,
     has_interval,
     scaled,
@@ -61,6 +62,7 @@ class LogMean:
     `below`, `above`: the amounts by which the true mean may be lower or higher if the rate was changing. More trials do
     not reduce them.
     `logs`: the samples, for tests that need more than the mean and its error.
+    `sampled`: for a single mean whose error was estimated with a prior, the data for another estimate.
     """
 
     mean: float
@@ -69,6 +71,7 @@ class LogMean:
     above: float = 0.0
     known: Points = CERTAIN
     logs: Logs = field(default=(), compare=False, repr=False)
+    sampled: Sampled | None = field(default=None, compare=False, repr=False)
 
     def interval(self, *, lower_is_better: bool, risk: float = 1 - CONFIDENCE) -> Interval:
         """Return the geometric mean in the unit of the values, with its confidence interval.
@@ -109,7 +112,9 @@ def log_mean(
     if error.known is CERTAIN:
         return LogMean(mean, ((error.estimated * (1 + share) ** 2, error.freedom),), logs=own)
     # only part of what is known about the variance comes from the cell's own trials
-    return LogMean(mean, (), known=scaled(error.known, (1 + share / 2) ** 2), logs=own)
+    factor = (1 + share / 2) ** 2
+    sampled = Sampled(variance_of(logs), count - 1, resolution, factor, prior) if prior is not None else None
+    return LogMean(mean, (), known=scaled(error.known, factor), logs=own, sampled=sampled)
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:

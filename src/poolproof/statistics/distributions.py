@@ -107,6 +107,15 @@ def trigamma(x: float) -> float:
     return shift + 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square / 42))
 
 
+def pentagamma(x: float) -> float:
+    """Return ψ‴(x) for x > 0, computed like `digamma`."""
+    shift = 0.0
+    while x < _ASYMPTOTIC_FROM:
+        shift, x = shift + 6 / x**4, x + 1
+    square = 1 / (x * x)
+    return shift + square / x * (2 + 3 / x + square * (2 - square * (1 - square * 4 / 3)))
+
+
 def trigamma_inverse(value: float) -> float:
     """Return the positive x with ψ′(x) = `value`, found by bisection, which works because ψ′ decreases from ∞ to 0."""
     low, high = 1e-3, 1e6

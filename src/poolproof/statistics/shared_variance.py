@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from poolproof.statistics.distributions import (
     digamma,
     f_upper_tail,
+    pentagamma,
     quantile,
     trigamma,
     trigamma_inverse,
@@ -45,6 +46,7 @@ _NODES_PER_DEVIATION = 1.25
 _LEAST_NODES = 16
 _LEAST_WEIGHT = 1e-12
 _MOST_POINTS = 32
+_LEAST_LOG = -600.0
 
 Points = tuple[tuple[float, float], ...]
 """A discrete distribution of a variance, as pairs of a variance and its probability."""
@@ -141,11 +143,22 @@ def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
     """
     count = len(logs)
     centre = math.fsum(logs) / count
-    scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
+    scatter = raised_variance(logs, math.fsum(map(pentagamma, halves)) / count)
     sampling = math.fsum(map(trigamma, halves)) / count
-    between = max(scatter * (1 + math.sqrt(2 / (count - 1))) - sampling, LEAST_SCATTER**2)
+    between = max(scatter - sampling, LEAST_SCATTER**2)
     error_of_centre = (between + sampling) / count
     return VariancePrior(math.exp(centre / 2), math.sqrt(between + error_of_centre))
+
+
+def raised_variance(values: Sequence[float], fourth_cumulant: float) -> float:
+    """Return the sample variance plus its standard error.
+
+    `fourth_cumulant`: that of the values' distribution. It is ψ‴(d/2) for the logarithm of a sample variance with d
+    degrees of freedom. If d is small, the scatter of such logarithms is much less certain than that of normal values.
+    Source: Stuart and Ord, Kendall's Advanced Theory of Statistics, volume 1, chapter 12 (the variance of k₂).
+    """
+    variance, count = variance_of(values), len(values)
+    return variance + math.sqrt(fourth_cumulant / count + 2 * variance**2 / (count - 1))
 
 
 def relative_variance(group: Sequence[float]) -> float:
@@ -215,6 +228,30 @@ class MeanError:
         return upper_tail(t, freedom)
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """What a cell's own samples say about their variance, and the prior with which its error was estimated.
+
+    `variance`, `freedom`: the relative sample variance and its degrees of freedom.
+    `least`: a lower bound on the relative standard error of the mean.
+    `factor`: the factor by which the variance of the mean is increased, because measuring stopped when it looked small.
+    """
+
+    variance: float
+    freedom: int
+    least: float
+    factor: float
+    prior: VariancePrior
+
+    def error(self, variance: float) -> float:
+        """Return the variance of the mean if the samples have this true variance."""
+        return max(variance / (self.freedom + 1), self.least**2) * self.factor
+
+    def log_likelihood(self, log: float) -> float:
+        """Return the logarithm of the likelihood of a true variance, which is given as its logarithm."""
+        return -0.5 * self.freedom * (log + self.variance / math.exp(max(log, _LEAST_LOG)))
+
+
 def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
     """Return the distribution of a variance that is multiplied by `factor` and then raised to at least `least`."""
     return tuple((max(variance * factor, least), weight) for variance, weight in points)
@@ -224,13 +261,17 @@ def summed(one: Points, other: Points) -> Points:
     """Return the distribution of the sum of two independent variances, with at most 32 points."""
     if len(one) == 1 or len(other) == 1:
         return tuple((a + b, p * q) for a, p in one for b, q in other)
-    both = [(a + b, p * q) for a, p in one for b, q in other]
-    least = min((variance for variance, _ in both if variance > 0), default=1.0)
-    step = math.log(max(least, *(variance for variance, _ in both)) / least) / _MOST_POINTS
+    return condensed([(a + b, p * q) for a, p in one for b, q in other])
+
+
+def condensed(points: Sequence[tuple[float, float]]) -> Points:
+    """Return the distribution with at most 32 points."""
+    least = min((variance for variance, _ in points if variance > 0), default=1.0)
+    step = math.log(max(least, *(variance for variance, _ in points)) / least) / _MOST_POINTS
     if step <= 0:
-        return ((both[0][0], 1.0),)
+        return ((points[0][0], 1.0),)
     bins: dict[int, list[float]] = {}
-    for variance, weight in both:
+    for variance, weight in points:
         at = min(_MOST_POINTS - 1, int(math.log(max(variance, least) / least) / step))
         kept = bins.setdefault(at, [0.0, 0.0])
         kept[0] += variance * weight

@@ -14,15 +14,24 @@ from poolproof.stopping.model import StoppingRule, TrialMean
 
 
 @pytest.mark.parametrize(
-    ("setting", "runs"),
-    [(Setting(24, 2, sigma=0.5), 70), (Setting(24, 1, sigma=0.5), 60), (Setting(24, None, sigma=0.5), 16)],
-    ids=["2 trials", "1 trial", "until"],
+    ("setting", "runs", "power"),
+    [
+        (Setting(24, 2, sigma=0.5), 70, 0.3),
+        (Setting(24, 2, sigma=0.8), 150, 0.12),
+        (Setting(24, 2, sigma=1.3, alike=True), 100, 0.15),
+        (Setting(24, 3, sigma=1.3, alike=True), 30, 0.5),
+        (Setting(24, 1, sigma=0.5), 60, 0.05),
+        (Setting(24, None, sigma=0.5), 16, 0.9),
+    ],
+    ids=["2 trials", "unlike deviations", "very unlike deviations", "3 trials", "1 trial", "until"],
 )
-def test_equal_layouts_get_a_false_winner_in_at_most_5_per_cent_of_runs(setting: Setting, runs: int) -> None:
+def test_equal_layouts_get_a_false_winner_in_at_most_5_per_cent_of_runs(
+    setting: Setting, runs: int, power: float
+) -> None:
     found = simulate(setting, runs)
     assert found.false <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5, "two standard errors of the simulation"
     assert 0.93 <= found.coverage <= 0.99
-    assert found.power[1] > (0.1 if setting.trials == 1 else 0.4), "a planted difference of 20 %"
+    assert found.power[1] > power, "a planted difference of 20 %"
 
 
 @pytest.mark.parametrize(("least", "most", "deviation"), [(2, 6, 0.03), (3, 10, 0.03)])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.names import did_you_mean, listed
@@ -16,6 +16,7 @@ from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, holm
 from poolproof.statistics.intervals import CONFIDENCE
+from poolproof.statistics.paired_variance import estimated_together
 
 _LISTED = 4
 
@@ -160,7 +161,11 @@ def compare(
     if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
     same_run = a.run.path == b.run.path
-    differences = [earlier.apart(other, one, same_run=same_run) for _, one, other in pairs]
+    logs = estimated_together([(one.log, other.log) for _, one, other in pairs])
+    differences = [
+        earlier.apart(replace(other, log=log_other), replace(one, log=log), same_run=same_run)
+        for (_, one, other), (log, log_other) in zip(pairs, logs, strict=True)
+    ]
     in_place = _are_in_place(a, b)
     if in_place:
         differences = [with_margin(each) for each in differences]
