@@ -42,8 +42,8 @@ class _Described:
     def evidence(self, _places: Sequence[JobFiles]) -> Evidence | None:
         return None
 
-    def holds_in(self, _place: RunsIn) -> bool:
-        return True
+    def seen_from(self, _place: RunsIn) -> "_Described":
+        return self
 
     def written(self, _path: str) -> None:
         return None

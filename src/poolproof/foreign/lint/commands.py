@@ -1,10 +1,12 @@
 """Find the fio calls in a shell script, including those quoted for another program to run (ssh, docker, sh -c)."""
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from poolproof.foreign.lint.earlier_commands import function_bodies
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, RunsIn, WrittenOption
@@ -23,7 +25,7 @@ from poolproof.load.fio.commandline import (
 )
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.jobfile import Problem
-from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
+from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS, names_in
 
 _MAX_DEPTH = 3
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
@@ -34,8 +36,16 @@ _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and d
 _READS_COMMANDS = frozenset({"sh", "bash", "at", "batch", "ssh"})
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is printed for them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
-_MACHINES = frozenset({"ssh", "pdsh", "kubectl", "oc", "vagrant"})
-_CONTAINERS = frozenset({"docker", "podman", "nerdctl", "lxc"})
+_MACHINES = names_in("""
+adb ansible aws az clush gcloud kubectl limactl mosh mpiexec mpirun multipass oc parallel-ssh pdsh pssh qm rsh salt srun
+ssh vagrant virsh
+""")
+_CONTAINERS = names_in("""
+chroot crictl ctr docker docker-compose incus lxc lxc-attach machinectl nerdctl pct podman systemd-nspawn
+""")
+_PLACES: Mapping[str, RunsIn] = {**dict.fromkeys(_MACHINES, "machine"), **dict.fromkeys(_CONTAINERS, "container")}
+_CALLER = re.compile(r"\$\{?(?P<name>\w+)(?:\[[@*]\])?\}?")  # $SSH, "${SSH_CMD[@]}"
+_ITS_ARGUMENTS = re.compile(r"\$[@*1]")
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
 _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
@@ -66,7 +76,7 @@ def _units(
     text: str, surroundings: JobEnvironment, variables: Mapping[str, str], *, start: int = 0, line: int = 1
 ) -> tuple[FioCall, ...]:
     script = read_script(without_windows_path(without_lists(text)), variables, start=start, line=line)
-    calls = tuple(_of_commands(script, variables, 0))
+    calls = tuple(_of_commands(script, variables, _places(text), 0))
     units = list(calls)
     if script.documents:
         inputs = replace(surroundings, environment={**surroundings.environment, **_exported(text, variables)})
@@ -94,7 +104,7 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
         if place is not None:
             yield _unit(words[place + 1 :], words[0].line)
         else:
-            yield from (unit for word in words for unit in _of_quoted(word, variables, 0))
+            yield from (unit for word in words for unit in _of_quoted(word, variables, _PLACES, 0))
 
 
 def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -154,7 +164,9 @@ def _runner(document: HereDocument, calls: Sequence[FioCall]) -> FioCall | None:
     return next((call for call in reversed(calls) if "-" in call.files and call.line < document.line), None)
 
 
-def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
+def _of_commands(
+    script: Script, variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
+) -> Iterator[FioCall]:
     for words, following in zip_longest(script.commands, script.commands[1:]):
         if words[0].text in _PRINTS:
             if not (words[0].is_piped and following and following[0].text in _READS_COMMANDS and words[1:]):
@@ -164,20 +176,29 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
             unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
-            unit = replace(unit, runs_in=unit.runs_in or _place(word.text for word in words[: place + 1]))
+            unit = replace(unit, runs_in=unit.runs_in or _place((word.text for word in words[: place + 1]), places))
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
             is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
-                for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, depth):
-                    yield replace(unit, runs_in=unit.runs_in or _place(each.text for each in words))
+                for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, places, depth):
+                    yield replace(unit, runs_in=unit.runs_in or _place((each.text for each in words), places))
 
 
-def _place(words: Iterable[str]) -> RunsIn:
-    """Return where the command runs the program that it names."""
-    programs = {word.rpartition("/")[2] for word in words}
-    return "machine" if programs & _MACHINES else "container" if programs & _CONTAINERS else ""
+def _place(words: Iterable[str], places: Mapping[str, RunsIn] = _PLACES) -> RunsIn:
+    """Return where the command runs the program that it names. A variable counts by its name (`$SSH`, `$ssh_cmd`)."""
+    programs = [word.rpartition("/")[2] for word in words]
+    called = [found["name"].lower().split("_") for word in programs if (found := _CALLER.fullmatch(word))]
+    named = {places.get(name, "") for name in itertools.chain(programs, *called)}
+    return "machine" if "machine" in named else "container" if "container" in named else ""
+
+
+def _places(text: str) -> Mapping[str, RunsIn]:
+    """Return where programs and the script's own functions (`on_nas() { ssh nas "$@"; }`) run their arguments."""
+    bodies = function_bodies(text).items()
+    passed = {name: re.findall(r"[\w/-]+", body) for name, body in bodies if _ITS_ARGUMENTS.search(body)}
+    return {**_PLACES, **{name: place for name, words in passed.items() if (place := _place(words))}}
 
 
 def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
@@ -204,14 +225,16 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
     yield replace(unit, jobs=jobs, problems=tuple(replace(each, line=line) for each in unit.problems))
 
 
-def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
+def _of_quoted(
+    word: ShellWord, variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
+) -> Iterator[FioCall]:
     """Yield the fio calls in a word that is itself a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
         return
     script = read_script(word.text, variables, start=word.verbatim or 0, line=word.line, folder=word.folder)
-    for unit in _of_commands(script, variables, depth + 1):
+    for unit in _of_commands(script, variables, places, depth + 1):
         yield unit if word.verbatim is not None else replace(unit, sections=None)
 
 

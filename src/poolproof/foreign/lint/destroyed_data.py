@@ -48,8 +48,8 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
     """
     if unit.read_only:
         return
-    if targets is not None and unit.runs_in == "machine" and not targets.holds_in(unit.runs_in):
-        targets = None
+    if targets is not None and unit.runs_in == "machine":
+        targets = targets.seen_from(unit.runs_in)
     for job in unit.jobs:
         lines = (job.lines[name] for name in _LINES if name in job.lines)
         line = next(lines, None) or job.line or unit.line

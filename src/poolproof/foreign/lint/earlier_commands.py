@@ -132,14 +132,19 @@ class History:
 
 def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
     """Yield each call of a function whose body drops the caches: the line of the call, and a line of the body."""
-    bodies = {}
-    for found in _FUNCTION.finditer(text):
-        body = found["body"].split("\n")
-        if any(map(drops_caches, body)):
-            bodies[found["named"] or found["name"]] = [line for line in body if drops_caches(line) or syncs(line)]
+    bodies = {
+        name: [line for line in body.split("\n") if drops_caches(line) or syncs(line)]
+        for name, body in function_bodies(text).items()
+        if any(map(drops_caches, body.split("\n")))
+    }
     for number, line in lines:
         for call in _CALL.finditer(line):
             yield from ((number, each) for each in bodies.get(call["name"], ()))
+
+
+def function_bodies(text: str) -> Mapping[str, str]:
+    """Return the bodies of the script's functions, keyed by name."""
+    return {found["named"] or found["name"]: found["body"] for found in _FUNCTION.finditer(text)}
 
 
 def loop_line(name: str, text: str) -> int | None:

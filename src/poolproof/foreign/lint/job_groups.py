@@ -47,8 +47,8 @@ class Targets(Protocol):
         All jobs must have the same target.
         """
 
-    def holds_in(self, place: RunsIn) -> bool:
-        """True if the answers are also right for jobs that run there. The user may have said where the jobs run."""
+    def seen_from(self, place: RunsIn) -> "Targets | None":
+        """Return what is known about the targets of jobs that run there, or None if nothing is known."""
 
     def written(self, path: str) -> WrittenDevice | None:
         """Look up the file or device at a path to which a job would write, or return None if unknown."""
@@ -56,7 +56,7 @@ class Targets(Protocol):
 
 def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_BEFORE) -> tuple[JobGroup, ...]:
     """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands."""
-    targets = targets if targets is not None and targets.holds_in(unit.runs_in) else None
+    targets = targets.seen_from(unit.runs_in) if targets is not None else None
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):

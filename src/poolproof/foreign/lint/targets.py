@@ -75,16 +75,18 @@ class _Existing:
 class TargetLookup:
     """Looks up the storage targets of jobs on a host, with each lookup done only once.
 
-    If the host cannot answer, the target is None (unknown).
+    If the host cannot answer, the target is None (unknown). The host is not asked if `looks` is False or if the user
+    names the file system (`--fs`): then only the user's options count.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
     """
 
-    def __init__(self, context: Context, host: Host) -> None:
+    def __init__(self, context: Context, host: Host, *, looks: bool = True) -> None:
         devices = cache(lambda: block_devices(host, ()))
         self._context = context
         self._host = host
+        self._looks = looks and context.file_system is None
         self._existing = cache(lambda path: none_if_it_fails(lambda: _existing_at(host, path)))
         self._target = cache(lambda place: none_if_it_fails(lambda: self._find_target(place)))
         self._leaves = cache(self._find_leaves)
@@ -98,7 +100,7 @@ class TargetLookup:
 
         None if the target is unknown.
         """
-        if self._context.file_system is not None:
+        if not self._looks:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
         return target_from_options(self._context, None if existing is None else self._target(existing))
@@ -108,22 +110,27 @@ class TargetLookup:
 
         None if there are no such facts, or if `--fs` describes a different target.
         """
-        if self._context.file_system is not None:
+        if not self._looks:
             return None
         paths = tuple(sorted({file for place in places for file in place.files}))
         found = none_if_it_fails(lambda: (self._files(paths), self._busy_with(places)))
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
-    def holds_in(self, place: RunsIn) -> bool:
-        """True if the paths of jobs that run there are those of the host, or if the user describes their target."""
-        return not place or self._context != Context() or self._host.name != _HERE
+    def seen_from(self, place: RunsIn) -> "TargetLookup | None":
+        """Return what is known about the targets of jobs that run there.
+
+        That is everything for `--on`, otherwise only what the user's options say. None if they say nothing.
+        """
+        if not place or self._host.name != _HERE:
+            return self
+        return TargetLookup(self._context, self._host, looks=False) if self._context != Context() else None
 
     def written(self, path: str) -> WrittenDevice | None:
         """Look up the file or device at a path to which a job would write.
 
         None if unknown, or if `--fs` describes a different target.
         """
-        return None if self._context.file_system is not None else self._written(path)
+        return self._written(path) if self._looks else None
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
         """Return the background work, such as a scrub, on the disks that contain the files."""

@@ -28,8 +28,8 @@ class KnownTarget:
     def target(self, _place: object) -> Target | None:
         return self.on
 
-    def holds_in(self, _place: object) -> bool:
-        return True
+    def seen_from(self, _place: object) -> "KnownTarget":
+        return self
 
     def written(self, _path: object) -> WrittenDevice | None:
         return None

@@ -116,11 +116,28 @@ def test_files_that_are_there_are_looked_at(tmp_path: Path) -> None:
     assert [(each.path, each.size_bytes, each.hole_bytes) for each in found.files] == [(str(file), 1024**2, 1024**2)]
 
 
-@pytest.mark.parametrize("before", ["ssh h ", "kubectl exec p -- ", "docker run img ", "sudo podman run --rm me/"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "ssh h ", "kubectl exec p -- ", "docker run img ", "sudo podman run --rm me/", "$SSH ", '"${SSH_CMD[@]}" h ',
+        "pct exec 100 -- ", "incus exec c -- ", "chroot /mnt ", "systemd-nspawn -D /mnt ", "docker-compose exec db ",
+        "multipass exec vm -- ", "srun -w n1 ", "clush -w n1 ", 'on_nas() {\n  ssh nas "$@"\n}\non_nas ',
+    ],
+)  # fmt: skip
 def test_a_job_that_runs_on_another_machine_or_in_a_container(before: str, tmp_path: Path) -> None:
-    """The paths are not those of this machine, unless the user says where the job runs."""
-    text = f"{before}fio --name=r --filename={tmp_path}/f --rw=randread --bs=4k --size=1g\n"
-    there, told = source(text, "b.sh"), flags(ram="64G")
+    """The paths are not those of this machine. Options describe the target, and nothing is added to them from here."""
+    file = tmp_path / "f"
+    with file.open("wb") as opened:
+        opened.truncate(1024**2)
+    text = f"{before}fio --name=r --filename={file} --rw=randread --bs=4k --size=1g\n"
+    there = source(text, "b.sh")
     assert lint(there, HERE) == lint(there)
-    assert not HERE.holds_in("machine") and not HERE.holds_in("container") and HERE.holds_in("")
-    assert told.holds_in("machine") and told.holds_in("container")
+    told = lint(there, flags(ram="64G"))
+    assert [each.rule for each in told if each not in lint(there)] == ["size-below-cache"]
+    assert "64 GiB" in told[0].message
+
+
+@pytest.mark.parametrize("quoted", ["virsh qemu-agent-command vm '{}'", "ansible all -m shell -a '{}'", "$SSH '{}'"])
+def test_a_quoted_command_for_another_machine(quoted: str) -> None:
+    there = source(quoted.format("fio --name=r --rw=randread --bs=4k --size=1g") + "\n", "b.sh")
+    assert lint(there, HERE) == lint(there)
