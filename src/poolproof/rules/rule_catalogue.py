@@ -32,15 +32,15 @@ def rules_of(findings: Iterable[Finding]) -> list[Rule]:
     return [each for each in all_rules() if each.id in names] if names else []
 
 
-def rule(rule_id: str) -> Rule:
+def rule(rule_id: str, others: Iterable[str] = ()) -> Rule:
     """Return the rule with this id.
 
     Raises:
-        UsageError: no rule has this id. The message suggests the rule with the most similar id.
+        UsageError: no rule has this id. The message suggests the most similar id, which may be one of the `others`.
     """
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:
         return by_id[rule_id]
-    near = get_close_matches(rule_id, by_id, n=1, cutoff=0.4)
+    near = get_close_matches(rule_id, [*by_id, *others], n=1, cutoff=0.4)
     meant = f"; did you mean `{near[0]}`?" if near else ""
     raise UsageError(f"there is no rule `{rule_id}`{meant}", "poolproof rules")

@@ -29,6 +29,10 @@ _SET_IT = {
     "command": "assign the variable one literal value in the script, or write its value into the command",
 }
 
+_GIVE_IT = "to check all options, lint the complete command: `poolproof lint -- fio …`"
+_ONCE = frozenset({"guest-cache"})
+"""Rules about the machine, whose finding is the same for all jobs."""
+
 
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
@@ -57,7 +61,9 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         diagnostics += _without_jobs(source, runs[0].units)
     if source.name != COMMAND:
         diagnostics += _not_read(source, runs[0].units)
-    return tuple(sorted(dict.fromkeys(diagnostics), key=lambda each: (each.line, _RANK[each.severity])))
+    ordered = sorted(diagnostics, key=lambda each: (each.line, _RANK[each.severity]))
+    once = {each.message: each for each in reversed(ordered) if each.rule in _ONCE}
+    return tuple(each for each in dict.fromkeys(ordered) if each.rule not in _ONCE or once[each.message] is each)
 
 
 def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration], text: str) -> Iterator[Diagnostic]:
@@ -118,13 +124,12 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
                 f"{setting}: lint does not know the value of {variable}, so it reports only problems that exist for "
                 "every value"
             )
-            found.append((job.lines.get(name, unit.line), message))
+            found.append((job.lines.get(name, unit.line), message, _SET_IT[unit.form]))
     for line, word in unit.unknown_words:
-        found.append(
-            (line, f"{word} may contain any options, so lint reports only problems that remain whatever it contains")
-        )
-    for line, message in found:
-        yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
+        message = f"{word} may contain any options, so lint reports only problems that no option can fix"
+        found.append((line, message, _GIVE_IT))
+    for line, message, fix in found:
+        yield Diagnostic(source.name, line, "unknown-variable", "note", message, fix)
 
 
 def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:

@@ -178,5 +178,6 @@ def _judged(path: str, verb: str, loss: str, targets: Targets | None) -> tuple[S
         return ("error", message) if device.found else None
     if not (is_other or is_disk_path(path)) or (device is not None and device.exists):
         return None
-    why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
-    return "warning", f"the job {verb} the device {path} {loss} the data there; {why}"
+    why = "lint cannot check, because this machine has no such device" if device else "lint cannot tell what is on it"
+    would = loss.replace("destroys", "destroy").replace("destroy", "would destroy")
+    return "warning", f"the job {verb} the device {path} {would} any data on it; {why}"

@@ -5,19 +5,11 @@ from typing import Any
 from urllib.parse import quote
 
 from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.own_findings import OWN_FINDINGS
 from poolproof.rules.rule_catalogue import all_rules
 from poolproof.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_LINT_TITLES = {
-    "refused-by-fio": "fio refuses the job",
-    "misread-by-fio": "fio reads something other than intended",
-    "unknown-option": "The option is unknown here",
-    "unknown-variable": "The value of a variable is unknown here",
-    "no-job": "No fio job found",
-    "destroys-data": "The job overwrites data",
-    "not-text": "Not a text file",
-}
 
 
 def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
@@ -32,7 +24,9 @@ def sarif_of(found: Sequence[Diagnostic]) -> dict[str, Any]:
 def _rule(rule_id: str) -> dict[str, Any]:
     rule = next((each for each in all_rules() if each.id == rule_id), None)
     if rule is None:
-        return {"id": rule_id, "shortDescription": {"text": _LINT_TITLES.get(rule_id, rule_id)}}
+        own = OWN_FINDINGS[rule_id]
+        texts = {"shortDescription": own.title, "fullDescription": own.wrong, "help": f"Fix: {own.fix}"}
+        return {"id": rule_id, **{key: {"text": text} for key, text in texts.items()}}
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.title},

@@ -207,8 +207,8 @@ class _JobFileParser:
             self._add(Problem(number, message, fix=f"write {name}={value.strip()}", runs=True))
         section.put(canonical(name), self._substituted(value) if equals else "", number)
 
-    def _report(self, number: int, message: str) -> None:
-        self._add(Problem(number, message))
+    def _report(self, number: int, message: str, fix: str = "") -> None:
+        self._add(Problem(number, message, fix=fix))
 
     def _add(self, problem: Problem) -> None:
         if len(self.problems) < MOST_PROBLEMS:
@@ -218,7 +218,8 @@ class _JobFileParser:
         text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None
         self._included += len(text or "") + len(path)
         if text is None:
-            self._report(number, f"the included file {path[:_LONGEST_SHOWN]!r} cannot be read")
+            shown = path[:_LONGEST_SHOWN]
+            self._report(number, f"the included file {shown!r} cannot be read", "create the file, or correct its path")
         elif self._included > _MOST_INCLUDED:
             self._report(number, "the included files are larger than 512 KiB together, so the rest is not read")
         elif any(map(_SECTION.match, text.split("\n"))):

@@ -3,9 +3,10 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from poolproof.foreign.lint.fix import FixedText
-from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.model import Diagnostic, Severity
 from poolproof.units import format_number_of
 
 _WIDTH = 110
@@ -21,8 +22,9 @@ def lines_of(found: Sequence[Diagnostic], source: str = "") -> Iterator[str]:
         message = each.message.replace("\n", " ")  # a mount point may contain a line break
         yield f"{_place(each, source)}: {each.severity}: {each.rule}: {message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
-    counts = sorted(Counter(each.severity for each in found).items())
-    yield ", ".join(format_number_of(count, severity) for severity, count in counts) or "nothing found"
+    counts = Counter(each.severity for each in found)
+    shown = [format_number_of(counts[severity], severity) for severity in get_args(Severity) if counts[severity]]
+    yield ", ".join(shown) or "nothing found"
 
 
 def fixed_lines_of(fixed: FixedText) -> Iterator[str]:

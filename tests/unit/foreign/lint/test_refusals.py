@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.model import Diagnostic, Severity
 from poolproof.foreign.lint.refusals import InstalledFio
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.option_names import OTHER_RELEASES
+from poolproof.presentation.terminal.diagnostics import lines_of
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import source
 
@@ -99,3 +100,16 @@ class _WithoutFio(LocalHost):
 
 def test_without_fio_nothing_is_said() -> None:
     assert _refused("[a]\nsync=zoo\nsize=1m\n", fio=InstalledFio(_WithoutFio())) == []
+
+
+def test_each_fix_fits_its_message() -> None:
+    missing = lint(source("[a]\ninclude gone.inc\nrw=read\nsize=1g\nbs=1m\n"))
+    assert ["create the file" in each.fix for each in missing if "included file" in each.message] == [True]
+    unknown = next(each for each in lint(source('fio --name=a "$@"\n', "b.sh")) if each.rule == "unknown-variable")
+    assert "no option can fix" in unknown.message and "complete command" in unknown.fix
+
+
+def test_the_last_line_counts_the_most_severe_first() -> None:
+    kinds: tuple[Severity, ...] = ("note", "warning", "error", "note")
+    found = [Diagnostic("a.fio", 1, "rule", severity, "message", "fix") for severity in kinds]
+    assert [*lines_of(found)][-1] == "1 error, 1 warning, 2 notes"

@@ -13,7 +13,7 @@ from poolproof.foreign.lint.job_groups import JobFiles, files_of
 from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
-from tests.unit.foreign.lint.making import flags, source
+from tests.unit.foreign.lint.making import KnownTarget, flags, source
 
 GIB = 1024**3
 HERE = TargetLookup(read_context(), LocalHost())
@@ -141,3 +141,10 @@ def test_a_job_that_runs_on_another_machine_or_in_a_container(before: str, tmp_p
 def test_a_quoted_command_for_another_machine(quoted: str) -> None:
     there = source(quoted.format("fio --name=r --rw=randread --bs=4k --size=1g") + "\n", "b.sh")
     assert lint(there, HERE) == lint(there)
+
+
+def test_a_finding_about_the_machine_is_reported_once_per_source() -> None:
+    where = KnownTarget(Target("ext4", in_guest=True))
+    call = "fio --name=a --rw=randread --bs=4k --size=1g --runtime=60 --time_based\n"
+    found = [each.line for each in lint(source(call * 3, "b.sh"), where) if each.rule == "guest-cache"]
+    assert found == [1]

@@ -1,0 +1,61 @@
+"""The findings that lint reports in addition to those of the rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OwnFinding:
+    """A kind of finding. `title`: one line. `wrong`: what is wrong. `fix`: what to do about it."""
+
+    title: str
+    wrong: str
+    fix: str
+
+
+OWN_FINDINGS: Mapping[str, OwnFinding] = {
+    "destroys-data": OwnFinding(
+        "The job overwrites data",
+        "The job writes to or trims a block device. It is an error if the device holds data, and a warning if lint "
+        "cannot look at the device. fio itself refuses only devices that are mounted.",
+        "give `filename` or `directory` a path on a file system, or use a device whose data may be lost",
+    ),
+    "misread-by-fio": OwnFinding(
+        "fio reads something other than intended",
+        "fio runs the job, but reads an option differently from what was meant. For example, fio reads `-end-fsync=1` "
+        "as `--eta=nd-fsync=1`, so there is no fsync.",
+        "write the option as the finding shows",
+    ),
+    "no-job": OwnFinding(
+        "No fio job found",
+        "A script does not call fio, or it runs a job file that lint has not read. Nothing is checked.",
+        "name the job file, or give the command after `--`",
+    ),
+    "not-text": OwnFinding(
+        "Not a text file",
+        "The source is not a text file, so fio cannot read jobs from it.",
+        "name a job file or a script",
+    ),
+    "refused-by-fio": OwnFinding(
+        "fio refuses the job",
+        "fio stops with an error before it measures anything: an option or a value that it does not accept, a missing "
+        "job, include or size.",
+        "correct the option; `fio --cmdhelp=OPTION` explains it",
+    ),
+    "too-many-calls": OwnFinding(
+        "Too many calls of fio", "The source calls fio more often than lint can check.", "split it into several files"
+    ),
+    "unknown-option": OwnFinding(
+        "The option is unknown here",
+        "This fio, or the releases that lint knows, do not have the option. Another release or another engine may have "
+        "it.",
+        "check the spelling, and compare with `fio --cmdhelp=all` on the machine that runs the job",
+    ),
+    "unknown-variable": OwnFinding(
+        "The value of a variable is unknown here",
+        "An option depends on a variable that lint cannot resolve. lint then reports only what is wrong for every "
+        "value.",
+        "assign the variable one literal value in the script, or set it in poolproof's environment",
+    ),
+}
+"""Keyed by the id that lint prints. These ids are not rules, and other commands do not report them."""
