@@ -97,7 +97,7 @@ def table(good: Sequence[LintedJob], traps: Sequence[LintedJob]) -> str:
     alarmed, found = sum(bool(job.alarms) for job in good), sum(job.has_wanted for job in traps)
     return "\n".join(
         [
-            "| jobs | alarm or wanted finding | none | all |",
+            "| jobs | alarm (recommended) or expected finding (known mistake) | none | all |",
             "|---|---:|---:|---:|",
             f"| recommended | {alarmed} | {len(good) - alarmed} | {len(good)} |",
             f"| with a known mistake | {found} | {len(traps) - found} | {len(traps)} |",
