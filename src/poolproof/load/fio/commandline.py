@@ -131,7 +131,7 @@ def read_arguments(
             current.put(option.name, joined["number"] if joined else option.value, number)
     jobs = tuple(draft.job(shared) for draft, shared in drafts)
     if any(name == "readonly" for name, _ in program) and any(job.rw in _WRITES for job in jobs):
-        problems.append(Problem(line, "--readonly refuses jobs that write: fio stops", fix="remove --readonly"))
+        problems.append(Problem(line, "--readonly refuses jobs that write, so fio stops", fix="remove --readonly"))
     problems += _joined(given, lines)
     return Command(
         jobs,
