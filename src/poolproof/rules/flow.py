@@ -26,6 +26,7 @@ class Flow:
     `least`: the lowest acceptable ratio of counted to expected bytes.
     `of_all_work`: True if the accounting compares two points in time: everything written by the end of the final flush
     is expected, and the bytes written by the end of the load are counted.
+    `is_bound`: True if the counted bytes are an upper bound.
     """
 
     moved_bytes: int
@@ -33,6 +34,7 @@ class Flow:
     counted_bytes: float
     least: float
     of_all_work: bool = False
+    is_bound: bool = False
 
     @property
     def ratio(self) -> float:
@@ -53,7 +55,7 @@ class Flow:
 
     @property
     def counted(self) -> str:
-        return format_size(self.counted_bytes)
+        return f"{'at most ' if self.is_bound else ''}{format_size(self.counted_bytes)}"
 
     @property
     def expected(self) -> str:
@@ -137,7 +139,7 @@ def reads(case: Case) -> Flow | None:
     if found is None or not found.fio_read_bytes:
         return None
     expected = found.fio_read_bytes * stored_share(case)
-    return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ)
+    return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ, is_bound=_is_bound(case))
 
 
 def cold_reads(case: Case) -> Flow | None:
@@ -201,10 +203,10 @@ def deferred_writes(case: Case) -> Flow | None:
         return None
     if all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
         return None
-    if _ends_durable(case) and case.zfs is None:
+    if ends_durable(case) and case.zfs is None:
         return None
     background = found.idle_write_bytes_per_s * found.drain_s
-    log = _log_bytes(case, found) if _ends_durable(case) else 0.0
+    log = _log_bytes(case, found) if ends_durable(case) else 0.0
     work = max(found.leaf_drained_write_bytes - log - background, found.leaf_write_bytes - log)
     if work <= 0:
         return None
@@ -231,7 +233,7 @@ def commits_each_write(case: Case) -> bool:
     return bool(writers) and all(job.commits_each_write for job in writers)
 
 
-def _ends_durable(case: Case) -> bool:
+def ends_durable(case: Case) -> bool:
     """True if (nearly) all data was synced when fio ended, by a final sync or by frequent syncs during the run."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(
@@ -252,7 +254,7 @@ def _durable_at_end(case: Case, found: Account) -> float:
     If everything was synced by then, the bytes on log vdevs are replaced with the number of bytes that the transaction
     groups will later write for them.
     """
-    if not _has_log(case) or not _ends_durable(case):
+    if not _has_log(case) or not ends_durable(case):
         return found.leaf_write_bytes
     copies = found.commit_factor or 1.0
     devices = case.zfs.log_devices if case.zfs else ()
@@ -275,16 +277,20 @@ def _log_bytes(case: Case, found: Account) -> float:
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
     if use is not None and not devices and _has_log(case):
         logged = (use.zil_slog_bytes or 0) * (found.commit_factor or 1.0)
-    if use is not None and _ends_durable(case):
+    if use is not None and ends_durable(case):
         logged += (use.zil_normal_bytes or 0) * found.write_factor
     return min(logged, found.leaf_drained_write_bytes)
+
+
+def _is_bound(case: Case) -> bool:
+    return case.quoted is not None and case.quoted.counts_at_most
 
 
 def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
     if not found.fio_write_bytes:
         return None
     expected = found.fio_write_bytes * found.write_factor * _written_share(case)
-    return Flow(found.fio_write_bytes, expected, counted_bytes, WRITTEN)
+    return Flow(found.fio_write_bytes, expected, counted_bytes, WRITTEN, is_bound=_is_bound(case))
 
 
 def stored_share(case: Case) -> float:

@@ -5,6 +5,8 @@ from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, z
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 
+_FIX = "refill_buffers=1 and a single pass over the file; turn off compression and dedup"
+
 
 def _in_result(case: Case) -> Findings:
     flow, at_end = lost_writes(case), writes_at_end(case)
@@ -12,12 +14,15 @@ def _in_result(case: Case) -> Findings:
         return
     logged = commits_each_write(case) and at_end is not None and at_end.in_order
     where = "the disks had written" if not logged else "apart from log records, the disks had written"
+    flushed = case.evidence is not None and case.evidence.account is not None and case.evidence.account.drain_s
+    when = "after the final flush" if flushed else "when it ended"
     so = ". The commits were durable in the log, but this is not the throughput of the pool" if logged else ""
     yield finding(
         flow.effect,
-        f"{case.generator} wrote {flow.moved}; after the final flush, {where} {flow.counted_share}: the rest was "
+        f"{case.generator} wrote {flow.moved}; {when}, {where} {flow.counted_share}: the rest was "
         f"overwritten in RAM, compressed, deduplicated or never stored{so}",
         metrics=("bandwidth", "write_bandwidth") if logged else OF_WRITES,
+        fix=f"use {_FIX}" if case.jobs and not case.load.shares_one_file else "",
     )
 
 
@@ -29,8 +34,7 @@ RULE = Rule(
     f"written. Less than {percent(REFUTED)} is proof.",
     error="Too high, by a factor of up to the number of jobs that share a file (measured: 6 with 8 jobs) or the "
     "compression ratio (15).",
-    fix="use one file per job (directory= instead of filename=), refill_buffers=1 and a single pass over the file; "
-    "turn off compression and dedup",
+    fix=f"use one file per job (directory= instead of filename=), {_FIX}",
     sources=(
         "measured cases L02, L11",
         linux_source("6.12", "mm/page-writeback.c", "folio_mark_dirty"),

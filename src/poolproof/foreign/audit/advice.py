@@ -3,6 +3,7 @@
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
@@ -10,11 +11,11 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.job import Job, is_disk_path
-from poolproof.load.fio.load import job_of
+from poolproof.load.fio.load import job_of, load_of
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome
-from poolproof.rules.flow import cold_reads, writes
-from poolproof.rules.judge import Judgement
+from poolproof.rules.flow import cold_reads, late_writes, writes
+from poolproof.rules.judge import Judgement, lint
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import Kind, bandwidth_bytes
 from poolproof.rules.rule_catalogue import all_rules, rules_of
@@ -30,6 +31,7 @@ _SPECIAL = frozenset(" |()$:,{}'\"\\")
 _UNKNOWN_FOLDER = "/path/on/the/disk"
 _ON_LINUX = {"windowsaio": "libaio", "solarisaio": "libaio"}
 _SECTOR, _NEAR = 512, 0.05
+_MOST_ROUNDS = 4
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
@@ -44,10 +46,11 @@ def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
         return None
     kind = kinds[0]
     rate = bandwidth_bytes(case.outcome, kind) or 0.0
-    flow = cold_reads(case) if kind == "read" else writes(case)
-    if flow is not None and not flow.in_order:
-        honest = rate * flow.ratio
-        return Estimate(honest, honest, f"the disks transferred {flow.share} of the reported bytes")
+    for flow in (cold_reads(case),) if kind == "read" else (writes(case), late_writes(case)):
+        if flow is not None and not flow.in_order and not flow.of_all_work:
+            honest, share = rate * flow.ratio, f"at most {flow.share}" if flow.is_bound else flow.share
+            low = 0.0 if flow.is_bound else honest
+            return Estimate(low, honest, f"the disks transferred {share} of the reported bytes")
     causes = rules_of(finding for finding in judgement.findings if finding.effect in ("refutes", "suspects"))
     bounds = [rule.least_rate(case, rate) for rule in causes if rule.least_rate is not None]
     return _by_arithmetic(case, kind, rate, bounds)
@@ -62,7 +65,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
     if ceiling is not None and ceiling < rate:
         high = ceiling
         low = min(low, high)
-        why.append(f"the disks can do at most {format_rate(ceiling)}")
+        why.append(f"the disks can do at most {format_rate(ceiling)}" if bounds else "the limit of the disks")
     if low >= (1 - _NEGLIGIBLE) * rate:
         return None
     return Estimate(low if bounds else 0.0, high, "; ".join(why))
@@ -71,13 +74,22 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     """Return a corrected fio command that fixes all findings, or None if the jobs are unknown, unnamed or not fio's.
 
+    A fix can undo another one, so each is applied again until none changes anything, at most a few times.
+
     Options shared by all jobs are placed before the first --name, because fio applies those to every job.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
         return None
     rules = {finding.rule for finding in findings}
-    jobs = [Job(part.name, _fixed(case, part, rules)) for part in parts]
+    jobs = tuple(Job(part.name, _fixed(case, part, rules)) for part in parts)
+    for _ in range(_MOST_ROUNDS):
+        fixed = replace(case, load=load_of(jobs))
+        left = rules & {finding.rule for finding in lint(fixed)}
+        again = tuple(Job(part.name, _fixed(fixed, part, left)) for part in fixed.load.parts)
+        if again == jobs:
+            break
+        jobs = again
     shared = {
         name: value
         for name, value in jobs[0].options.items()

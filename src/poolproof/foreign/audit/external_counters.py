@@ -14,6 +14,9 @@ from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Outcome
+from poolproof.rules.flow import ends_durable
+from poolproof.rules.model import Case
+from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import lasted_s, moved_bytes, parts
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -25,10 +28,14 @@ _CONTRADICTION = 0.5
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence from counters that poolproof did not read itself. `words` describes where the values come from."""
+    """Evidence from counters that poolproof did not read itself. `words` describes where the values come from.
+
+    `at_most`: True if the values are upper bounds.
+    """
 
     evidence: Evidence
     words: str
+    at_most: bool = False
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
@@ -92,6 +99,29 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
     return replace(counters, evidence=replace(counters.evidence, account=kept))
 
 
+def with_late_writes(case: Case) -> Case:
+    """Return the case, with the writes that the disks had not done when fio ended counted as done later.
+
+    The counters end with fio, and the kernel writes unsynced data later. The case is unchanged if all data was synced
+    by then, or if the writes bypassed RAM.
+    """
+    found = case.evidence.account if case.evidence is not None else None
+    if case.evidence is None or found is None or _has_ended(case):
+        return case
+    drained = max(found.leaf_write_bytes, found.fio_write_bytes)
+    leaves = tuple(replace(leaf, drained_write_bytes=drained) for leaf in case.leaves)
+    account = replace(found, leaf_drained_write_bytes=drained)
+    return replace(case, evidence=replace(case.evidence, account=account, leaves=leaves))
+
+
+def _has_ended(case: Case) -> bool:
+    """True if the text shows that no data was left in RAM when fio ended."""
+    assumed = (case.quoted or UNQUOTED).assumed
+    writers = [job for job in case.jobs if job.writes]
+    is_direct = all(job.direct for job in writers) and "direct" not in assumed
+    return bool(writers) and (is_direct or (ends_durable(case) and "end_fsync" not in assumed))
+
+
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """Return fio's disk statistics as evidence if they contradict fio's result, otherwise None.
 
@@ -114,7 +144,8 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
     names = ", ".join(disk.name for disk in result.disks)
     known = [("read", most_read), ("wrote", most_wrote)]
     words = ", ".join(f"{verb} at most {format_size(most)}" for verb, most in known if most is not None)
-    return ExternalCounters(_evidence(names, (read, wrote), bounds, seconds), f"fio's disk statistics: {names} {words}")
+    evidence = _evidence(names, (read, wrote), bounds, seconds)
+    return ExternalCounters(evidence, f"fio's disk statistics: {names} {words}", at_most=True)
 
 
 def counted_nothing(result: Outcome) -> bool:

@@ -11,7 +11,14 @@ from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
-from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
+from poolproof.foreign.audit.external_counters import (
+    ExternalCounters,
+    block_of,
+    for_group,
+    from_block,
+    from_disk_use,
+    with_late_writes,
+)
 from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
@@ -159,6 +166,7 @@ def judge_result(
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
     machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
+    quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most)
     case = Case(
         load=load,
         outcome=found.result,
@@ -167,6 +175,7 @@ def judge_result(
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
+    case = with_late_writes(case)
     judgement = judge(case)
     if statement is not None:
         judgement = _only_doubted(judgement)
@@ -242,14 +251,15 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str) -> Iterator[Finding]:
-    """Yield the findings about values that the result contains.
+    """Yield the findings about values that the result contains, with fixes for an audit rather than a campaign.
 
     If a program other than fio produced the result, fixes that consist of fio options are marked with `with fio:`.
     """
     for finding in findings:
         if not finding.metrics or any(figures.may_show(metric) for metric in finding.metrics):
-            is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(finding.fix)
-            yield replace(finding, fix=f"with fio: {finding.fix}") if is_for_fio else finding
+            fix = finding.fix.replace("set `cold: false`", "use --warm")
+            is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(fix)
+            yield replace(finding, fix=f"with fio: {fix}" if is_for_fio else fix)
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
