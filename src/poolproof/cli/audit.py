@@ -44,8 +44,8 @@ def command(
     different options are different workloads. Results in different folders belong to different layouts, unless
     --layout-from says otherwise.
 
-    The exit code is 1 if a result is refuted or failed (but not with --save), and 8 if a file could not be read or
-    no result was found.
+    The exit code is 1 if a result is refuted or failed (but not with --save), and otherwise 8 if a file could not be
+    read or no result was found.
     """
     from poolproof.api import audit_context
 

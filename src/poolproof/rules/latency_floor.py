@@ -29,10 +29,9 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     if effect == "refutes" and median_ns >= _IMPOSSIBLE_NS:
         effect = "suspects"
     cause = "readahead" if part.kind == "read" else "copying into RAM"
-    by_design = (
-        f". The likely cause is {cause}, so these latencies say nothing about the disk. The byte accounting shows "
-        "whether the disk delivered the bandwidth"
-    )
+    by_design = f". The likely cause is {cause}, so these latencies say nothing about the disk"
+    if case.evidence is not None:
+        by_design += ". The byte accounting shows whether the disk delivered the bandwidth"
     return finding(
         effect,
         f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "

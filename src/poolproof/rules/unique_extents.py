@@ -24,12 +24,14 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     moved = moved_bytes(case.outcome, kind)
     if moved is None or moved <= 1.05 * unique:
         return
+    disks = bool(case.outcome and case.outcome.disks)
+    counters = "fio's disk statistics cannot rule this out" if disks else "no counters show what the disks did"
     trusted = all(is_direct_on_unknown(job, case.target) for job in case.jobs)
     did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     yield finding(
         "notes" if trusted else "suspects",
         f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is "
-        f"each block {_times(moved / unique)} times on average, and RAM can {ram}; no counters show what the disks did",
+        f"each block {_times(moved / unique)} times on average, and RAM can {ram}; {counters}",
         weight=65,
     )
 

@@ -10,6 +10,11 @@ def _writers(case: Case) -> list[LoadPart]:
     return [job for job in case.jobs if job.writes and job.zero_buffers]
 
 
+def _fix(case: Case) -> str:
+    """Return the fix for programs without these options, or an empty string for fio."""
+    return "" if case.generator == "fio" else "write data that does not compress, as fio does with refill_buffers=1"
+
+
 def _in_job(case: Case) -> Findings:
     if jobs := _writers(case):
         shrinks, others = (
@@ -20,6 +25,7 @@ def _in_job(case: Case) -> Findings:
             "suspects" if compresses(case) else "notes",
             f"{case.who(jobs)} writes only zeros, which {shrinks if compresses(case) else others}",
             weight=75,
+            fix=_fix(case),
         )
     for job in case.jobs:
         program = prepared_by(job, case.zeros)
@@ -36,6 +42,7 @@ def _in_result(case: Case) -> Findings:
             flow.effect,
             f"{case.generator} wrote {flow.moved} of zeros; the disks wrote {flow.counted_share}: zeros are not stored",
             weight=93,
+            fix=_fix(case),
         )
 
 

@@ -26,6 +26,7 @@ _NOTHING_COUNTED = (
     "whether the disks did any I/O: fio's disk statistics are all 0. Either RAM served the I/O, or the run lasted a "
     "fraction of a second, or the counters do not work (NVMe multipath, zvols of OpenZFS 2.0)"
 )
+_ONLY_BOUNDS = " for the measurement alone (fio's disk statistics also count what fio did before it)"
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
@@ -186,4 +187,5 @@ def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
     if unknown:
         yield f"{', '.join(unknown)} ({', '.join(unknown.values())})"
     if case.evidence is None:
-        yield "the disks' counters"
+        is_partly = case.outcome is not None and bool(case.outcome.disks) and not counted_nothing(case.outcome)
+        yield f"the disks' counters{_ONLY_BOUNDS if is_partly else ''}"

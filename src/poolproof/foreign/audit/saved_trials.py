@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, rerun_command
+from poolproof.foreign.audit.advice import estimate_of
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.load.asked import asked_of
@@ -53,8 +53,6 @@ def _audited_trial(run: RunDirectory, source: str, line: int, trial: Trial, cont
         verdicts=judgement.verdicts,
         findings=judgement.findings,
         estimate=estimate_of(case, judgement),
-        rerun=rerun_command(case, judgement.findings) if judgement.verdict != "sound" else None,
-        overwrites=overwritten_devices(case),
         was=trial.verdict,
     )
 

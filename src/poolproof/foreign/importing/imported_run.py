@@ -14,7 +14,7 @@ from typing import Literal
 from poolproof.campaign.names import slug
 from poolproof.campaign.workload import LARGE_BLOCK_BYTES, MOST_CELLS
 from poolproof.campaign.write import scalar
-from poolproof.errors import FioError, PoolproofError
+from poolproof.errors import FioError, PoolproofError, RunError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.sources import Unread, files_below, read_text
@@ -76,6 +76,8 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     trials = tuple(_trial(each) for each in placed)
     metrics = {trial.workload: trial.metric for trial in trials}
     text = _campaign_text(out.name, placed, set(metrics.values()))
+    if out.is_dir() and any(out.iterdir()):
+        raise RunError(f"{out} exists and is not empty", "choose a directory that does not exist yet")
     run = RunDirectory.create(out, text, _run_record(text, placed))
     run.write_trials(trials)
     return Import(run.path, trials, unread)

@@ -84,7 +84,9 @@ def summary_line(results: Sequence[Audited]) -> str:
 
 def figures_text(figures: AuditedMetrics) -> str:
     """Format the known values, for example `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
-    parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
+    known = {name: words for name, part in figures.directions.items() if (words := _direction(part))}
+    known = known or dict.fromkeys(figures.directions, "at an unknown rate")
+    parts = [f"{'' if name == 'mixed' else name + ' '}{words}" for name, words in known.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []
     return "; ".join(parts) or "no values"
@@ -103,7 +105,7 @@ def _direction(part: Direction) -> str:
     latency = part.clat or part.lat
     if latency is not None and latency.mean_ns is not None and not words:
         words.append(f"mean latency {format_duration(latency.mean_ns / 1e9)}")
-    return ", ".join(words) or "at an unknown rate"
+    return ", ".join(words)
 
 
 def _wrapped(head: str, text: str, width: int) -> list[str]:

@@ -69,10 +69,11 @@ def _pair(
     """
     if read is None and write is None:
         return
+    script = _SCRIPT if "latency" in name else {**_SCRIPT, "gtod_reduce": "1"}
     is_random, is_mixed = "random" in name, name.startswith("mixed")
     kinds = ["rw"] if is_mixed else [kind for kind, side in (("read", read), ("write", write)) if side]
     parts = tuple(
-        fio_part(f"{name} {kind}", rw=f"rand{kind}" if is_random else kind, bs=block, iodepth=depth, **_SCRIPT)
+        fio_part(f"{name} {kind}", rw=f"rand{kind}" if is_random else kind, bs=block, iodepth=depth, **script)
         for kind in kinds
     )
     sides = [PartOutcome(parts[0].name, read=read, write=write)] if is_mixed else [
