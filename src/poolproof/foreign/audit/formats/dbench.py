@@ -22,7 +22,7 @@ _SEQUENTIAL = re.compile(
     rf"{_LABEL}Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
 )
 _MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
-_SCRIPT = {"ioengine": "libaio", "direct": "1", "gtod_reduce": "1"}
+_SCRIPT = {"ioengine": "libaio", "direct": "1"}
 _MISSING = (
     "whether the script's FIO_DIRECT was changed from 1",
     "the size of the file, the number of bytes and the run time",
