@@ -115,3 +115,9 @@ def test_saving_twice_names_no_option_that_audit_lacks(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, arguments)
     assert again.exception is not None and "--out" not in repr(vars(again.exception))
     assert "resume" not in repr(vars(again.exception))
+
+
+def test_the_command_above_the_output_of_sysbench_made_it() -> None:
+    command = "sysbench fileio --file-total-size=1G --file-test-mode=rndrd --threads=4 run"
+    audited = _only(f"$ {command}\nThroughput:\n    read, MiB/s:                  100.00\n    total time:   10.0s\n")
+    assert audited.command == command and audited.command_line == 1

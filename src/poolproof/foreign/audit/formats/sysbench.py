@@ -58,6 +58,8 @@ class _SysbenchRun:
     counts: dict[str, float] = field(default_factory=dict)
     line: int = 0
     last_line: int = 0
+    command: str = ""
+    command_line: int | None = None
 
     def finished(self, seconds: float | None) -> ForeignResult | None:
         found: dict[str, Direction] = {}
@@ -82,6 +84,8 @@ class _SysbenchRun:
             self.last_line,
             outcome,
             (part,),
+            command=self.command,
+            command_line=self.command_line,
             size_bytes=size,
             stopped_by="the run ended at sysbench's request limit, not at its time limit" if is_short else "",
         )
@@ -113,7 +117,7 @@ def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    run, given = _SysbenchRun(), dict[str, str]()
+    run, given, text, at = _SysbenchRun(), dict[str, str](), "", None
     patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
     for line_number, line in numbered:
         if not any(mark in line for mark in _MARKS):
@@ -122,8 +126,9 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if command or _START.search(line):
             if run.line and (found := run.finished(None)):
                 yield found
-            given = command or given
-            run = _SysbenchRun(options=dict(given))
+            if command:
+                given, text, at = command, line[line.index("sysbench") :].strip(), line_number
+            run = _SysbenchRun(options=dict(given), command=text, command_line=at)
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
@@ -134,7 +139,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             run.last_line = line_number
             if found := run.finished(number(match["seconds"])):
                 yield found
-            run, given = _SysbenchRun(options=run.options), {}
+            run, given, text, at = _SysbenchRun(options=run.options), {}, "", None
     if run.line and (found := run.finished(None)):
         yield found
 
