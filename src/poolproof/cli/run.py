@@ -27,7 +27,8 @@ def command(
     most: Annotated[Text, Option("--max", help="With --until: the longest duration of a trial, such as 180s.")] = None,
     steady: Annotated[Text, Option(help="With --until: the steady-state criterion: poolproof or snia.")] = None,
     budget: Annotated[
-        Text, Option(help="With --until: the time limit for building, filling and all trials together, such as 2h.")
+        Text,
+        Option(help="With --until: the time limit of the whole run, including building and filling, such as 2h."),
     ] = None,
     goal: Annotated[Text, Option(metavar="WORKLOAD", help="The workload that decides which layout is best.")] = None,
     builds: Annotated[Text, Option(help="The number of times that each layout is built, such as 3.")] = None,

@@ -49,7 +49,7 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="drop_caches without sync",
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
-    "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
+    "finds it. ZFS's ARC shrinks but might not be emptied completely: export and import the pool instead.",
     shows="In a script: a command drops the caches without a sync, after a buffered write and before a read of the "
     "same file. In a job: exec_prerun writes to drop_caches without running sync first, or its last command redirects "
     "its output to that file. The latter has no effect: fio appends a redirection of its own, and the shell uses the "
