@@ -154,7 +154,7 @@ def _of_fio(part: LoadPart) -> Iterator[tuple[str, str]]:
 def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:
     """Yield the fio options that reproduce another program's I/O."""
     directions = "rw" if part.is_mixed else "read" if part.reads else "write" if part.writes else ""
-    if not directions or part.block_bytes <= 0:
+    if not directions or part.block_bytes <= 0 or (foreign is not None and not foreign.shows_block):
         return
     yield "rw", f"rand{directions}" if part.is_random else directions
     yield "bs", canonical_size(part.block_bytes).lower()

@@ -121,3 +121,9 @@ def test_the_command_above_the_output_of_sysbench_made_it() -> None:
     command = "sysbench fileio --file-total-size=1G --file-test-mode=rndrd --threads=4 run"
     audited = _only(f"$ {command}\nThroughput:\n    read, MiB/s:                  100.00\n    total time:   10.0s\n")
     assert audited.command == command and audited.command_line == 1
+
+
+def test_a_job_of_unknown_block_size_is_not_guessed() -> None:
+    text = "FIO Benchmark Summary\nIOPS (Read/Write)\n    Random:  8,253 / 2,336\n"
+    assert _only(text).verdict == "unproven"
+    assert _only(text).proof is None

@@ -62,7 +62,7 @@ def _result(
     part = LoadPart(
         name, reads=bool(read), writes=bool(write), is_random=name.startswith("random"), direct=True, syncs=bool(write)
     )
-    return ForeignResult("kbench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
+    return ForeignResult("kbench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING, shows_block=False)
 
 
 def _values(kind: str, value: float | None) -> Direction | None:

@@ -37,6 +37,7 @@ class ForeignResult:
     string.
     `is_on_device`: True if the program reads a block device rather than files.
     `stopped_by`: the reason why the run ended before its time limit, or an empty string if it did not.
+    `shows_block`: False if the block size is unknown.
     """
 
     program: str
@@ -52,6 +53,7 @@ class ForeignResult:
     measures_memory: str = ""
     is_on_device: bool = False
     stopped_by: str = ""
+    shows_block: bool = True
 
     @property
     def generator(self) -> str:
