@@ -43,7 +43,7 @@ _LATENCY = re.compile(
 _PERCENTILE_HEAD = re.compile(r"^\s*(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>nsec|usec|msec|sec)\):")
 _PERCENTILES = re.compile(r"(?<!\d)(\d{1,3}\.\d{1,9})th=\[\s{0,30}(\d{1,20})\s{0,30}\]")
 _SAMPLED_RATE = re.compile(
-    r"^\s*bw\s*\(\s*(?P<unit>[kKMGT]?i?(?:B|bit|b))\s*/s\s*\)\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), "
+    r"^\s*bw\s*\(\s*(?P<unit>[kmgKMGT]?i?(?:B|bit|b))\s*/s\s*\)\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), "
     r"per=[^,]*, avg=\s*(?P<avg>[\d.]+), stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
 _SAMPLED_IOPS = re.compile(
@@ -80,7 +80,7 @@ _FILLER = re.compile(
 _AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _NUMBER = re.compile(r"^\s*+(-?\d++(?:\.\d++)?)\s*+([kKMGTPE]?)$")
-_AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kKMGTPE]?)(i?)(bit|[Bb])|(0))$")
+_AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kmgKMGTPE]?)(i?)(bit|[Bb])|(0))$")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _LARGEST = 1e24  # larger than any value that fio can count
 _SECTOR = 512
@@ -106,6 +106,7 @@ def number(text: str) -> float:
 def amount(text: str, kilo: int) -> float:
     """Parse an amount such as `800GiB`, `1024.0MB` or `3556Mbit` into bytes. Units without an `i` are powers of `kilo`.
 
+    fio spells out `bit`, so `kb` is `KB` in a copy of the output in lower-case letters.
     Raises ValueError if fio never prints such an amount. A number without a unit is accepted only if it is 0, because
     the unit of any other number may have been cut off.
     """
@@ -115,7 +116,7 @@ def amount(text: str, kilo: int) -> float:
     if match[5]:
         return 0.0
     factor = (1024.0 if match[3] else kilo) ** _POWERS[match[2].lower()]
-    return _sane(float(match[1]) * factor / (8 if match[4] in ("bit", "b") else 1), text)
+    return _sane(float(match[1]) * factor / (8 if match[4] == "bit" else 1), text)
 
 
 def _sane(value: float, text: str) -> float:

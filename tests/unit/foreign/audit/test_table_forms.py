@@ -69,6 +69,25 @@ BONNIE_ROWS = """\
 > box-000         4G  6055  99 54836  39 20899  16  5752  97 34827  17 230.8   2
 """
 
+# ext4 mailing list, 2006: the further rows have only the values
+BONNIE_ROWS_OF_VALUES = """\
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+2.6.16.19       16G 59223  91 264155  45 111459  36 57313  99 317944  63  1478   7
+                     58814  92 276803  47 110418  36 57105  99 317534  65  1525   5
+"""
+# a post about a NAS with LZ4 compression: a %CP of four digits
+BONNIE_FOUR_DIGITS_OF_CPU = """\
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+nas02.local 261368M   139  99 775132  99 589190  99   383  99 1638929  99 12930 2046
+"""
+
+# the documentation of bcache: fio 2's output in lower-case letters
+FIO_2_IN_LOWER_CASE = """\
+benchmark: (groupid=0, jobs=1): err= 0: pid=18127: wed aug  7 12:00:00 2013
+  read : io=15282mb, bw=260808kb/s, iops=65201 , runt= 60001msec
+    bw (kb/s)  : min=25608, max=298432, per=100.00%, avg=261695.20, stdev=26219.67
+"""
+
 # https://github.com/longhorn/kbench README of 2021
 KBENCH_SINGLE_ROWS = """\
 FIO Benchmark Comparsion Summary
@@ -103,6 +122,22 @@ FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
         [("write", "bandwidth_bytes", 212837 * KIB), ("read", "bandwidth_bytes", 315501 * KIB)],
     ),
     "bonnie with several rows": (BONNIE_ROWS, [("write", "bandwidth_bytes", 54836 * KIB), ("read", "iops", 230.8)]),
+    "bonnie with rows of values": (
+        BONNIE_ROWS_OF_VALUES,
+        [("write", "bandwidth_bytes", 276803 * KIB), ("read", "bandwidth_bytes", 317534 * KIB), ("read", "iops", 1525)],
+    ),
+    "bonnie with four digits of %CP": (
+        BONNIE_FOUR_DIGITS_OF_CPU,
+        [
+            ("write", "bandwidth_bytes", 775132 * KIB),
+            ("read", "bandwidth_bytes", 1638929 * KIB),
+            ("read", "iops", 12930),
+        ],
+    ),
+    "fio 2 in lower-case letters": (
+        FIO_2_IN_LOWER_CASE,
+        [("read", "iops", 65201), ("read", "bandwidth_bytes", 260808 * KIB)],
+    ),
     "kbench of 2021": (
         KBENCH_SINGLE_ROWS,
         [("read", "iops", 149606), ("read", "iops", 11882), ("write", "iops", 11642)],

@@ -2,7 +2,8 @@
 
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
 above it, the results are reported only once. A table can have several rows below one header, and the machine's name can
-be missing. Mail programs wrap the header and the rows.
+be missing, in further rows together with the size. Mail programs wrap the header and the rows. With several CPUs, and
+after seeks that took no measurable time, `%CP` is above 100.
 """
 
 import math
@@ -21,12 +22,13 @@ _HEADER = re.compile(
 _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
 _ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
 _ROW_WITHOUT_MACHINE = re.compile(rf"^\s*{_SIZE}")
+_ROW_OF_CELLS = re.compile(r"^\s*(?P<cells>(?:[\d.]{1,15}[kKmMgG]?|\++)(?:\s+(?:[\d.]{1,15}|\++)[kKmMgG]?){11})\s*$")
 _CELLS = re.compile(r"^\s*(?:\d+(?:\.\d+)?[kKmMgG]?|\++)(?:\s+(?:\d+(?:\.\d+)?[kKmMgG]?|\++)){0,3}\s*$")
 _COLUMN = "%CP"
 _MOST_WRAPPED = 3
 _NEAR_LINES = 4
 _VALUE = re.compile(
-    r"(?<![\d+])(?P<rate>\d{1,15}(?:\.\d{1,9})?[kKmMgG]?|\+{1,9})\s{1,60}(?P<cpu>\d{1,3}|\+{1,9})(?=\s|$)"
+    r"(?<![\d+])(?P<rate>\d{1,15}(?:\.\d{1,9})?[kKmMgG]?|\+{1,9})\s{1,60}(?P<cpu>\d{1,5}|\+{1,9})(?=\s|$)"
 )
 _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?(?P<rest>[^\s,][^,]*,.*)$")
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
@@ -42,13 +44,16 @@ _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     head: re.Match[str] | None = None
-    since, table = 0, dict[str, float | None]()
+    since, size, table = 0, None, dict[str, float | None]()
     for at, (line_number, line) in enumerate(numbered):
         if match := _HEADER.match(line):
             head, since, table = match, line_number, {}
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
+            table, since, size = _table(match["cells"], head["unit"]), line_number, _size(match["size"])
+            yield from _results(line_number, table, size)
+        elif head is not None and table and (match := _ROW_OF_CELLS.match(line)):
             table, since = _table(match["cells"], head["unit"]), line_number
-            yield from _results(line_number, table, _size(match["size"]))
+            yield from _results(line_number, table, size)
         elif (head is not None or line.count(",") >= _FEWEST_COMMAS) and "," in line and (match := _CSV.match(line)):
             yield from _csv(line_number, match, table)
             head = None
@@ -74,7 +79,7 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
 def _table(cells: str, unit: str) -> dict[str, float | None]:
     """Return a row's rates, keyed by test name."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
-    order = range(len(_NAMES)) if len(found) >= len(_NAMES) else _WITHOUT_CHARS
+    order = range(len(_NAMES)) if len(found) > len(_WITHOUT_CHARS) else _WITHOUT_CHARS
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
     return {_NAMES[at]: _rate(rate, units[_NAMES[at]]) for at, rate in zip(order, found, strict=False)}
 
@@ -113,7 +118,7 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
         return
     cells = fields[first : first + 2 * len(_NAMES)]
     is_table = all(re.fullmatch(r"\d*(?:\.\d+)?|\++", cell) for cell in cells)
-    if not is_table or not any(cells) or any(len(cell) > 3 for cell in cells[1::2] if not cell.startswith("+")):
+    if not is_table or not any(cells) or any(len(cell) > 3 for cell in cells[1:10:2] if not cell.startswith("+")):
         return
     rates = {name: _rate(cell, "K") if cell else None for name, cell in zip(_NAMES, cells[::2], strict=True)}
     rates["seeks"] = number(cells[10]) if cells[10] else None
