@@ -21,6 +21,8 @@ from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
 
 _SECTOR = 512
+_MOST_TIMES = 1.5  # more than this is a batch (iodepth_batch_submit)
+_FASTEST_BYTES_PER_NS = 20.0  # 20 GB/s: faster than any drive, and than a copy in RAM
 _ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and raise numjobs, with one file per job"
 
 
@@ -58,8 +60,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if job is None or job.depth <= 1 or job.is_synchronous or not (lat and slat and lat.mean_ns):
         return None
     share = lat.mean_ns / job.depth
-    if slat.mean_ns is None or slat.mean_ns < 0.9 * share:
+    if slat.mean_ns is None or not 0.9 * share <= slat.mean_ns <= _MOST_TIMES * share:
         return None
+    if slat.mean_ns < job.block_bytes / _FASTEST_BYTES_PER_NS:
+        return None  # the data cannot have been moved while the I/O was submitted
     return notes(
         f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} and the whole I/O took "
         f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: submission "

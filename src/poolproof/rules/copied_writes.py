@@ -9,6 +9,7 @@ from poolproof.units import format_duration
 
 _COMPLETION_NS = 20_000.0
 _TIMES = 5
+_CALL_NS, _COPY_NS_PER_BYTE = 500_000.0, 2.0  # a slow machine: 500 µs per call, and 500 MB/s
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -25,6 +26,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * clat.mean_ns:
         return None
+    if job is not None and slat.mean_ns > _CALL_NS + job.max_block_bytes * _COPY_NS_PER_BYTE:
+        return None  # too slow for a copy: the writes waited for the disk
     return suspects(
         f"a write took {format_duration(slat.mean_ns / 1e9)} to submit and {format_duration(clat.mean_ns / 1e9)} to "
         "complete: it was copied into RAM during its submission, and nothing shows that it reached a disk",
@@ -40,7 +43,8 @@ RULE = Rule(
     "received any of it.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
     "long. Jobs with direct=1 or a sync are not reported, because direct writes that extend a file also take long to "
-    "submit. Sequential writes are not reported either if the source does not show whether they are direct.",
+    "submit, nor writes that take longer to submit than a copy at 500 MB/s. Sequential writes are not reported either "
+    "if the source does not show whether they are direct.",
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

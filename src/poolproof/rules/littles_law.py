@@ -14,7 +14,8 @@ from poolproof.units import format_count, format_duration
 def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     directions = [part for part in parts(case.outcome) if part.job is reported]
     job = case.job_named(reported.name)
-    queue, in_flight = _queue(case, job, reported), _in_flight(directions)
+    in_turn = job is not None and not job.is_mixed
+    queue, in_flight = _queue(case, job, reported), _in_flight(directions, in_turn=in_turn)
     pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
     if queue is None or in_flight is None or (job is not None and job.averages_runs):
         return None
@@ -38,19 +39,21 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     return None
 
 
-def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
+def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> float | None:
     """Return the mean number of I/Os in flight: IOPS × mean latency, added up for reads and writes.
 
     Returns None if a value is missing, or if either reads or writes ran for less than 0.5 s.
+    `in_turn`: True if reads and writes took turns, as in a job that verifies what it wrote. The larger of the two
+    numbers is returned then.
     """
-    total = 0.0
+    found = []
     for part in directions:
         figures, latency = part.figures, part.total
         is_short = figures.runtime_ms is not None and figures.runtime_ms < 500
         if figures.iops is None or latency is None or not latency.mean_ns or is_short:
             return None
-        total += figures.iops * latency.mean_ns / 1e9
-    return total if directions else None
+        found.append(figures.iops * latency.mean_ns / 1e9)
+    return (max(found) if in_turn else sum(found)) if found else None
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:

@@ -90,6 +90,19 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 read=direction(40_000 * 4096, 10.0, mean_ns=1_000_000.0),
             ),
         ),
+        Example(
+            uncounted(
+                "rw=randrw bs=4k direct=1 iodepth=16 ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=3_000_000.0),
+                write=direction(40_000 * 4096, 10.0, mean_ns=3_000_000.0),
+            ),
+            "refutes",
+            uncounted(
+                "rw=randwrite bs=4k direct=1 iodepth=16 ioengine=libaio verify=crc32c",
+                read=direction(40_000 * 4096, 10.0, mean_ns=3_000_000.0),
+                write=direction(40_000 * 4096, 10.0, mean_ns=3_000_000.0),
+            ),
+        ),
     ),
     "rate-not-reached": (
         Example(

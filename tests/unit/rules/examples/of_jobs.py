@@ -29,6 +29,28 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 read=direction(GIB, 10.0, lat=Latency(mean_ns=118_400), slat=Latency(mean_ns=1_900)),
             ),
         ),
+        Example(
+            uncounted(
+                "rw=read bs=256k ioengine=libaio iodepth=64 direct=1",
+                read=direction(GIB, 10.0, lat=Latency(mean_ns=1_024_000), slat=Latency(mean_ns=16_000)),
+            ),
+            "notes",
+            uncounted(
+                "rw=read bs=256k ioengine=libaio iodepth=64 direct=1",
+                read=direction(GIB, 10.0, lat=Latency(mean_ns=315_000), slat=Latency(mean_ns=4_600)),
+            ),
+        ),
+        Example(
+            uncounted(
+                "rw=randread bs=4k ioengine=io_uring iodepth=256 iodepth_batch_submit=1 direct=1",
+                read=direction(GIB, 10.0, lat=Latency(mean_ns=1_716_000), slat=Latency(mean_ns=9_000)),
+            ),
+            "notes",
+            uncounted(
+                "rw=randread bs=4k ioengine=io_uring iodepth=256 iodepth_batch_submit=256 direct=1",
+                read=direction(GIB, 10.0, lat=Latency(mean_ns=1_716_000), slat=Latency(mean_ns=27_600)),
+            ),
+        ),
     ),
     "colon-in-filename": (
         Example(lint_of("rw=read size=1g filename=a:b"), "notes", lint_of("rw=read size=1g filename=a\\:b")),

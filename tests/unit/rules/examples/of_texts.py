@@ -84,6 +84,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 40_000.0)),
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} direct=1")),
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} fsync=64")),
+        Example(
+            _submitted(2_500_000.0, 4_000.0, f"{_WRITES} bs=1m"),
+            "suspects",
+            _submitted(4_000_000.0, 4_000.0, f"{_WRITES} bs=1m"),
+        ),
     ),
     "sequential-iops": (
         Example(_in_order(merges=600), "notes", _in_order(merges=0)),
