@@ -100,8 +100,63 @@ IOPS
    Sequential Write:        195,487 (sys/usr cpu: 86% / 12%)   vs           11,642 (sys/usr cpu: 6% / 2%)    : -94.04%
 """
 
+# https://github.com/virtio-win/kvm-guest-drivers-windows/issues/42: CrystalDiskMark 5 in a Markdown table
+DISKMARK_5_TABLE = """\
+with the old driver, crystaldiskmark shows:
+
+| Test | Read MB/s | Write MB/s |
+| --- | --- | --- |
+| Seq Q32T1 | 700.1 | 120.5 |
+| 4K Q32T1 | 58.11 | 9.500 |
+| Seq | 320.0 | 112.0 |
+| 4K | 5.700 | 11.90 |
+"""
+
+# a summary of kbench in a shell script, as comments with empty lines between them
+KBENCH_COMMENTED = """\
+# =========================
+# FIO Benchmark Summary
+# For: test_device
+# Size: 30G
+# =========================
+# IOPS (Read/Write)
+#         Random:             76,000 / 600
+
+# Bandwidth in KiB/sec (Read/Write)
+#         Random:       1,590,000 / 78,000
+"""
+
+# a Korean workbook: no name, no values of the options, and Markdown's bold letters
+KUBESTR_IN_BOLD = """\
+FIO test results:
+FIO version - fio-3.30
+Global options - ioengine=libaio verify= direct=1 gtod_reduce=
+
+JobName:
+  blocksize= filesize= iodepth= rw=
+**read**:
+  IOPS=20300.531250 BW(KiB/s)=81202
+"""
+
 FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
     "bench.sh": (BENCH_SH, [("write", "bandwidth_bytes", rate) for rate in (142e6, 1.2e9, 81.5e6, 484.2e6)]),
+    "CrystalDiskMark 5 in a table": (
+        DISKMARK_5_TABLE,
+        [
+            ("read", "bandwidth_bytes", 700.1e6), ("write", "bandwidth_bytes", 120.5e6),
+            ("read", "bandwidth_bytes", 58.11e6), ("write", "bandwidth_bytes", 9.5e6),
+            ("read", "bandwidth_bytes", 320.0e6), ("write", "bandwidth_bytes", 112.0e6),
+            ("read", "bandwidth_bytes", 5.7e6), ("write", "bandwidth_bytes", 11.9e6),
+        ],
+    ),
+    "kbench in comments": (
+        KBENCH_COMMENTED,
+        [("read", "iops", 76_000), ("write", "iops", 600), ("read", "bandwidth_bytes", 1_590_000 * KIB)],
+    ),
+    "kubestr in bold letters": (
+        KUBESTR_IN_BOLD,
+        [("read", "iops", 20300.53125), ("read", "bandwidth_bytes", 81202 * KIB)],
+    ),
     "yabs in one line": (
         YABS_IN_ONE_LINE,
         [("read", "iops", 23.3e3), ("write", "iops", 15.3e3), ("read", "bandwidth_bytes", 978.1e6 * 1.024)],

@@ -13,7 +13,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
-_PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark)\s*\(?(?P<version>\d+(?:\.\d+)*)?")
+_PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark)\s*\(?(?P<version>\d+(?:\.\d+)*)?", re.IGNORECASE)
 _SIDE = re.compile(r"^\s*\[(?P<side>Read|Write|Mix)[^\]]*\]")
 _NEW = re.compile(
     r"^\s*(?P<order>SEQ|RND|Sequential|Random)\s+(?P<block>\d{1,5})\s?(?P<unit>[KM])iB\s*"
@@ -29,6 +29,10 @@ _CELLS = re.compile(
     r"^\s*\|\s*(?P<order>SEQ|RND)\s?(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(]*Q=?\s*(?P<depth>\d{1,4})[,\s]*"
     r"T=?\s*(?P<threads>\d{1,3})\b[^|]*\|(?P<cells>[^|]*\|[^|]*)(?:\||$)"
 )
+_SHORT_CELLS = re.compile(  # CrystalDiskMark 5
+    r"^\s*\|\s*(?P<order>Seq|(?P<block>4|512)(?P<unit>K))(?:\s*Q(?P<depth>\d{1,4})T(?P<threads>\d{1,3}))?\s*"
+    r"\|(?P<cells>[^|]*\|[^|]*)(?:\||$)"
+)
 _CELL = re.compile(r"^\s*+(?P<rate>\d[\d.,]*+)\s*+(?P<unit>[MG]B/s)?\s*+$")
 _TABLE_HEAD = re.compile(
     r"^\s*\|.*(?:MB/s|\b(?:read|write|lese|schreib|leitura|escrita|lectura|lecture)|чтени|запис|读|写)", re.I
@@ -38,6 +42,7 @@ _WRITES_FIRST = re.compile(
 )
 _SIZE = re.compile(r"^\s*Test\s*:\s*(?P<size>\d{1,5})\s?(?P<unit>[MG])i?B\b(?P<rest>.*)$")
 _FILL = re.compile(r"0x00|0 ?Fill|All ?0", re.IGNORECASE)
+_PROGRAMS = {"crystaldiskmark": "CrystalDiskMark", "kdiskmark": "KDiskMark"}
 _LINES_BELOW = 30
 _LONGEST = 1000
 _MISSING = {
@@ -49,15 +54,15 @@ _MISSING = {
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     program, side, sides = "", "", ("read", "write")
     for at, (line_number, line) in enumerate(numbered):
-        if not ("MB/s" in line or "|" in line or "[" in line or "DiskMark" in line):
+        if not ("MB/s" in line or "|" in line or "[" in line or "diskmark" in line.lower()):
             continue
-        if cells := _CELLS.match(line):
+        if cells := _CELLS.match(line) or (program and _SHORT_CELLS.match(line)):
             yield from _from_table(program or "CrystalDiskMark", line_number, cells, sides)
             continue
         if len(line) <= _LONGEST and _TABLE_HEAD.match(line):
             sides = ("write", "read") if _WRITES_FIRST.search(line) else ("read", "write")
         if named := _PROGRAM.search(line):
-            program = named["name"]
+            program = _PROGRAMS[named["name"].lower()]
         if match := _SIDE.match(line):
             side = match["side"].lower()
         match = _NEW.match(line)
@@ -103,7 +108,7 @@ def _measured(
     program: str, line: int, found: re.Match[str], kind: str, rate: float, iops: float | None, us: float | None
 ) -> ForeignResult:
     """Return the result of one test. `rate`: the rate in MB/s. `us`: the latency in microseconds."""
-    is_random = found["order"] in ("RND", "Random")
+    is_random = not found["order"].upper().startswith("SEQ")
     block = max(1, int(found["block"] or 1)) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
     depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)
     name = f"{'random' if is_random else 'sequential'} {kind} Q{depth} T{threads}"
@@ -132,7 +137,8 @@ READER = FormatReader(
     (
         "https://github.com/JonMagon/KDiskMark/issues/58",
         "https://github.com/veracrypt/VeraCrypt/issues/136",
-        "https://github.com/RubenO94/esi-ac (a table of Markdown)",
+        "https://github.com/virtio-win/kvm-guest-drivers-windows/issues/42 (CrystalDiskMark 5 in a Markdown table)",
+        "https://github.com/RubenO94/esi-ac (a Markdown table)",
     ),
     _find,
 )

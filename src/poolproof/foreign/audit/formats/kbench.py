@@ -15,11 +15,13 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
 _PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # contain no means, and follow the table with the means
-_SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
-_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
-_ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
+_SIZE = re.compile(r"^[\s#]*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
+_SECTION = re.compile(r"^[\s#]*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
+_ROW = re.compile(r"^[\s#]*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
 _PAIR = re.compile(r"(?<![\d,.])(?P<read>\d[\d,.]{0,30}) / (?P<write>\d[\d,.]{0,30}+)(?![\d,.%])")
-_SINGLE_ROW = re.compile(r"^\s*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE)
+_SINGLE_ROW = re.compile(
+    r"^[\s#]*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE
+)
 _SINGLE = re.compile(r"(?<![\d,.])(?P<value>\d[\d,.]{0,30})(?= \((?:sys/usr )?cpu\b)")
 _NAMES = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
 _MISSING = ("the number of bytes, the run time, and the block size, queue depth and direct setting of kbench's jobs",)

@@ -13,9 +13,9 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _GLOBAL = re.compile(r"^\s*Global options\s*-\s*(?P<options>.*)$")
-_JOB = re.compile(r"^\s*JobName:\s*(?P<name>\S.*?)\s*$")
+_JOB = re.compile(r"^\s*JobName:\s*(?P<name>.*?)\s*$")
 _OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
-_DIRECTION = re.compile(r"^\s*(?P<name>read|write):\s*$")
+_DIRECTION = re.compile(r"^\s*\**(?P<name>read|write)\**:\**\s*$")  # often in bold letters in Markdown
 _RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)")
 _MISSING = ("the size of the cache behind the volume, the bytes moved and the run time: kubestr prints only rates",)
 
