@@ -228,7 +228,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         source=source,
         line=found.line,
         last_line=found.last_line,
-        job=names if foreign is None or names == foreign.program else f"{foreign.program}: {names}",
+        job=names if foreign is None or names == foreign.program else ": ".join(filter(None, (foreign.program, names))),
         command=foreign.command or None if foreign else _command(found.made),
         figures=figures,
         verdict=judgement.verdict,
