@@ -40,6 +40,7 @@ RULE = Rule(
     error="Too high. Observed: 1095 MiB/s, then 3940 MiB/s.",
     fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
     "hypervisor",
+    is_about_machine=True,
     sources=(
         "QEMU 9.0 block/file-posix.c, raw_parse_flags (cache.direct)",
         "Red Hat Virtualization Tuning Guide (disk caching)",

@@ -204,6 +204,8 @@ class Rule:
     `least_rate`: a function of a case and the reported rate that returns the lowest true rate compatible with the
     pitfall, and the calculation as text. An audit uses it if the rule refutes or suspects a result without counters.
 
+    `is_about_machine`: True if `in_job` finds the same for every job on a machine, so that lint reports it once.
+
     `fix_if_direct`: the fix for a load whose jobs all set direct=1, if `fix` says to set it.
 
     `is_ceiling`: True if the rule refutes results that exceed the speed of the disks. If an audit knows that speed only
@@ -231,6 +233,7 @@ class Rule:
     explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
     not_compared: str = ""
     least_rate: Callable[[Case, float], tuple[float, str]] | None = None
+    is_about_machine: bool = False
     fix_if_direct: str = ""
     is_ceiling: bool = False
     options: tuple[str, ...] = ()

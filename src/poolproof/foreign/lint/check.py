@@ -15,6 +15,7 @@ from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import COMMAND, Source
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
+from poolproof.rules.rule_catalogue import all_rules
 
 _Place = tuple[int, str, Severity, str]
 _Found = tuple[Diagnostic, Mapping[str, str]]
@@ -30,8 +31,6 @@ _SET_IT = {
 }
 
 _GIVE_IT = "to check all options, lint the complete command: `poolproof lint -- fio …`"
-_ONCE = frozenset({"guest-cache"})
-"""Rules about the machine, whose finding is the same for all jobs."""
 
 
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
@@ -62,8 +61,9 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     if source.name != COMMAND:
         diagnostics += _not_read(source, runs[0].units)
     ordered = sorted(diagnostics, key=lambda each: (each.line, _RANK[each.severity]))
-    once = {each.message: each for each in reversed(ordered) if each.rule in _ONCE}
-    return tuple(each for each in dict.fromkeys(ordered) if each.rule not in _ONCE or once[each.message] is each)
+    about_machine = {rule.id for rule in all_rules() if rule.is_about_machine}
+    once = {each.message: each for each in reversed(ordered) if each.rule in about_machine}
+    return tuple(each for each in dict.fromkeys(ordered) if once.get(each.message, each) is each)
 
 
 def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration], text: str) -> Iterator[Diagnostic]:
