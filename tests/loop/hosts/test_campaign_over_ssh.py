@@ -165,7 +165,7 @@ def _assert_ended_by_the_link(testbed: Testbed, started: Started) -> None:
     assert f"poolproof resume {testbed.runs / 'run'}" in answer.error["hint"]
     (trial,) = _trials(testbed)
     assert judged(trial) == "failed"
-    assert "far broke" in trial["findings"][0]["message"]
+    assert "far was lost" in trial["findings"][0]["message"]
 
 
 def _resume(testbed: Testbed) -> None:
