@@ -21,15 +21,14 @@ from poolproof.statistics.shared_variance import (
     Points,
     Sampled,
     condensed,
+    nodes,
+    normalized,
     raised_variance,
 )
 
 Pair = tuple[LogMean, LogMean]
 
 _HIGHEST_CORRELATION = 0.99
-_REACH = 4.5
-_NODES_PER_DEVIATION = 1.25
-_LEAST_NODES = 16
 _LEAST_WEIGHT = 1e-9
 
 
@@ -82,21 +81,11 @@ def _joint_error(one: Sampled, other: Sampled, correlation: float) -> Points:
     apart = math.sqrt(1 - correlation**2)
     freedom = one.freedom + other.freedom
     found = []
-    for x in _nodes(one.prior.scatter, freedom):
+    for x in nodes(one.prior.scatter, freedom):
         log = 2 * math.log(one.prior.deviation) + one.prior.scatter * x
         of_one = -0.5 * x * x + one.log_likelihood(log)
-        for z in _nodes(other.prior.scatter * apart, other.freedom):
+        for z in nodes(other.prior.scatter * apart, other.freedom):
             log_other = 2 * math.log(other.prior.deviation) + other.prior.scatter * (correlation * x + apart * z)
             weight = of_one - 0.5 * z * z + other.log_likelihood(log_other)
             found.append((one.error(math.exp(log)) + other.error(math.exp(log_other)), weight))
-    highest = max(weight for _, weight in found)
-    weights = [(value, math.exp(weight - highest)) for value, weight in found]
-    total = math.fsum(weight for _, weight in weights)
-    return condensed([(value, weight / total) for value, weight in weights if weight > _LEAST_WEIGHT * total])
-
-
-def _nodes(scatter: float, freedom: float) -> list[float]:
-    """Return the positions, in standard deviations, at which a normal distribution is evaluated."""
-    count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + scatter**2 * freedom / 2))
-    count = max(_LEAST_NODES, count)
-    return [_REACH * (2 * at / (count - 1) - 1) for at in range(count)]
+    return condensed(normalized(found, _LEAST_WEIGHT))

@@ -91,18 +91,34 @@ class VariancePrior:
         prior itself.
         """
         centre = 2 * math.log(self.deviation)
-        count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + self.scatter**2 * freedom / 2))
-        count = max(_LEAST_NODES, count)
-        nodes = [_REACH * (2 * at / (count - 1) - 1) for at in range(count)]
         found = []
-        for node in nodes:
+        for node in nodes(self.scatter, freedom):
             log = centre + self.scatter * node
             value = math.exp(log)
             found.append((value, -0.5 * node * node - 0.5 * freedom * (log + variance / value)))
-        highest = max(weight for _, weight in found)
-        weights = [(value, math.exp(weight - highest)) for value, weight in found]
-        total = math.fsum(weight for _, weight in weights)
-        return tuple((value, weight / total) for value, weight in weights if weight > _LEAST_WEIGHT * total)
+        return normalized(found)
+
+
+def nodes(scatter: float, freedom: float) -> list[float]:
+    """Return the positions, in standard deviations, at which the distribution of a variance's logarithm is evaluated.
+
+    `scatter`: the standard deviation of that logarithm.
+    `freedom`: the degrees of freedom of the samples, which make the distribution narrower.
+    """
+    count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + scatter**2 * freedom / 2))
+    count = max(_LEAST_NODES, count)
+    return [_REACH * (2 * at / (count - 1) - 1) for at in range(count)]
+
+
+def normalized(found: Sequence[tuple[float, float]], least: float = _LEAST_WEIGHT) -> Points:
+    """Return the distribution for pairs of a variance and the logarithm of its weight.
+
+    Points whose probability is at most `least` are left out.
+    """
+    highest = max(weight for _, weight in found)
+    weights = [(value, math.exp(weight - highest)) for value, weight in found]
+    total = math.fsum(weight for _, weight in weights)
+    return tuple((value, weight / total) for value, weight in weights if weight > least * total)
 
 
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
