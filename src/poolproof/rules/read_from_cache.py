@@ -6,7 +6,7 @@ from poolproof.rules.proof import OF_READS
 from poolproof.rules.tolerances import ALL_READ, READ, REFUTED, percent
 
 _FILL = "fill the whole file first, drop the caches (on ZFS, export and import the pool)"
-_WARM = "or set `cold: false` if RAM is part of what you want to measure"
+_IF_WARM = "if RAM is part of what you want to measure"
 
 
 def _in_result(case: Case) -> Findings:
@@ -16,8 +16,14 @@ def _in_result(case: Case) -> Findings:
             "notes" if flow.in_order else flow.effect,
             f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or "
             "from blocks that were never written",
+            fix="" if case.quoted is None else _fix_of_text(case),
             metrics=OF_READS,
         )
+
+
+def _fix_of_text(case: Case) -> str:
+    """Return the fix for a result from a text, for which an option replaces the campaign's setting."""
+    return f"{_FILL}{'' if case.is_direct else ', then use direct=1'}; or audit with --warm {_IF_WARM}"
 
 
 RULE = Rule(
@@ -28,8 +34,8 @@ RULE = Rule(
     "data is compressible, proportionally fewer bytes are expected.",
     error="Too high, by a factor of 2 to more than 100. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio "
     "read.",
-    fix=f"{_FILL}, then use direct=1; {_WARM}",
-    fix_if_direct=f"{_FILL}; {_WARM}",
+    fix=f"{_FILL}, then use direct=1; or set `cold: false` {_IF_WARM}",
+    fix_if_direct=f"{_FILL}; or set `cold: false` {_IF_WARM}",
     sources=(
         "measured cases L01, L04, L07, L09",
         linux_source("6.12", "mm/filemap.c", "filemap_read"),

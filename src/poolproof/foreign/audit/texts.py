@@ -224,6 +224,8 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
     given = [job.name for job in found.made.jobs] if found.made else []
     names = ", ".join(dict.fromkeys(reported or given))
     figures = metrics_of(found.result)
+    # fio's header line does not show enough options for a command to run again.
+    rerun = rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None
     return Audited(
         source=source,
         line=found.line,
@@ -241,9 +243,8 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         known=judged.known,
         missing=missing_of(found, case, context, foreign.missing if foreign else None),
         estimate=estimate_of(case, judgement),
-        # fio's header line does not show enough options for a command to run again.
-        rerun=rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None,
-        overwrites=overwritten_devices(case),
+        rerun=rerun,
+        overwrites=overwritten_devices(case) if rerun is not None else (),
         proof=proof_of(case, foreign) if judgement.verdict == "unproven" else None,
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
@@ -251,15 +252,14 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _worded(findings: Iterable[Finding], figures: AuditedMetrics, generator: str) -> Iterator[Finding]:
-    """Yield the findings about values that the result contains, with fixes for an audit rather than a campaign.
+    """Yield the findings about values that the result contains.
 
     If a program other than fio produced the result, fixes that consist of fio options are marked with `with fio:`.
     """
     for finding in findings:
         if not finding.metrics or any(figures.may_show(metric) for metric in finding.metrics):
-            fix = finding.fix.replace("set `cold: false`", "use --warm")
-            is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(fix)
-            yield replace(finding, fix=f"with fio: {fix}" if is_for_fio else fix)
+            is_for_fio = generator != DEFAULT_GENERATOR and _IN_FIO_OPTIONS.match(finding.fix)
+            yield replace(finding, fix=f"with fio: {finding.fix}") if is_for_fio else finding
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
