@@ -35,7 +35,7 @@ class Expected:
     """What the tools must print about a layout, as regular expressions, and each disk's share of the writes.
 
     `factor`: the bytes written per byte of data.
-    `beside`: the additional bytes per byte of data that a log or cache device may receive.
+    `extra`: the additional bytes per byte of data that a log or cache device may receive.
     `least`: a disk, and the minimum share of the writes that it must get.
     `unread`: the disk from which nothing may be read.
     """
@@ -43,7 +43,7 @@ class Expected:
     seen: tuple[str, ...]
     shares: dict[str, float]
     factor: float = 1.0
-    beside: float = 0.0
+    extra: float = 0.0
     least: tuple[str, float] | None = None
     unread: str = ""
 
@@ -54,7 +54,7 @@ def evenly(disks: str) -> dict[str, float]:
 
 ZFS = {
     "raidz1": Expected((r"raidz1-0\s+ONLINE",), evenly("abc"), 1.5),
-    "log-cache": Expected((r"logs\s+/dev/mapper/\S+\s+ONLINE", r"cache\s+\S+_d-part1\s+ONLINE"), {}, 2.0, beside=2.5),
+    "log-cache": Expected((r"logs\s+/dev/mapper/\S+\s+ONLINE", r"cache\s+\S+_d-part1\s+ONLINE"), {}, 2.0, extra=2.5),
     "moved": Expected((r"mirror-0\s+ONLINE", r"resilvered .* with 0 errors"), evenly("be"), 2.0),
 }
 DIRECT = Expected((r"direct\s+always",), evenly("a"))
@@ -71,8 +71,8 @@ DM = {
     "raid1": Expected((r"volume\s+raid1", r"\[volume_rimage_1\]"), evenly("ab"), 2.0),
     "thin": Expected((r"volume\s+thin\s", r"pool\s+thin-pool"), {}),
     # The cache also writes its data to the disk when it has time, during the trial or after it.
-    "cache": Expected((r"volume\s+cache\s.*writeback", r": \d+ \d+ cache "), {}, beside=1.0),
-    "writecache": Expected((r"volume\s+writecache", r": \d+ \d+ writecache "), {}, beside=1.0, least=("b", 0.3)),
+    "cache": Expected((r"volume\s+cache\s.*writeback", r": \d+ \d+ cache "), {}, extra=1.0),
+    "writecache": Expected((r"volume\s+writecache", r": \d+ \d+ writecache "), {}, extra=1.0, least=("b", 0.3)),
     "luks": Expected((r"crypt aes-xts-plain64 .*sector_size:4096",), evenly("a")),
 }
 
@@ -127,7 +127,7 @@ def check(run: LayerRun, layout: str, expected: Expected) -> None:
     assert account["leaf_read_bytes"] >= 0.98 * account["fio_read_bytes"] > 0
     assert account["write_factor"] == pytest.approx(expected.factor)
     made = account["leaf_write_bytes"] / account["fio_write_bytes"]
-    assert 0.95 * expected.factor <= made <= METADATA * expected.factor + expected.beside
+    assert 0.95 * expected.factor <= made <= METADATA * expected.factor + expected.extra
     shares = {leaf["device"]: leaf["write_share"] for leaf in cell["leaves"]}
     found = {device: shares[device] for device in expected.shares}
     assert found == {device: pytest.approx(share, abs=0.08) for device, share in expected.shares.items()}
