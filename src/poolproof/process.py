@@ -331,6 +331,8 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
         raise CommandError(f"no permission to execute `{argv[0]}`") from None
     except OSError as error:
         raise CommandError(f"`{argv[0]}` could not be started: {error.strerror}") from None
+    except ValueError:
+        raise CommandError(f"`{argv[0]}` could not be started: an argument contains a null character") from None
 
 
 def become(argv: Sequence[str]) -> NoReturn:
@@ -350,13 +352,16 @@ def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: i
     """Apply `work` to all items in parallel, and return the results in the order of the items.
 
     There is one forked process per processor, and each gets `chunk` items at a time. `work`, the items and the results
-    must be picklable.
+    must be picklable. The processes ignore Ctrl-C, so that only this process reports it.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
-        return list(pool.map(work, items, chunksize=chunk))
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(mp_context=get_context("fork"), initializer=signal.signal, initargs=ignore) as pool:
+        with _signals_delayed():  # the processes are forked now
+            results = pool.map(work, items, chunksize=chunk)
+        return list(results)
 
 
 def end_group(process: subprocess.Popen[str]) -> None:

@@ -11,6 +11,7 @@ import io
 import json
 import keyword
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -76,7 +77,10 @@ def _run() -> NoReturn:
     atexit.register(_skip_last_collection)
     try:
         arguments = sys.argv[1:] or ["--help"]
-        code = app_for(arguments)(arguments, standalone_mode=False)
+        app = app_for(arguments)
+        if callable(signal.getsignal(signal.SIGINT)):  # not if the process was started with SIGINT ignored
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        code = app(arguments, standalone_mode=False)
     except PoolproofError as error:
         _fail(error.message, error.hint, error.exit_code)
     except TyperException as error:
@@ -104,7 +108,7 @@ def _run() -> NoReturn:
     except Exception as error:
         _fail_with_bug(error)
     if code == Interrupted.exit_code:  # typer's way to report a Ctrl-C that our code did not catch
-        _fail("interrupted before anything was started", "", code)
+        _fail("interrupted", "", code)
     raise SystemExit(code or 0)
 
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 def say(line: str) -> None:
     """Print a line to standard error.
 
-    Errors are ignored, so that a closed terminal doesn't interrupt a cleanup.
+    Errors are ignored, so that a closed terminal doesn't interrupt a cleanup. A signal handler may also print while
+    another line is being printed, which is a RuntimeError.
     """
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RuntimeError):
         print(line, file=sys.stderr, flush=True)
 
 

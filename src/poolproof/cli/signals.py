@@ -1,11 +1,15 @@
 """Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup."""
 
+import _thread
 import signal
+import sys
+import threading
 from types import FrameType
 
 from poolproof.cli.output import say
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SOON_S = 0.01
 
 
 def end_in_order() -> None:
@@ -31,6 +35,16 @@ def stop_if_asked() -> None:
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt
+
+
+def raise_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Raise a KeyboardInterrupt again that Python has discarded, as in `stop_if_asked`. This is an unraisable hook."""
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    if signal.getsignal(signal.SIGINT) is _later:
+        end_in_order()
+    threading.Timer(_SOON_S, _thread.interrupt_main).start()  # here, it would be discarded again
 
 
 def _first(number: int, frame: FrameType | None) -> None:

@@ -89,7 +89,20 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
                     break
         finally:
             # Also after Ctrl-C, because an error about what is left on the host is more urgent.
-            complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
+            _remove_everything(plan, host, run, journal, listener)
+
+
+def _remove_everything(plan: RunPlan, host: Host, run: RunDirectory, journal: Journal, listener: Listener) -> None:
+    """Undo all changes. If the first Ctrl-C arrives now, start again, because later ones don't interrupt anything."""
+
+    def remove() -> None:
+        complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
+
+    try:
+        remove()
+    except KeyboardInterrupt:
+        remove()
+        raise
 
 
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
