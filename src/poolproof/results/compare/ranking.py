@@ -10,7 +10,8 @@ Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review 
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
@@ -323,27 +324,26 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     family = family_of(run.campaign)
     pairs = _pairs(entries, effect, family)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
+    found = places([entry.layout for entry in entries], pairs)
     ranked = tuple(
         Ranked(
             entry,
-            *places(entry.layout, pairs, len(entries)),
+            *found[entry.layout],
             to_leader=None if entry is entries[0] else _apart(entry, entries[0], family),
             safety=_OF_IMPORTED if run.record.imported else safety(layouts[entry.layout], run.campaign),
         )
         for entry in entries
     )
-    in_place = tuple(each.layout for each in entries if _has_family(each, entries, family))
+    members = Counter(family.get(entry.layout) for entry in entries)
+    in_place = tuple(each.layout for each in entries if each.layout in family and members[family[each.layout]] > 1)
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place, earlier.count)
 
 
-def places(layout: str, pairs: Sequence[Pair], count: int) -> tuple[int, int]:
-    """Return the first and last place that a layout may have, according to the pairs among `count` layouts."""
-    first = 1 + sum(pair.worse == layout and not pair.is_tie for pair in pairs)
-    return first, count - sum(pair.better == layout and not pair.is_tie for pair in pairs)
-
-
-def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int]) -> bool:
-    return any(are_in_place(family, entry.layout, other.layout) for other in entries if other is not entry)
+def places(layouts: Sequence[str], pairs: Iterable[Pair]) -> Mapping[str, tuple[int, int]]:
+    """Return the first and last place that each layout may have, according to the pairs of these layouts."""
+    decided = [pair for pair in pairs if not pair.is_tie]
+    above, below = Counter(pair.worse for pair in decided), Counter(pair.better for pair in decided)
+    return {layout: (1 + above[layout], len(layouts) - below[layout]) for layout in layouts}
 
 
 def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:

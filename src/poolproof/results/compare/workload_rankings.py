@@ -1,6 +1,6 @@
 """Rank a run's layouts for each workload separately, because the campaign has no goal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.errors import RunError, UsageError
@@ -40,10 +40,8 @@ def together(found: Mapping[str, Ranking | str]) -> Mapping[str, Ranking | str]:
     placed: dict[str, Ranking | str] = dict(found)
     for name, each in rankings.items():
         pairs = [replace(pair, decision=next(decisions)) for pair in each.pairs]
-        names = [ranked.entry.layout for ranked in each.ranked]
-        ranges: Sequence[tuple[int, int]] = [places(layout, pairs, len(names)) for layout in names]
-        ranked = tuple(
-            replace(ranked, first=first, last=last) for ranked, (first, last) in zip(each.ranked, ranges, strict=True)
-        )
+        ranges = places([ranked.entry.layout for ranked in each.ranked], pairs)
+        found_places = ((ranked, *ranges[ranked.entry.layout]) for ranked in each.ranked)
+        ranked = tuple(replace(ranked, first=first, last=last) for ranked, first, last in found_places)
         placed[name] = replace(each, ranked=ranked, pairs=tuple(pairs), rankings=len(rankings))
     return placed
