@@ -31,6 +31,7 @@ UNMOUNT_LIMIT_S = 300.0
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
 _PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel truncates a longer `comm`
 _DEVICE = re.compile(r"/dev/\S+")
+_PATH_MAX = 4096  # limits.h
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,19 @@ class Removal:
 
 
 def is_plain(path: str) -> bool:
-    """True if the path is absolute, and contains no control characters, empty parts, `.` or `..`."""
+    """True if the path is absolute, not too long, and contains no control characters, empty parts, `.` or `..`."""
     has_controls = any(ord(character) < 32 or ord(character) == 127 for character in path)
     first, *parts = path.split("/")
-    return not has_controls and not first and bool(parts) and not {"", ".", ".."}.intersection(parts)
+    is_clean = len(path) < _PATH_MAX and not has_controls
+    return is_clean and not first and bool(parts) and not {"", ".", ".."}.intersection(parts)
+
+
+def is_escaped(path: str) -> bool:
+    """True if the kernel's mount table would show the path with escapes, because it contains whitespace or a backslash.
+
+    A mount at such a path would not be found.
+    """
+    return any(character.isspace() or character == "\\" for character in path)
 
 
 def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:

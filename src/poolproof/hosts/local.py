@@ -7,13 +7,14 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from poolproof import process
 from poolproof.hosts.base import FileMissing, Host, Tick, text_of
 
 _READ_BYTES = 65536
 _LARGEST_BYTES = 256 * 1024**2
-
+_NOT_REGULAR = "it is not a regular file"
 
 _BOOT_S = time.time() - time.monotonic()
 
@@ -74,11 +75,13 @@ def _content(path: str) -> str:
     """Return the contents of a regular file as a string.
 
     Raises an OSError if the file is too large, cannot be read, or is not a regular file. Other types of file are
-    rejected because opening or reading a FIFO, for example, could block forever.
+    rejected because opening or reading a FIFO, for example, could block forever, and opening a device can have effects.
     """
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise OSError(errno.EINVAL, _NOT_REGULAR)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
+            raise OSError(errno.EINVAL, _NOT_REGULAR)  # it was replaced in the meantime
         content = file.read(_LARGEST_BYTES + 1)
     if len(content) > _LARGEST_BYTES:
         raise OSError(errno.EFBIG, "it is too large")

@@ -1,13 +1,13 @@
 """Clean up after crashed runs: undo the changes in their journals, or remove the labs that they started."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import PoolproofError, RunError
 from poolproof.facts.machine import mark_of
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
@@ -22,6 +22,8 @@ from poolproof.results.runs.trust import check_trusted
 from poolproof.undos import Owned
 
 _LIMIT_S = 20.0
+_MOST_TITLES = 5
+_MOST_HOSTS = 32  # connecting to an unreachable host takes 15 s
 
 Tell = Callable[[str], None]
 
@@ -51,7 +53,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     if record.lab is not None:
         with run.locked():
             return end_own_lab(run, record) + undo_leftovers(run, LocalHost(), tell)
-    with run.locked(), reach_host(on or record.host) as host:
+    with run.locked(), unreachable_explained(run, "clean"), reach_host(on or record.host) as host:
         check_machine(path, record, host)
         return undo_leftovers(run, host, tell)
 
@@ -70,6 +72,24 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
         tuple(each for each in done if isinstance(each, CleanupResult)),
         tuple(each for each in done if isinstance(each, Leftover)),
     )
+
+
+@contextlib.contextmanager
+def unreachable_explained(run: RunDirectory, command: str) -> Iterator[None]:
+    """If the run's main host can't be reached, raise an error that says what is left there and how to continue.
+
+    `command`: the command that should be repeated when the host can be reached again.
+    """
+    try:
+        yield
+    except HostUnreachable as error:
+        left = [change.title for change in Journal(run.journal_path).outstanding() if not change.host]
+        listed = "; ".join(left[:_MOST_TITLES])
+        listed += f"; and {len(left) - _MOST_TITLES} more" if len(left) > _MOST_TITLES else ""
+        remains = f"these changes have not been undone there: {listed}" if left else "nothing of this run is left there"
+        address = "if the host has a new address, add --on USER@HOST"
+        hint = f"to test the connection: {error.hint}; {address}; then: poolproof {command} {run.path}"
+        raise HostUnreachable(f"{error.message}; {remains}", hint) from None
 
 
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
@@ -119,7 +139,10 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     _check_owner(run, host)
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
-    with reach_others(host, (change.host for change in changes), warn=tell) as hosts:
+    names = {change.host for change in changes}
+    if len(names) > _MOST_HOSTS:
+        raise RunError(f"{run.journal_path} names {len(names)} hosts; nothing is removed", f"less {run.journal_path}")
+    with reach_others(host, names, warn=tell) as hosts:
         with StalledDisks(journal, hosts, owned) as stalled:
             failed = undo_all(journal, hosts, owned, tell=tell)
         for text in stalled.found:

@@ -17,12 +17,19 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
-from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.base import Host
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
 from poolproof.measure.build_order import build_rounds
-from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, run_owned, undo_leftovers
+from poolproof.measure.cleanup import (
+    check_machine,
+    end_own_lab,
+    own_lab_name,
+    run_owned,
+    undo_leftovers,
+    unreachable_explained,
+)
 from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import (
@@ -134,11 +141,13 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
         reaching = reach_own_lab(record.lab, own_lab_name(record.label), campaign, keep=False, tell=tell)
     else:
         reaching = reach_for_campaign(on or record.host, campaign, frozenset(record.allowed_disks))
-    with reaching as reached:
-        if record.lab is None:
-            check_machine(run.path, record, reached.host)
-        with run.locked():
-            undo_leftovers(run, reached.host, tell)
+    with contextlib.ExitStack() as stack:
+        with unreachable_explained(run, "resume"):
+            reached = stack.enter_context(reaching)
+            if record.lab is None:
+                check_machine(run.path, record, reached.host)
+            with run.locked():
+                undo_leftovers(run, reached.host, tell)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
             now = replace(
@@ -236,12 +245,10 @@ def measure_run(
 
     resume = f"poolproof resume {run.path}"
     try:
-        with run.locked(), listen as listener:
+        with unreachable_explained(run, "resume"), run.locked(), listen as listener:
             conduct(session.plan, session.host, run, listener)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None
-    except HostUnreachable as error:
-        raise HostUnreachable(error.message, f"to test the connection: {error.hint}; then: {resume}") from None
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise

@@ -26,7 +26,7 @@ from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.trust import distrust
 from poolproof.steps import Step
-from poolproof.undos import UndoTree
+from poolproof.undos import UndoTree, is_escaped
 
 DEFAULT_WORK = "/var/tmp"
 RAM_FILES = "/dev/shm"
@@ -83,12 +83,15 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 
 
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
-    """Read the `owner.json` of a state directory. Returns None if it is missing, damaged or has another schema."""
+    """Read the `owner.json` of a state directory.
+
+    Returns None if it is missing or damaged, has another schema, or contains no path.
+    """
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
     except NOT_THE_JSON:
         return None
-    return owner if owner.schema == SCHEMA else None
+    return owner if owner.schema == SCHEMA and "\0" not in owner.run else None
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
@@ -122,7 +125,7 @@ def real_directory(host: Host, path: str) -> str:
     backslash, because the mount table would show them escaped.
     """
     real = existing_directory(host, path, instead=_ANOTHER)
-    if any(character.isspace() or character == "\\" for character in real):
+    if is_escaped(real):
         raise HostError(f"the path {real} contains a space or a backslash", "choose another directory with --work")
     return real
 

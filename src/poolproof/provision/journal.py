@@ -21,10 +21,12 @@ from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.provision.old_undos import OldCommand
+from poolproof.results.runs.trial_files import check_numbers
 from poolproof.steps import Step
 from poolproof.undos import SHARED_KINDS, Undo, check_kind
 
 SCHEMA = 1
+_LONGEST_TITLE = 1000  # two paths and a few words; a journal may come from a stranger
 
 
 @dataclass(frozen=True)
@@ -126,9 +128,11 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
     lines: list[Change | Undone] = []
     for number, text in enumerate(_texts(path), start=1):
         try:
+            check_numbers(text)
             line = _DECODER.decode(text)
             if isinstance(line, ChangeLine):
-                lines.append(Change(line.number, line.title, line.argv, undos.decode(line.undo), line.host))
+                title = line.title[:_LONGEST_TITLE]
+                lines.append(Change(line.number, title, line.argv, undos.decode(line.undo), line.host))
             else:
                 lines.append(line)
         except NOT_THE_JSON as error:

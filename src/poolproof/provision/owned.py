@@ -11,7 +11,7 @@ from poolproof.devices.model import Site
 from poolproof.errors import RunError
 from poolproof.hosts.base import Host
 from poolproof.provision.swappable import swappable
-from poolproof.undos import Owned, Undo, checked_values, is_plain
+from poolproof.undos import Owned, Undo, checked_values, is_escaped, is_plain
 
 _LABEL = re.compile(r"[0-9a-f]{8}")
 _LIMIT_S = 20.0
@@ -37,14 +37,15 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
     Raises a RunError if the label or a directory does not have the format that poolproof writes.
     """
     name = f"poolproof-{label}"
-    ok = _LABEL.fullmatch(label) and all(is_plain(path) and path.endswith(f"/{name}") for path in (state_dir, ram_dir))
-    if not ok:
+    places = (state_dir, ram_dir)
+    are_plain = all(is_plain(path) and not is_escaped(path) and path.endswith(f"/{name}") for path in places)
+    if not (_LABEL.fullmatch(label) and are_plain):
         raise RunError(
             f"{where} names the label {label[:40]!r} and the directories {state_dir[:200]!r} and {ram_dir[:200]!r}, "
             "which are not those of a poolproof run; nothing is removed",
-            "a label has eight hexadecimal digits, and both directories end with /poolproof-LABEL",
+            "a label has eight hexadecimal digits, and both directories end with /poolproof-LABEL, without spaces",
         )
-    return Owned(label, (state_dir, ram_dir))
+    return Owned(label, places)
 
 
 def owned_by_site(site: Site) -> Owned:

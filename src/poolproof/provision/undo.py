@@ -10,7 +10,7 @@ import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import PurePath
 
 from poolproof.devices.plan import DAEMONS
@@ -29,6 +29,8 @@ _POLL_S = 0.1
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
 _COMMAND_LIMIT_S = 20.0
 _GRACE_S = 5.0
+_MOST_ROWS = 50
+_LONGEST_REASON = 1000
 _FIND_PROGRAMS = r"""
 read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
@@ -44,11 +46,21 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, with the reason. `can_repeat`: True if another attempt may succeed."""
+    """A change that could not be undone, with the reason.
+
+    `can_repeat`: True if another attempt may succeed.
+    `is_unreached`: True if there was no connection to the change's host.
+    """
 
     change: Change
     reason: str
     can_repeat: bool = True
+    is_unreached: bool = False
+
+    @cached_property
+    def undo_text(self) -> str:
+        """Return a string that contains every path in the undo."""
+        return repr(self.change.undo)
 
 
 def undo_all(
@@ -74,7 +86,7 @@ def undo_all(
             host = host_named(run_host, name)
         except HostError:
             continue  # each change on that host is reported below
-        there = [change for change in changes if change.host == name]
+        there = [change for change in changes if change.host == name and _is_own(change, owned)]
         try:
             unfinished |= await_unfinished(there, partial(_is_made, host, owned.daemons), host, tell=tell)
         except HostUnreachable:  # reported for each change on that host; without the main host, nothing can be undone
@@ -84,7 +96,7 @@ def undo_all(
         if change.number in unfinished:
             failure: FailedUndo | None = FailedUndo(change, unfinished[change.number])
         else:
-            failure = _needed_by(failed, change) or _undo_change(change, run_host, owned, tell)
+            failure = _needed_by(failed, change, owned) or _undo_change(change, run_host, owned, tell)
         if failure is not None:
             failed.append(failure)
         else:
@@ -117,12 +129,21 @@ def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | Non
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     """Raise a BuildError that lists the failed undos, if any undo failed."""
     if failed:
-        rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
-        if any(each.can_repeat for each in failed):
+        rows = "\n".join(f"  - {_place(each.change)}{each.change.title}: {each.reason}" for each in failed[:_MOST_ROWS])
+        rows += f"\n  - {len(failed) - _MOST_ROWS} more" if len(failed) > _MOST_ROWS else ""
+        unreached = dict.fromkeys(each.change.host for each in failed if each.is_unreached)
+        if unreached:
+            tests = "; ".join(f"ssh -v {shlex.quote(host)} true" for host in unreached)
+            hint = f"to test the connection: {tests}; then: poolproof clean {run}"
+        elif any(each.can_repeat for each in failed):
             hint = f"when nothing uses them anymore, run: poolproof clean {run}"
         else:
             hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
+
+
+def _place(change: Change) -> str:
+    return f"on {change.host}: " if change.host else ""
 
 
 def await_unfinished(
@@ -205,12 +226,18 @@ def _typed(change: Change) -> Undo | None:
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
-def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | None:
+def _is_own(change: Change, owned: Owned) -> bool:
+    """True if the undo may be performed. If not, its files are not even looked at, because it may name any file."""
+    undo = _typed(change)
+    return undo is not None and refusal(undo, owned) is None
+
+
+def _needed_by(failed: Sequence[FailedUndo], change: Change, owned: Owned) -> FailedUndo | None:
     """Return a failure if the directory must be kept because a failed undo needs a file in it, otherwise None."""
-    if not isinstance(change.undo, UndoTree):
+    if not isinstance(change.undo, UndoTree) or not _is_own(change, owned):
         return None
     path = f"{change.undo.path}/"
-    needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
+    needing = [each for each in failed if each.change.host == change.host and path in each.undo_text]
     if not needing:
         return None
     reason = f"not removed, because another undo still needs it: {needing[0].change.title}"
@@ -223,24 +250,28 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
         argv = change.undo.argv if isinstance(change.undo, OldCommand) else ()
         reason = f"not executed, because poolproof does not write such a command: {shlex.join(argv)[:200]}"
         return FailedUndo(change, reason, can_repeat=False)
-    refused = refusal(undo, owned)
-    failed: str | None = None
+    if (refused := refusal(undo, owned)) is not None:
+        return _refused(change, refused)
     try:
-        if refused is None:
-            host = host_named(run_host, change.host)
-            refused = link_to(undo, owned, host)
-        if refused is None:
-            tell(f"undo: {change.title}")
-            failed = undo_one(undo, host, owned.daemons)
+        host = host_named(run_host, change.host)
+    except HostError:
+        return FailedUndo(change, f"there is no connection to {change.host}", is_unreached=True)
+    try:
+        if (link := link_to(undo, owned, host)) is not None:
+            return _refused(change, link)
+        tell(f"undo: {change.title}")
+        failed = undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:
         if not change.host:
             raise
-        failed = error.message
+        return FailedUndo(change, error.message, is_unreached=True)
     except (CommandError, HostError) as error:
         failed = error.message
-    if refused is not None:
-        return FailedUndo(change, f"not performed: {refused}", can_repeat=False)
     return None if failed is None else FailedUndo(change, failed)
+
+
+def _refused(change: Change, reason: str) -> FailedUndo:
+    return FailedUndo(change, f"not performed: {reason[:_LONGEST_REASON]}", can_repeat=False)
 
 
 def _remove(removal: Removal, host: Host) -> str | None:

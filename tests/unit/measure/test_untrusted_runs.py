@@ -2,19 +2,24 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from poolproof.devices.disk import UndoClaim
 from poolproof.errors import BuildError, PoolproofError, RunError
+from poolproof.layers.zfs_commands import UndoPool
 from poolproof.measure.cleanup import clean
 from poolproof.measure.session import reopen_session
+from poolproof.provision.directories import FILE, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
-from poolproof.undos import UndoTree
+from poolproof.undos import Undo, UndoTree
 from tests.unit.access_lists import allow_to_write
 from tests.unit.results.compare.making import RECORD
 
@@ -86,6 +91,8 @@ def test_a_linked_journal_is_refused(run: RunDirectory, tmp_path: Path) -> None:
         lambda record: record.update(state_dir="/"),
         lambda record: record.update(state_dir=f"/home/../x/poolproof-{LABEL}"),
         lambda record: record.update(ram_dir="/home"),
+        lambda record: record.update(state_dir=f"/var/tmp/a b/poolproof-{LABEL}"),
+        lambda record: record.update(state_dir=f"/{'a/' * 3000}poolproof-{LABEL}"),
     ],
 )
 def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[str, object]], None]) -> None:
@@ -152,3 +159,70 @@ def test_a_state_directory_behind_a_link_is_left_alone(run: RunDirectory, tmp_pa
     with pytest.raises(PoolproofError, match="leads to another directory; nothing is removed"):
         clean(run.path, print)
     assert precious.is_dir()
+
+
+def _forged(run: RunDirectory, undo: Undo, *, number: int = 99, title: str = "forged", host: str = "") -> None:
+    line = {"line": "change", "number": number, "title": title, "argv": ["true"], "schema": 1, "host": host}
+    text = msgspec.json.encode({**line, "undo": undo})
+    with run.journal_path.open("ab") as file:
+        file.write(text + b"\n")
+
+
+def test_a_null_character_in_a_journal_is_an_error(run: RunDirectory) -> None:
+    note = f"{run.record().state_dir}/note"
+    Path(note).write_text("a\0b\n")
+    _forged(run, UndoClaim("a\0b", "/dev/null", 1, "", "", "", note, LABEL))
+    with pytest.raises(BuildError, match="an argument contains a null character"):
+        clean(run.path, print)
+
+
+def test_a_null_character_in_the_owner_of_a_state_directory_is_no_owner(run: RunDirectory) -> None:
+    owner = owner_of(run.path)
+    file = Path(run.record().state_dir, FILE)
+    file.write_bytes(msgspec.json.encode(msgspec.structs.replace(owner, run="a\0b")))
+    assert clean(run.path, print) == 1
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "run.json"])
+def test_an_integer_that_could_not_be_written_again_is_damage(run: RunDirectory, name: str) -> None:
+    path = run.path / name
+    key = '"number":1' if name == "journal.jsonl" else '"seed": 7'
+    text = path.read_text()
+    assert key in text
+    path.write_text(text.replace(key, f"{key}{'0' * 19}"))
+    with pytest.raises(RunError, match="does not fit in 64 bits"):
+        clean(run.path, print)
+
+
+def test_a_journal_that_names_many_hosts_is_refused(run: RunDirectory) -> None:
+    for number in range(100):
+        _forged(run, UndoTree(run.record().state_dir), number=number, host=f"host{number}")
+    with pytest.raises(RunError, match="names 100 hosts; nothing is removed"):
+        clean(run.path, print)
+
+
+def test_a_long_journal_leads_to_a_short_message(run: RunDirectory) -> None:
+    for number in range(200):
+        undo = UndoPool("x" * 100_000) if number % 2 else UndoTree("/" + "a/" * 100_000)
+        _forged(run, undo, number=number, title="t" * 100_000)
+    with pytest.raises(BuildError, match="more") as caught:
+        clean(run.path, print)
+    assert len(str(caught.value)) < 200_000
+
+
+def test_a_file_that_a_refused_entry_names_is_not_opened(run: RunDirectory, tmp_path: Path) -> None:
+    """Opening a FIFO or a device has effects. Here, a program waits for a reader of the FIFO."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", 'echo >"$1"', "sh", str(fifo)]) as writer:
+        line = {"line": "change", "number": 99, "title": "forged", "schema": 1}
+        line["argv"] = ["sh", "-c", 'echo >"$1"', "sh", str(fifo)]
+        line["undo"] = {"kind": "daemon", "pidfile": str(fifo), "marker": "/"}
+        with run.journal_path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        try:
+            with pytest.raises(BuildError, match="not performed"):
+                clean(run.path, print)
+            assert writer.poll() is None
+        finally:
+            writer.kill()

@@ -21,8 +21,10 @@ No machine counts this many bytes or nanoseconds, and even the fourth power of t
 """
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
+_LARGEST_INTEGER = (1 << 63) - 1
+_TOO_LONG = "an integer in it does not fit in 64 bits"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
-_MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
+_MAYBE_LARGE = (b"0" * 19, b"e00", b"e+00")
 """Strings for a quick check. After `_AS_ZEROS` is applied, every number that may be too large contains one of them."""
 
 
@@ -73,8 +75,8 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
 def check_numbers(text: bytes) -> None:
     """Check that the JSON contains no number that is too large for any measurement, such as 1e308.
 
-    Calculations with such a number would overflow. Raises a msgspec.ValidationError if there is one, and a DecodeError
-    or RecursionError if the input is not JSON.
+    Calculations with such a number would overflow. An integer must fit in 64 bits, so that it can be written again.
+    Raises a msgspec.ValidationError if there is one, and a DecodeError or RecursionError if the input is not JSON.
     """
     digits = text.translate(_AS_ZEROS)
     if any(part in digits for part in _MAYBE_LARGE):  # the exact check takes longer
@@ -93,3 +95,5 @@ def _check(value: object) -> None:
                 _check(each)
         case int() | float() if not -LARGEST <= value <= LARGEST:
             raise msgspec.ValidationError(_TOO_LARGE)
+        case int() if not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
+            raise msgspec.ValidationError(_TOO_LONG)
