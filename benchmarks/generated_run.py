@@ -15,8 +15,9 @@ from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.load.fio.histogram import bin_of
 from poolproof.measure.series import LatencyInterval, latency_text
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.rules.model import Finding
 from poolproof.units import format_size, parse_size
 from poolproof.verdicts import Verdict

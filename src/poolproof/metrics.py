@@ -1,12 +1,12 @@
 """The metrics of a trial, for tables, reports, charts, exports, SQL and rules.
 
-Each metric is a row of `METRICS`.
+Each metric is a field of `TrialMetrics`.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, NamedTuple
 
 from poolproof.statistics.percentiles import LEAST_BEYOND
 from poolproof.units import format_count, format_duration, format_rate
@@ -25,17 +25,22 @@ class Unit:
     `text`: a function that formats a value for people, for example as `183 MB/s`.
     `scale`: the factor that converts a value to the SI unit `symbol`, in which charts show it.
     `rate`: the field of a `Direction` that contains a rate in this unit.
+    `suffix`, `column_suffix`: the ends of the names of fields and columns in this unit.
     """
 
     text: Callable[[float], str]
     scale: float = 1.0
     symbol: str = ""
     rate: Literal["", "iops", "bandwidth_bytes"] = ""
+    suffix: str = ""
+    column_suffix: str = ""
 
 
 IOS_PER_S = Unit(lambda value: f"{format_count(value)} IOPS", rate="iops")
-BYTES_PER_S = Unit(format_rate, symbol="B/s", rate="bandwidth_bytes")
-NANOSECONDS = Unit(lambda value: format_duration(value / 1e9), scale=1e-9, symbol="s")
+BYTES_PER_S = Unit(format_rate, symbol="B/s", rate="bandwidth_bytes", suffix="_bytes", column_suffix="_bytes_per_s")
+NANOSECONDS = Unit(
+    lambda value: format_duration(value / 1e9), scale=1e-9, symbol="s", suffix="_ns", column_suffix="_ns"
+)
 
 
 class _Events(NamedTuple):
@@ -56,8 +61,6 @@ _EVENTS: Mapping[Of, _Events] = {
 class Metric:
     """A metric of a trial.
 
-    `field`: the name of the metric's field in `TrialMetrics`.
-    `column`: the metric's name in exports and SQL.
     `is_comparable`: whether layouts can be compared by the metric (`metric:`, `--metric`, claims).
     `percent`: the percentile for a latency percentile, or None for a rate.
     `of`: for a rate: `all` (reads and writes), `read`, `write` or `trim`. For a latency percentile: `ios` (completion
@@ -68,12 +71,19 @@ class Metric:
     id: MetricId
     title: str
     unit: Unit
-    field: str
-    column: str
     of: Of
     percent: float | None = None
-    more_is_better: bool = False
     is_comparable: bool = True
+
+    @property
+    def field(self) -> str:
+        """The name of the metric's field in `TrialMetrics`."""
+        return self.id + self.unit.suffix
+
+    @property
+    def column(self) -> str:
+        """The metric's name in exports and SQL."""
+        return self.id + self.unit.column_suffix
 
     @property
     def is_rate(self) -> bool:
@@ -118,7 +128,7 @@ class Metric:
     @property
     def axis_title(self) -> str:
         """The title of a chart axis: the name of the metric, and whether higher or lower is better."""
-        return f"{self.title} ({'higher' if self.more_is_better else 'lower'} is better)"
+        return f"{self.title} ({'higher' if self.is_rate else 'lower'} is better)"
 
 
 def events_needed(percent: float) -> int:
@@ -126,35 +136,69 @@ def events_needed(percent: float) -> int:
     return math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
 
 
-def _rate(metric: MetricId, title: str, unit: Unit, of: Of, field: str = "") -> Metric:
-    field = field or metric
-    column = f"{field}_per_s" if unit is BYTES_PER_S else field
-    return Metric(metric, title, unit, field, column, of, more_is_better=True, is_comparable=of == "all")
+def _rate(metric: MetricId, title: str, unit: Unit, of: Of, default: Any = None) -> Any:
+    return _field(Metric(metric, title, unit, of, is_comparable=of == "all"), default)
 
 
-def _latency(metric: MetricId, title: str, of: Of, percent: float, *, is_comparable: bool = True) -> Metric:
-    return Metric(metric, title, NANOSECONDS, f"{metric}_ns", f"{metric}_ns", of, percent, is_comparable=is_comparable)
+def _latency(metric: MetricId, title: str, of: Of, percent: float, *, is_comparable: bool = True) -> Any:
+    return _field(Metric(metric, title, NANOSECONDS, of, percent, is_comparable), None)
 
 
-METRICS: tuple[Metric, ...] = (
-    _rate("iops", "IOPS", IOS_PER_S, "all"),
-    _rate("read_iops", "read IOPS", IOS_PER_S, "read"),
-    _rate("write_iops", "write IOPS", IOS_PER_S, "write"),
-    _rate("bandwidth", "bandwidth", BYTES_PER_S, "all", "bandwidth_bytes"),
-    _rate("read_bandwidth", "read bandwidth", BYTES_PER_S, "read", "read_bandwidth_bytes"),
-    _rate("write_bandwidth", "write bandwidth", BYTES_PER_S, "write", "write_bandwidth_bytes"),
-    _latency("p50", "median latency", "ios", 50.0),
-    _latency("p99", "p99 latency", "ios", 99.0),
-    _latency("p999", "p99.9 latency", "ios", 99.9),
-    _latency("read_p50", "median read latency", "read", 50.0),
-    _latency("read_p99", "p99 of reads", "read", 99.0),
-    _latency("read_p999", "p99.9 of reads", "read", 99.9),
-    _latency("write_p50", "median write latency", "write", 50.0),
-    _latency("write_p99", "p99 of writes", "write", 99.0),
-    _latency("write_p999", "p99.9 of writes", "write", 99.9),
-    _latency("sync_p50", "median of fsync", "syncs", 50.0, is_comparable=False),
-    _latency("sync_p99", "p99 of fsync", "syncs", 99.0),
-)
+def _field(metric: Metric, default: Any) -> Any:
+    return field(default=default, metadata={"metric": metric})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialMetrics:
+    """The results of a trial for all jobs together, with None for values that fio did not measure.
+
+    Latencies are completion latencies of reads and writes, except for `sync_*`, which are latencies of fsync and
+    fdatasync. The order of the fields is the order of the metrics in all outputs.
+
+    `swing`: the coefficient of variation of the rate within the trial, as the maximum over all jobs' reads and writes.
+    `requests`, `reads`, `writes`, `syncs`: the number of latencies on which the percentiles are based. None in older
+    runs.
+    """
+
+    iops: float | None = _rate("iops", "IOPS", IOS_PER_S, "all", MISSING)
+    read_iops: float | None = _rate("read_iops", "read IOPS", IOS_PER_S, "read", 0.0)
+    write_iops: float | None = _rate("write_iops", "write IOPS", IOS_PER_S, "write", 0.0)
+    bandwidth_bytes: float | None = _rate("bandwidth", "bandwidth", BYTES_PER_S, "all", MISSING)
+    read_bandwidth_bytes: float | None = _rate("read_bandwidth", "read bandwidth", BYTES_PER_S, "read", 0.0)
+    write_bandwidth_bytes: float | None = _rate("write_bandwidth", "write bandwidth", BYTES_PER_S, "write", 0.0)
+    p50_ns: float | None = _latency("p50", "median latency", "ios", 50.0)
+    p99_ns: float | None = _latency("p99", "p99 latency", "ios", 99.0)
+    p999_ns: float | None = _latency("p999", "p99.9 latency", "ios", 99.9)
+    read_p50_ns: float | None = _latency("read_p50", "median read latency", "read", 50.0)
+    read_p99_ns: float | None = _latency("read_p99", "p99 of reads", "read", 99.0)
+    read_p999_ns: float | None = _latency("read_p999", "p99.9 of reads", "read", 99.9)
+    write_p50_ns: float | None = _latency("write_p50", "median write latency", "write", 50.0)
+    write_p99_ns: float | None = _latency("write_p99", "p99 of writes", "write", 99.0)
+    write_p999_ns: float | None = _latency("write_p999", "p99.9 of writes", "write", 99.9)
+    sync_p50_ns: float | None = _latency("sync_p50", "median of fsync", "syncs", 50.0, is_comparable=False)
+    sync_p99_ns: float | None = _latency("sync_p99", "p99 of fsync", "syncs", 99.0)
+    swing: float | None = None
+    requests: int | None = None
+    syncs: int | None = None
+    reads: int | None = None
+    writes: int | None = None
+
+    def events(self, metric: MetricId) -> int | None:
+        """Return the number of latencies on which a percentile is based, or the number of I/Os for a rate.
+
+        None if unknown.
+        """
+        field = metric_of(metric).events_field
+        counted: int | None = None if field is None else getattr(self, field)
+        return counted
+
+    def metric(self, metric: MetricId) -> float | None:
+        """Return a metric's value, in I/Os per second, bytes per second or nanoseconds."""
+        value: float | None = getattr(self, metric_of(metric).field)
+        return value
+
+
+METRICS: tuple[Metric, ...] = tuple(each.metadata["metric"] for each in fields(TrialMetrics) if each.metadata)
 
 _BY_ID: Mapping[MetricId, Metric] = {metric.id: metric for metric in METRICS}
 
@@ -167,7 +211,7 @@ COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
 REJECTED = "rejected_"
 """The prefix of the columns with values that were refuted or that failed."""
 
-LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
+LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.is_rate)
 
 
 def rates_of(*of: Of) -> tuple[MetricId, ...]:

@@ -10,8 +10,9 @@ from benchmarks.bench_grid import FIXED_S, LIMIT_S, expected, grid, spent
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 
 CAMPAIGN = grid(4800.0)
 
@@ -49,7 +50,7 @@ def test_the_time_of_a_run_is_printed_by_part_with_the_limit(tmp_path: Path) -> 
     run = RunDirectory.create(tmp_path / "run", text, record)
     for number, minute in ((1, 1), (2, 2)):
         seconds = {"cool": 2.0, "fio": 30.0, "drain": 1.0}
-        begun_at, figures = f"2026-11-22T00:0{minute}:00.000+00:00", TrialMetrics(1.0, 1.0)
+        begun_at, figures = f"2026-11-22T00:0{minute}:00.000+00:00", TrialMetrics(iops=1.0, bandwidth_bytes=1.0)
         workload = CAMPAIGN.workloads[0]
         trial = Trial("mirror", workload.name, number, "sound", (), workload.metric, figures, begun_at=begun_at)
         trial = replace(trial, seconds=seconds)

@@ -1,19 +1,20 @@
-"""A metric is one row of the table. Everything that shows metrics also shows a new one."""
+"""A metric is one field of `TrialMetrics`. Everything that shows metrics also shows a new one."""
 
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, metric_of
+from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, TrialMetrics, metric_of
 
 SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
 ROWS = """\
-    _latency("p90", "p90 latency", "ios", 90.0),
-    _latency("read_p95", "p95 of reads", "read", 95.0),
-    _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim"),
+    p90_ns: float | None = _latency("p90", "p90 latency", "ios", 90.0)
+    read_p95_ns: float | None = _latency("read_p95", "p95 of reads", "read", 95.0)
+    trim_iops: float | None = _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim")
 """
 SCRIPT = """
 import io, sys
@@ -39,7 +40,8 @@ from poolproof.results.runs.run_object import run_object
 from poolproof.rules.model import Case
 from poolproof.rules.proof import measured_metrics, proves_metric
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.metrics import TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 
 CAMPAIGN = '''
 name: toy
@@ -54,7 +56,7 @@ campaign = parse_campaign(CAMPAIGN, "t")
 record = RunRecord("0", CAMPAIGN, "r", "", "", 1, "h", "2026-01-01T00:00:00+00:00", {}, {})
 run = RunDirectory.create(path, CAMPAIGN, record)
 for number, value in ((1, 7e6), (2, 7.2e6)):
-    figures = TrialMetrics(1.0, 1.0, p90_ns=value, read_p95_ns=value, trim_iops=500.0)
+    figures = TrialMetrics(iops=1.0, bandwidth_bytes=1.0, p90_ns=value, read_p95_ns=value, trim_iops=500.0)
     run.append(Trial("one", "reads", number, "sound", (), "p90", figures))
 loaded = load_run(path)
 cells = tuple(loaded.cells)
@@ -89,6 +91,7 @@ print(figures_of(fio).p90_ns)
 
 def test_ids_fields_and_columns_are_unique() -> None:
     assert len({metric.id for metric in METRICS}) == len({metric.field for metric in METRICS}) == len(COLUMNS)
+    assert {metric.field for metric in METRICS} <= {each.name for each in fields(TrialMetrics)}
     percentiles = {f"{direction}{each}" for direction in ("", "read_", "write_") for each in ("p50", "p99", "p999")}
     assert {"iops", "bandwidth", "sync_p99"} | percentiles == set(COMPARABLE)
 
@@ -103,7 +106,7 @@ def test_a_new_row_appears_everywhere(tmp_path: Path) -> None:
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     table = copy / "metrics.py"
     text = table.read_text()
-    before = '    _latency("p99",'
+    before = "    p99_ns:"
     assert before in text
     table.write_text(text.replace(before, ROWS + before))
     script = tmp_path / "script.py"

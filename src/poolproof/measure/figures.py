@@ -6,8 +6,7 @@ from typing import Literal
 
 from poolproof.load.merge import direction_of, merge_latency, percentile, total_rates
 from poolproof.load.outcome import Direction, Latency, Outcome, separate
-from poolproof.metrics import METRICS, Metric, Of
-from poolproof.results.runs.model import TrialMetrics
+from poolproof.metrics import METRICS, Metric, Of, TrialMetrics
 
 _SAMPLES = 4
 

@@ -17,9 +17,9 @@ from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.load_watch import LoadWatch
 from poolproof.measure.series import LatencyInterval, after_ramp, latencies, more_bins, series_of
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import MetricId, TrialMetrics, metric_of
 from poolproof.process import Completed
-from poolproof.results.runs.model import Convergence, TrialMetrics
+from poolproof.results.runs.model import Convergence
 from poolproof.statistics.percentiles import extremes
 from poolproof.statistics.shared_variance import variance_of
 from poolproof.stopping.model import StoppingDecision

@@ -14,12 +14,13 @@ from poolproof.errors import CampaignError
 from poolproof.measure.build_order import build_rounds
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.schedule import schedule_of
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import trials_ahead
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Convergence, Trial, TrialKey, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial, TrialKey
 from poolproof.results.runs.timing import took
 
 from .scripted_host import CAMPAIGN, Argv, Run, ScriptedHost, planned, script
@@ -37,7 +38,7 @@ def scripted(instead: Callable[[Argv], Completed | None] | None = None) -> Scrip
 
 def trial(layout: str, number: int, build: int, value: float = 100.0) -> Trial:
     settling = Convergence(True, 0.0, 3.0, 180.0, 0.9995, 1.0005)
-    metrics = TrialMetrics(value, value)
+    metrics = TrialMetrics(iops=value, bandwidth_bytes=value)
     return Trial(layout, "reads", number, "sound", (), "iops", metrics, settling=settling, build=build)
 
 

@@ -15,8 +15,9 @@ from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.model import Load
 from poolproof.measure.ending import status_interval_s
 from poolproof.measure.order import TrialOrder
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.convergence import VariancePriors
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.statistics.shared_variance import VariancePrior
 from poolproof.stopping.model import NotConverged
 
@@ -54,7 +55,7 @@ def trial(name: str, number: int, figure: float | None, *, settled: bool = True)
     settling = Convergence(
         settled, 0.0, 3.0, 180.0, 0.9995, 1.0005, () if settled else (NotConverged("drift", "it drifts"),)
     )
-    figures = None if figure is None else TrialMetrics(figure, figure * 4096)
+    figures = None if figure is None else TrialMetrics(iops=figure, bandwidth_bytes=figure * 4096)
     return Trial("a", name, number, "failed" if figure is None else "sound", (), "iops", figures, settling=settling)
 
 

@@ -14,8 +14,9 @@ from poolproof.load.model import Load
 from poolproof.measure.model import Fill, PreparedWorkload
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.schedule import Schedule, schedule_of
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.convergence import VariancePriors, priors_among
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.stopping.model import NotConverged
 
 START_S = 1_700_000_000.0
@@ -32,7 +33,7 @@ def campaign(budget_s: int) -> Campaign:
 
 def trial(layout: str, number: int, begun_s: float) -> Trial:
     begun_at = datetime.fromtimestamp(START_S + begun_s, UTC).isoformat(timespec="milliseconds")
-    figures = TrialMetrics(1000.0 + number, 1e6)
+    figures = TrialMetrics(iops=1000.0 + number, bandwidth_bytes=1e6)
     return Trial(layout, "reads", number, "sound", (), "iops", figures, begun_at=begun_at, seconds={"fio": TRIAL_S})
 
 
@@ -137,7 +138,11 @@ def sampled(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Sc
     for name, cells in figures.items():
         reasons = (NotConverged("drift", "it falls"),) if name == drifts else ()
         done = [
-            replace(trial(name, number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure))
+            replace(
+                trial(name, number, 0.0),
+                workload=workload.name,
+                figures=TrialMetrics(iops=figure, bandwidth_bytes=figure),
+            )
             for workload, cell in zip(asked.workloads, cells, strict=True)
             for number, figure in enumerate(cell, start=1)
         ]
@@ -165,7 +170,9 @@ def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() 
             for workload, number in orders[name].ahead():
                 figure = 100.0 * (1 + number % 2)
                 done = trial(name, number, 0.0)
-                orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
+                orders[name].add(
+                    replace(done, workload=workload.name, figures=TrialMetrics(iops=figure, bandwidth_bytes=figure))
+                )
     assert rounds == 4, "2..6"
     assert {len(cell) for name in ("one", "two") for cell in orders[name].cells()} == {6}
     assert {len(cell) for cell in orders["calm"].cells()} == {2}
@@ -178,7 +185,11 @@ def test_a_resumed_run_continues_the_interrupted_sampling_round() -> None:
     for workload, number in orders["two"].ahead():
         figure = 100.0 * (1 + number % 2)
         orders["two"].add(
-            replace(trial("two", number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure))
+            replace(
+                trial("two", number, 0.0),
+                workload=workload.name,
+                figures=TrialMetrics(iops=figure, bandwidth_bytes=figure),
+            )
         )
     assert [len(cell) for cell in orders["two"].cells()] == [5, 5]
 
@@ -193,7 +204,9 @@ def test_a_run_killed_in_the_last_sampling_round_finishes_that_round() -> None:
         for workload, number in orders[name].ahead():
             done = trial(name, number, 0.0)
             figure = 100.0 * (1 + number % 2)
-            orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
+            orders[name].add(
+                replace(done, workload=workload.name, figures=TrialMetrics(iops=figure, bandwidth_bytes=figure))
+            )
     assert {len(cell) for name in orders for cell in orders[name].cells()} == {6}
     assert found.candidates() == [], "that was the last round"
 
@@ -211,7 +224,11 @@ def test_second_trials_of_sampled_cells_do_not_use_up_a_sampling_round() -> None
     assert found is not None
     for name, order in orders.items():
         for _workload, number in order.ahead():
-            order.add(replace(trial(name, number, 0.0), figures=TrialMetrics(100.0 * (1 + number % 2), 1.0)))
+            order.add(
+                replace(
+                    trial(name, number, 0.0), figures=TrialMetrics(iops=100.0 * (1 + number % 2), bandwidth_bytes=1.0)
+                )
+            )
     once = [name for name in names if len(orders[name].cells()[0]) == 1]
     assert once, "only some cells are sampled"
     assert set(found.begin_round(found.candidates())) == set(once)
@@ -347,7 +364,10 @@ class Played:
             ran_s = min(2.0, until.max_s) if self.settles else until.max_s
             settling = Convergence(settled=self.settles, warmup_s=0.0, ran_s=ran_s, most_s=until.max_s)
             done = trial(name, number, self.now_s - START_S)
-            seconds, figures = {"fio": ran_s + 0.5, "drain": 1.5}, TrialMetrics(1000.0 + 500 * (number % 2), 1e6)
+            seconds, figures = (
+                {"fio": ran_s + 0.5, "drain": 1.5},
+                TrialMetrics(iops=1000.0 + 500 * (number % 2), bandwidth_bytes=1e6),
+            )
             done = replace(done, workload=workload.name, figures=figures, settling=settling, seconds=seconds)
             self.orders[name].add(done)
             self.now_s += ran_s + BESIDE_S
@@ -424,7 +444,13 @@ def test_with_a_minimum_of_one_trial_sampled_cells_get_a_second_one(blocks: int,
     for name, order in orders.items():
         for workload, number in order.ahead():
             figure = 100.0 + number
-            order.add(replace(trial(name, number, 0.0), workload=workload.name, figures=TrialMetrics(figure, figure)))
+            order.add(
+                replace(
+                    trial(name, number, 0.0),
+                    workload=workload.name,
+                    figures=TrialMetrics(iops=figure, bandwidth_bytes=figure),
+                )
+            )
     cells = [cell for order in orders.values() for cell in order.cells()]
     assert {len(cell) for cell in cells} <= {1, 2}
     assert sum(len(cell) == 2 for cell in cells) == second
@@ -450,7 +476,7 @@ def test_trials_of_a_percentile_may_last_until_it_has_enough_events(
     )
     done = []
     if syncs is not None:
-        figures = TrialMetrics(1000.0, 1e6, sync_p99_ns=1e6, syncs=syncs)
+        figures = TrialMetrics(iops=1000.0, bandwidth_bytes=1e6, sync_p99_ns=1e6, syncs=syncs)
         done = [replace(trial("one", 1, 0.0), workload="etcd", metric="sync_p99", figures=figures)]
     found = schedule_of(asked, sharing(asked, done))
     assert found is not None

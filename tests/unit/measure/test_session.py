@@ -7,11 +7,12 @@ import pytest
 
 from poolproof.errors import CampaignError, HostError, RunError
 from poolproof.measure.session import reopen_session
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.html_report.answer import answer
 from poolproof.process import Completed
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from tests.unit.command import Command
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, changed, make_run
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.api import load_run as api_run
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.charts.latency import CHART as LATENCY
 from poolproof.presentation.charts.metric_scale import RESULT, result_row, result_text
 from poolproof.presentation.export.columns import csv_text
@@ -21,7 +22,7 @@ from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.query.connection import open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.run_object import run_object
 from tests.unit.results.compare.making import CAMPAIGN, RECORD
 

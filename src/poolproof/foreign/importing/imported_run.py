@@ -24,10 +24,10 @@ from poolproof.load.fio.job import Job
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.model import Load
 from poolproof.measure.figures import figures_of
-from poolproof.metrics import MetricId
+from poolproof.metrics import MetricId, TrialMetrics
 from poolproof.process import share_out
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.version import __version__
 
 _MIN_FILES_FOR_PROCESSES = 200

@@ -12,8 +12,8 @@ from typing import Any
 
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.metrics import METRICS, REJECTED, MetricId, metric_of
-from poolproof.results.runs.model import SCHEMA, TrialMetrics
+from poolproof.metrics import METRICS, REJECTED, MetricId, TrialMetrics, metric_of
+from poolproof.results.runs.model import SCHEMA
 from poolproof.results.runs.shares import AccountSum
 from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.trial_files import LARGEST

@@ -8,73 +8,18 @@ poolproof ignore the field. Adding a field without a default, or changing the me
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
-from poolproof.metrics import METRICS, MetricId, metric_of
+from poolproof.metrics import MetricId, TrialMetrics, metric_of
 from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.stopping.model import NotConverged
 from poolproof.units import parse_date
 from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values
 
 SCHEMA = 1
-Value = TypeVar("Value")
-
-
-def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add the missing field for each metric, so that a new metric only needs a row in `METRICS`."""
-    for metric in METRICS:
-        if metric.field not in kind.__annotations__:
-            kind.__annotations__[metric.field] = float | None
-            setattr(kind, metric.field, None)
-    return kind
-
-
-@dataclass(frozen=True)
-@_with_a_field_per_metric
-class TrialMetrics:
-    """The results of a trial for all jobs together, with None for values that fio did not measure.
-
-    Latencies are completion latencies of reads and writes, except for `sync_*`, which are latencies of fsync and
-    fdatasync.
-
-    `swing`: the coefficient of variation of the rate within the trial, as the maximum over all jobs' reads and writes.
-    `requests`, `reads`, `writes`, `syncs`: the number of latencies on which the percentiles are based. None in older
-    runs.
-    """
-
-    iops: float | None
-    bandwidth_bytes: float | None
-    read_iops: float | None = 0.0
-    write_iops: float | None = 0.0
-    read_bandwidth_bytes: float | None = 0.0
-    write_bandwidth_bytes: float | None = 0.0
-    p50_ns: float | None = None
-    p99_ns: float | None = None
-    p999_ns: float | None = None
-    sync_p50_ns: float | None = None
-    sync_p99_ns: float | None = None
-    swing: float | None = None
-    requests: int | None = None
-    syncs: int | None = None
-    reads: int | None = None
-    writes: int | None = None
-
-    def events(self, metric: MetricId) -> int | None:
-        """Return the number of latencies on which a percentile is based, or the number of I/Os for a rate.
-
-        None if unknown.
-        """
-        field = metric_of(metric).events_field
-        counted: int | None = None if field is None else getattr(self, field)
-        return counted
-
-    def metric(self, metric: MetricId) -> float | None:
-        """Return a metric's value, in I/Os per second, bytes per second or nanoseconds."""
-        value: float | None = getattr(self, metric_of(metric).field)
-        return value
 
 
 class TrialKey(NamedTuple):

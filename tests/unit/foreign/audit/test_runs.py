@@ -12,9 +12,10 @@ from poolproof.foreign.audit.sources import audit_sources
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial, TrialKey, TrialMetrics, trial_evidence
+from poolproof.results.runs.model import Trial, TrialKey, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.verdicts import Verdict
@@ -110,10 +111,12 @@ def test_a_trial_that_saved_too_little_keeps_its_recorded_verdict(tmp_path: Path
 
 def test_a_trial_without_files_has_its_recorded_metrics(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "r", CAMPAIGN, RECORD)
-    both = TrialMetrics(300.0, 3e6, read_iops=200.0, write_iops=100.0, read_bandwidth_bytes=2e6, sync_p99_ns=9e6)
+    both = TrialMetrics(
+        iops=300.0, bandwidth_bytes=3e6, read_iops=200.0, write_iops=100.0, read_bandwidth_bytes=2e6, sync_p99_ns=9e6
+    )
     latencies: dict[str, Any] = {"p99_ns": 5e6, "read_p99_ns": 4e6, "write_p99_ns": 6e6}
     both = replace(both, write_bandwidth_bytes=1e6, **latencies)
-    reads = TrialMetrics(200.0, 2e6, read_iops=200.0, read_bandwidth_bytes=2e6, p99_ns=5e6)
+    reads = TrialMetrics(iops=200.0, bandwidth_bytes=2e6, read_iops=200.0, read_bandwidth_bytes=2e6, p99_ns=5e6)
     for number, figures in enumerate((both, reads), start=1):
         run.append(Trial("one", "reads", number, "sound", (), "iops", figures))
     mixed, single = (audited_object(each)["figures"] for each in audit_run(run.path, Context()))

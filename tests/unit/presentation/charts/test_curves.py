@@ -9,6 +9,7 @@ import vl_convert
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.curves import CHART
@@ -17,7 +18,7 @@ from poolproof.presentation.charts.model import filled, specification
 from poolproof.presentation.html_report.cells import Tile, heat_colour, ink_on, tiles
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\

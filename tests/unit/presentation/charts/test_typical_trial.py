@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.cell_key import CellKey
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.charts.model import chart_named, filled
 from poolproof.presentation.charts.trial_data import median_first, typical_data, which_trial
 from poolproof.presentation.html_report import cells as report_cells
 from poolproof.presentation.html_report.cells import shown_trials
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from tests.unit.presentation.html_report.making import make_run, trial
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.export.rows import ExportTable, table_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.rules.model import Finding
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict

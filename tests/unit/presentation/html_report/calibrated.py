@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.calibration import bare_name
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.metrics import TrialMetrics
+from poolproof.results.runs.model import Trial
 from tests.unit.presentation.html_report.making import CAMPAIGN, leaf, make_run, trial
 
 CALIBRATED = CAMPAIGN.replace("bare-a: a, ", "").replace("trials: 2", "trials: 2, calibrate: true")

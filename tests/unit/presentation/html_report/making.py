@@ -11,8 +11,9 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.measure.series import LatencyInterval, latency_text
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import EFFECTS

@@ -12,11 +12,12 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import RunError
 from poolproof.measure.load_watch import RatePublisher
 from poolproof.measure.model import Listener, LiveRates
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live_rates import LiveNotes
-from poolproof.results.runs.model import RunRecord, Trial, TrialKey, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial, TrialKey
 from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
@@ -198,7 +199,7 @@ def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_pa
     record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
     run = RunDirectory.create(tmp_path / "run", text, record)
     for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
-        run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops, iops * 4096)))
+        run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096)))
     done = _watch(run.path)
     assert "3 of 4 trials done; to continue: poolproof resume" in done.stdout
     assert done.stderr.startswith("The run is not in progress; to continue it: poolproof resume")

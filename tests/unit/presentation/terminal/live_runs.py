@@ -8,9 +8,10 @@ from rich.console import Console
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.live_screen import screen
 from poolproof.presentation.terminal.progress import RunProgress
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
 from tests.unit.results.compare.making import EFFECTS

@@ -12,10 +12,11 @@ from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Measure, Until
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import trial_text
 from poolproof.results.runs.convergence import VariancePriors, convergence_of, needs_trial, trials_ahead
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.statistics.shared_variance import VariancePrior
@@ -33,7 +34,7 @@ DRIFT = NotConverged("drift", "it falls by 30% over 60 s")
 def trial(layout: str, number: int, iops: float | None, *reasons: NotConverged) -> Trial:
     settling = Convergence(not reasons, 0.5, 4.0, 60.0, 0.9995, 1.0005, reasons)
     verdict: Verdict = "failed" if iops is None else "sound"
-    figures = None if iops is None else TrialMetrics(iops, iops * 4096)
+    figures = None if iops is None else TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096)
     seconds = {"cool": 1.0, "fio": 5.0}
     return Trial(layout, "r", number, verdict, (), "iops", figures, seconds=seconds, settling=settling)
 
@@ -117,7 +118,7 @@ def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches(
     def of_a_percentile(number: int, half: float | None) -> Trial:
         found = trial("hdd", number, 100.0)
         assert found.settling is not None
-        figures = TrialMetrics(100.0, 1e5, p99_ns=1e6)
+        figures = TrialMetrics(iops=100.0, bandwidth_bytes=1e5, p99_ns=1e6)
         return replace(found, metric="p99", figures=figures, settling=replace(found.settling, half_share=half))
 
     spreads = VariancePriors(percentiles=VariancePrior(0.005, 0.25))

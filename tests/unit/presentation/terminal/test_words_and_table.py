@@ -8,7 +8,7 @@ from rich.console import Console
 
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.metrics import MetricId
+from poolproof.metrics import MetricId, TrialMetrics
 from poolproof.presentation.terminal.sections import print_shares
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
@@ -19,7 +19,7 @@ from poolproof.presentation.terminal.words import (
     value_text,
     which_is_better,
 )
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
@@ -96,7 +96,10 @@ def test_figures_of_which_less_is_better_say_so(metric: MetricId, text: str) -> 
 
 def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_80_columns() -> None:
     rates = [trial("hdd", 1, 100.0, "refuted"), trial("pair", 1, 2000.0), trial("pair", 2, 2100.0)]
-    slow = [replace(each, metric="sync_p99", figures=TrialMetrics(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
+    slow = [
+        replace(each, metric="sync_p99", figures=TrialMetrics(iops=1.0, bandwidth_bytes=1.0, sync_p99_ns=3e7))
+        for each in rates
+    ]
     text = printed(cells_of(slow, CAMPAIGN))
     (heading,) = [line for line in text.splitlines() if "p99 of fsync" in line]
     assert heading.rstrip().endswith("lower is better")

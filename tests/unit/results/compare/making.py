@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import Convergence, RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, RunRecord, Trial
 from poolproof.rules.model import Effect, Finding
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict

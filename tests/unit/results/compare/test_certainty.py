@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.html_report.cells import cell_rows
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.statistics.intervals import mean_interval
 from tests.unit.command import Command
 

@@ -6,9 +6,9 @@ from poolproof.campaign.calibration import bare_name
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.metrics import MetricId
+from poolproof.metrics import MetricId, TrialMetrics
 from poolproof.results.runs.limit import Limit, limits_of
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import bare_cells_of, cells_of
 from poolproof.verdicts import Verdict
 
@@ -48,7 +48,10 @@ def trial(
     )
     reads, writes = (int(each * MIB) for each in fio)
     read, wrote = (sum(getattr(leaf, name) for leaf in leaves) for name in ("read_bytes", "write_bytes"))
-    values = {"p99": TrialMetrics(None, None, p99_ns=figure), "iops": TrialMetrics(figure, None)}
+    values = {
+        "p99": TrialMetrics(iops=None, bandwidth_bytes=None, p99_ns=figure),
+        "iops": TrialMetrics(iops=figure, bandwidth_bytes=None),
+    }
     return Trial(
         layout=layout,
         workload=workload,

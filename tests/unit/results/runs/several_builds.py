@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.rules.model import Finding
 from tests.unit.results.compare.making import RECORD
 
@@ -34,7 +35,7 @@ def trial(layout: str, workload: str, number: int, build: int, value: float) -> 
         why = (Finding("work-done", "fails", "mkfs.ext4 failed", "look at dmesg"),)
         return Trial(layout, workload, number, "failed", why, "iops", build=build)
     settling = Convergence(True, 0, 3, 180, 0.999, 1.001, error_share=0.0005, freedom=20)
-    figures = TrialMetrics(value, value)
+    figures = TrialMetrics(iops=value, bandwidth_bytes=value)
     return Trial(layout, workload, number, "sound", (), "iops", figures, settling=settling, build=build)
 
 

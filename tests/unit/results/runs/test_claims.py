@@ -9,10 +9,11 @@ from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.sections import measured_text
 from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.claim_results import evaluate
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from poolproof.errors import FioError, RunError
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import TrialMetrics
 from poolproof.results.query.find_runs import find_runs
 from poolproof.results.runs.directory import RunDirectory, file_name
-from poolproof.results.runs.model import Trial, TrialKey, TrialMetrics
+from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.rules.model import Finding
 from tests.unit.results.compare.making import RECORD
 

@@ -9,9 +9,10 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.results.runs.elimination import Elimination, elimination_of
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import cells_of
 from poolproof.stopping.model import NotConverged
@@ -31,7 +32,7 @@ budget: 1h
 
 
 def trial(layout: str, number: int, sync_ms: float, *, workload: str = "etcd", failed: bool = False) -> Trial:
-    figures = None if failed else TrialMetrics(500.0, 1e6, sync_p99_ns=sync_ms * 1e6)
+    figures = None if failed else TrialMetrics(iops=500.0, bandwidth_bytes=1e6, sync_p99_ns=sync_ms * 1e6)
     return Trial(layout, workload, number, "failed" if failed else "sound", (), "sync_p99", figures)
 
 

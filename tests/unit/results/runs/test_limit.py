@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.results.runs.convergence import CellConvergence, trials_ahead
 from poolproof.results.runs.limit import LeafLimit, Limit, limits_of
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import bare_cells_of, cells_of
 from poolproof.stopping.model import NotConverged
 from tests.unit.results.runs.measured_alone import CAMPAIGN, TEXT, alone, limit_of, trial
@@ -160,7 +161,7 @@ def test_a_workload_that_no_disk_can_run_has_no_limit() -> None:
 
 def test_workloads_of_one_shape_use_the_same_bare_disk_with_their_own_metric() -> None:
     campaign = parse_campaign(TEXT.replace("{rw: randwrite", "{direct: 0, metric: p99, rw: randread"), "c")
-    bare = replace(RUST, figures=TrialMetrics(100.0, None, p99_ns=2e6))
+    bare = replace(RUST, figures=TrialMetrics(iops=100.0, bandwidth_bytes=None, p99_ns=2e6))
     made = trial("one", "writes", 4e6, {"rust": (100, 0)}, metric="p99")
     assert known(limit_of(bare, made, campaign=campaign)).share == pytest.approx(0.5)
 

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from poolproof.metrics import MetricId
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.metrics import MetricId, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.results.runs.resumes import resumes_text
 
 RECORD = RunRecord("0.1.0", "", "label", "", "", 1, "local", "2026-11-01T10:00:00+00:00", {}, {})
@@ -20,7 +20,7 @@ def trials(
         for workload, rate in (("reads", 100.0), ("commits", 20.0)):
             for number, at in enumerate((BEFORE, BEFORE, AFTER, AFTER), 1):
                 value = rate * speed(at == AFTER)
-                figures = TrialMetrics(value, 4096 * value, p99_ns=1e9 / value if value else None)
+                figures = TrialMetrics(iops=value, bandwidth_bytes=4096 * value, p99_ns=1e9 / value if value else None)
                 yield Trial(layout, workload, number, "sound", (), metric, figures, begun_at=at)
 
 

@@ -11,9 +11,9 @@ import pytest
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
-from poolproof.metrics import MetricId
+from poolproof.metrics import MetricId, TrialMetrics
 from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.statistics.resolution import bin_deviation
 from poolproof.stopping.model import NotConverged
@@ -35,12 +35,27 @@ def trial(layout: str, workload: str, number: int, iops: float, *reasons: str) -
     settling = Convergence(
         not reasons, 0.0, 3.0, 180.0, 0.9999, 1.0001, tuple(NotConverged(reason, "…") for reason in reasons)
     )
-    return Trial(layout, workload, number, "sound", (), "iops", TrialMetrics(iops, iops * 4096), settling=settling)
+    return Trial(
+        layout,
+        workload,
+        number,
+        "sound",
+        (),
+        "iops",
+        TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096),
+        settling=settling,
+    )
 
 
 def latency(layout: str, number: int, sync_ns: float, metric: MetricId = "sync_p99") -> Trial:
     return Trial(
-        layout, "etcd", number, "sound", (), metric, TrialMetrics(500.0, 1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns)
+        layout,
+        "etcd",
+        number,
+        "sound",
+        (),
+        metric,
+        TrialMetrics(iops=500.0, bandwidth_bytes=1e6, p99_ns=sync_ns, sync_p99_ns=sync_ns),
     )
 
 

@@ -8,8 +8,9 @@ import pytest
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
+from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.baseline_speeds import speeds_to_baseline
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Effect, Finding
