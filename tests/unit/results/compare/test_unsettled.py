@@ -4,7 +4,7 @@ Other cells are not affected.
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -52,10 +52,10 @@ def held(found: LoadedRun, text: str) -> tuple[str, str]:
 def text_of(print_it: object, found: object) -> str:
     out = io.StringIO()
     print_it(Console(file=out, width=100), found)  # type: ignore[operator]  # one of the two printers
-    return " ".join(out.getvalue().split())
+    return out.getvalue()
 
 
-def test_a_drifting_cell_is_undecided_although_its_trials_agree(tmp_path: Path) -> None:
+def test_a_drifting_cell_is_undecided_although_its_trials_agree(tmp_path: Path, wording: Callable[[str], str]) -> None:
     a, b = (
         run(tmp_path / "a", {}),
         run(tmp_path / "b", {("pair", "reads"): "drift"}, {**VALUES, ("one", "reads"): [2e3] * 3}),
@@ -63,9 +63,7 @@ def test_a_drifting_cell_is_undecided_although_its_trials_agree(tmp_path: Path) 
     found = compare(Side(a), Side(b), effect=0.02)
     words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "faster", "pair": "undecided", "union": "same"}
-    text = text_of(print_comparison, found)
-    assert "pair 2.00k IOPS not converged undecided union" in text
-    assert "not tested: reads on pair: the rate changes (drift)" in text
+    wording(text_of(print_comparison, found))
     (pair,) = [cell for cell in comparison_object(found)["cells"] if cell["layout"] == "pair"]
     assert (pair["a"]["settled"], pair["b"]["settled"], pair["b"]["unsteady"]) == (True, False, ["drift"])
     assert pair["p"] is None and pair["speed"]["low"] is None
@@ -91,7 +89,7 @@ def test_a_gate_leaves_unsteady_cells_open_and_fails_if_none_is_steady(tmp_path:
         compare(Side(a), Side(none), effect=0.02, limit=0.05)
 
 
-def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path) -> None:
+def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path, wording: Callable[[str], str]) -> None:
     ranking = rank(run(tmp_path / "r", {("pair", "reads"): "bimodal"}), READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == {
         "one": (1, 2),
@@ -100,10 +98,8 @@ def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path) -> N
     }
     assert ranking.ranked[-1].entry.layout == "pair"
     assert ranking.safer == (), "what did not settle has no price"
-    text = text_of(print_ranking, ranking)
-    assert "1–3 pair not converged 1 of 2" in text
-    assert "best: one of one, pair; " in text
-    assert "any place is possible: pair: the rate changes (bimodal)" in text
+    assert {each.entry.layout for each in ranking.best} == {"one", "pair"}
+    wording(text_of(print_ranking, ranking))
     (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
     assert pair["figures"][0]["unsteady"] == ["bimodal"]
 
@@ -133,7 +129,7 @@ def test_an_unsteady_cell_has_no_factor_and_decides_no_claim(tmp_path: Path) -> 
     ],
 )
 def test_a_rate_that_changes_is_tested_at_its_extremes(
-    tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]]
+    tmp_path: Path, extremes: tuple[float, float], places: dict[str, tuple[int, int]], wording: Callable[[str], str]
 ) -> None:
     """2000 IOPS are compared with 1000 and 500.
 
@@ -143,9 +139,7 @@ def test_a_rate_that_changes_is_tested_at_its_extremes(
     found = run(tmp_path / "r", {("pair", "reads"): "step"}, extremes=extremes)
     ranking = rank(found, READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
-    text = text_of(print_ranking, ranking)
-    assert "slowest and fastest tenth of each: pair: step" in text
-    assert "2.00k IOPS" in text
+    wording(text_of(print_ranking, ranking))
     (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
     figure = pair["figures"][0]
     assert (figure["unsteady"], figure["changing"]) == ([], ["step"])
@@ -153,12 +147,12 @@ def test_a_rate_that_changes_is_tested_at_its_extremes(
     assert figure["figure"]["high"] == pytest.approx(2000 * extremes[1], rel=0.02)
 
 
-def test_equal_means_are_not_the_same_if_one_rate_changes(tmp_path: Path) -> None:
+def test_equal_means_are_not_the_same_if_one_rate_changes(tmp_path: Path, wording: Callable[[str], str]) -> None:
     a, b = run(tmp_path / "a", {}), run(tmp_path / "b", {("pair", "reads"): "drift"}, extremes=(0.8, 1.2))
     found = compare(Side(a), Side(b), effect=0.02)
     words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "same", "pair": "undecided", "union": "same"}
-    assert "slowest and fastest tenth of each: reads on pair: drift" in text_of(print_comparison, found)
+    wording(text_of(print_comparison, found))
 
 
 def test_the_extremes_of_a_latency_are_inverted(tmp_path: Path) -> None:
