@@ -136,14 +136,16 @@ def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]
     follows = False
     for number, line in numbered:
         result = read_terse_line(line) if ";" in line else None
+        is_cut_off = result is not None and result.parts[0].user_cpu_percent is None
         if result is None:
             rest.append((number, line))
             follows = follows and not (line.strip() and number > found[-1].last_line)
         elif follows:
             before = found[-1].result
-            found[-1] = replace(found[-1], result=replace(before, parts=before.parts + result.parts), last_line=number)
+            parts = replace(before, parts=before.parts + result.parts)
+            found[-1] = replace(found[-1], result=parts, last_line=number, is_cut_off=is_cut_off)
         else:
-            found.append(FoundResult(result, number, number, "terse"))
+            found.append(FoundResult(result, number, number, "terse", is_cut_off=is_cut_off))
         follows = follows or result is not None
     return [replace(each, result=replace(each.result, parts=_last_reports(each.result.parts))) for each in found], rest
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from poolproof.load.fio import text_lines
+from poolproof.load.fio.string_literals import without_literals
 
 Line = tuple[int, str]
 
@@ -27,6 +28,9 @@ _IS_HTML = re.compile(
     r"<(?:html|body|pre|code|p|div|br|span|table|td|li)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);", re.IGNORECASE
 )
 _BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.IGNORECASE)
+_CELL_END = re.compile(
+    r"</t[dh]>\s{0,9}<t[dh]\b[^<>]{0,200}>(?!\s{0,9}<(?:pre|code|div|table|figure))", re.IGNORECASE
+)  # not the gutter of a listing
 _TAG = re.compile(
     r"</?(?:html|head|body|title|meta|link|script|style|pre|code|span|div|p|br|a|b|i|u|em|strong|small|font|tt|kbd|samp|table|"
     r"thead|tbody|td|th|tr|ul|ol|li|dl|dt|dd|h[1-6]|hr|img|section|article|main|nav|header|footer|blockquote|details|summary|"
@@ -55,13 +59,13 @@ _FIO_RESULT = re.compile(
     r"|BUFFERED READS:|OPERATION\s+RESULT TYPE|.*-Sequential Output-|(?:SEQ|RND|Sequential|Random) .*MB/s"
     r"|Children see throughput|Operations performed:|(?:reads|writes)/s:)"
 )
-_LISTED = re.compile(r'^\s*"((?:[^"\\]|\\.)*)",?\s*$')
-_FEWEST_NUMBERED, _FEWEST_LISTED = 2, 3
+_FEWEST_NUMBERED = 2
 _INCOMPLETE = re.compile(
     r"^\s*+(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
     r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
     r"|bw\s*\(\s*[kKMG]i?B\s*/s\s*\): min=(?!.*stdev=))"
 )
+_MORE_DIGITS = re.compile(r"[\d,kMG]|\.\d")
 _LISTS = re.compile(r"^\s*+(?:lat \([num]?sec\)\s*:|IO depths\s*:|submit\s*:|complete\s*:|iops\s*:).*,\s*$")
 _COMMAND = re.compile(r"\bfio(?:\.exe)?\s.*-\w")
 _MIN_WIDTH = 40
@@ -69,16 +73,27 @@ _BBCODE = "b|i|u|s|code|icode|color|size|font|quote|spoiler|ispoiler|plain|tt|pr
 _CLOSING = re.compile(rf"\[/({_BBCODE})\]", re.IGNORECASE)
 _BLOCK_TAGS = frozenset({"code", "quote", "spoiler", "pre", "list"})
 _RESULTS = re.compile(
-    r"\b(?:read|write|trim)\s?: IOPS=[^\s`]{1,20},? BW=[^\s`]{1,20} {0,2}(?:\([^()`]{0,40}\) {0,2}){1,2}"
-    r"|\b(?:read|write|trim)\s?: {0,2}io=[^,`]{1,20}, {0,2}bw=[^,`]{1,20}, {0,2}iops=[^,`]{1,20}, {0,2}"
-    r"runt= {0,12}\d{1,15} ?msec"
+    r"\b(?:read|write|trim)\s?: IOPS=[^\s`|]{1,20},? BW=[^\s`|]{1,20}(?: {0,2}\([^()`|]{0,40}\)){0,2}"
+    r"|\b(?:read|write|trim)\s?: IOPS=\d[\d.]{0,12}[kM]?(?=[`\"'|;)]|[.,]?\s{0,9}$)"
+    r"|\b(?:read|write|trim)\s?: {0,2}io=[^,`|]{1,20}, {0,2}bw=[^,`|\s]{1,20}"
+    r"(?:, {0,2}iops=[^,`|\s]{1,20}(?:, {0,2}runt= {0,12}\d{1,15} ?msec)?)?"
 )
-_SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?")
-_QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io|[ \t])=3D")
-_MOST_TAKEN = 30  # any fio line wrapped at 76 characters takes fewer lines
+_NAMED_RESULT = re.compile(r"^[\s>*-]{0,20}\w[^|:=`\"']{0,60}[ -](?:read|write)\s?: IOPS=\S{1,20} BW=\S{1,20}\s{0,9}$")
+_SUMS = re.compile(
+    r"\b(?:READ|WRITE): (?:bw|io)=[^`|]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?"
+    r"|\b(?:READ|WRITE): bw=[^\s`|,]{1,20}(?: {0,2}\([^()`|]{1,20}\))?"
+)
+_QUOTED_PRINTABLE = re.compile(
+    r"(?:IOPS|iops|bw|BW|min|err|total|io|[ \t%])=3D|=C2=A0|^Content-Transfer-Encoding: quoted-printable",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MOST_TAKEN = 60  # any fio line wrapped at 76 characters takes fewer lines
 _HEX = re.compile(r"(?:=[0-9A-F]{2})+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
 _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
+_BREAK_INSIDE = re.compile(r"""\\n(?!["'`]?[\s,+.;)\]}\\]{0,20}$)""")
+_TERSE_START = re.compile(r"(?:^|[^\w;.-])[3-5];fio-\d[^\"'`\\]*$")
+_TERSE_REST = re.compile(r"^(?=[^;%]{0,99}[;%])[\d.%=;-]{1,400}$|^(?:[\w.%=-]{0,40};){3,99}[\w.%=-]{0,40}$")
 
 
 @lru_cache(maxsize=1)  # cached, because the same text is searched for results, commands, tables and iostat
@@ -88,12 +103,12 @@ def plain_lines(text: str) -> tuple[Line, ...]:
     Input without a final newline may have been cut off. If it ends with fio's version, `samples=…` or `iodepth=…`, that
     value is removed, because it may have lost digits.
     """
-    bare = _without_list_marks(_without_marks(_decoded(text)))
+    bare = without_literals(_without_marks(_decoded(text)), _FIO_RESULT.match)
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
         found[-1] = (found[-1][0], text_lines.without_cut_number(found[-1][1]))
     widths: set[int] = set()
-    found = _join_commands(_join_results(found, widths), widths)
+    found = _join_commands(_join_results(_join_terse(found), widths), widths)
     return tuple((number, part) for number, line in found for part in _split_results(line))
 
 
@@ -109,7 +124,9 @@ def _decoded(text: str) -> str:
     for line in text.split("\n"):
         bare = line.rstrip("\r")
         if joined and taken:
-            joined[-1 - (taken - 1)] += bare.removesuffix("=")
+            first = joined[-taken]
+            quote = _QUOTE.match(first)
+            joined[-taken] = first + bare.removeprefix(quote[0] if quote else "").removesuffix("=")
             joined.append("")
         else:
             joined.append(bare.removesuffix("="))
@@ -132,34 +149,16 @@ def _without_marks(text: str) -> list[Line]:
         if bbcode:  # a block tag starts a new line
             line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
         if is_html and ("<" in line or "&" in line):
-            line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
+            line = _BLOCK.sub("\r", _CELL_END.sub(" | ", line))
+            line = html.unescape(_TAG.sub("", line)).replace("\xa0", " ")
         parts = line.split("\r") if "\r" in line else (line,)
         found += [(number, _QUOTE.sub("", part) if ">" in part else part) for part in parts]
     return found
 
 
-def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Unquote the strings of a JSON list, such as those that Ansible prints, if the list contains fio output."""
-    found: list[Line] = []
-    strings: list[tuple[Line, str]] = []
-    for line in [*lines, (0, "")]:
-        match = _LISTED.match(line[1]) if '"' in line[1] else None
-        if match is not None:
-            strings.append((line, match[1].replace('\\"', '"').replace("\\\\", "\\")))
-            continue
-        if not strings:
-            found.append(line)
-            continue
-        is_output = len(strings) >= _FEWEST_LISTED and any(_FIO_RESULT.match(text) for _, text in strings)
-        found += [(number, text) if is_output else (number, listed) for (number, listed), text in strings]
-        strings = []
-        found.append(line)
-    return found[:-1]
-
-
 def _unescaped(line: str) -> str:
-    """Unescape fio output inside a JSON string. Its line breaks become carriage returns."""
-    if "\\n" not in line or not _ESCAPED.search(line):
+    """Unescape fio output inside a string that is on one line. Its line breaks become carriage returns."""
+    if not (_BREAK_INSIDE.search(line) and _ESCAPED.search(line)):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
 
@@ -170,6 +169,9 @@ def _split_results(line: str) -> Iterator[str]:
         yield line
         return
     plain = _EMPHASIS.sub("", line)
+    if _NAMED_RESULT.match(plain):
+        yield plain
+        return
     kind = _RESULTS if _RESULTS.search(plain) else _SUMS
     found = list(kind.finditer(plain))
     if not any(plain[: match.start()].strip() for match in found):
@@ -226,6 +228,20 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
     return bare if any(_FIO_RESULT.match(text) for _, text in bare) else lines
 
 
+def _join_terse(numbered: Sequence[Line]) -> list[Line]:
+    """Join the parts of terse lines that were wrapped."""
+    found: list[Line] = []
+    taken = _MOST_TAKEN
+    for number, line in numbered:
+        if taken < _MOST_TAKEN and ";fio-" not in line and _TERSE_REST.match(line.strip()):
+            found[-1] = (found[-1][0], found[-1][1] + line.strip())
+            taken += 1
+        else:
+            found.append((number, line))
+            taken = 0 if ";fio-" in line and _TERSE_START.search(line) else _MOST_TAKEN
+    return found
+
+
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     """Join result lines that were wrapped. The lengths at which they were wrapped are added to `widths`."""
     found: list[Line] = []
@@ -235,7 +251,10 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
         joined = None
         if "=" in line and at + 1 < len(numbered) and _INCOMPLETE.match(line):
             rest = numbered[at + 1][1]
-            joined = next((each for each in (line + rest, f"{line} {rest}") if _is_complete(each)), None)
+            both = () if _FIO_RESULT.match(rest) else (line + rest, f"{line} {rest}")
+            joined = next((each for each in both if _is_complete(each)), None)
+            if joined is None and _MORE_DIGITS.match(rest):
+                line = text_lines.without_cut_number(line)
         elif line.rstrip().endswith(",") and at + 1 < len(numbered) and _LISTS.match(line):
             joined = f"{line.rstrip()} {numbered[at + 1][1].strip()}"
         if joined is not None:

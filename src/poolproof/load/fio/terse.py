@@ -9,6 +9,7 @@ output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from poolproof.load.outcome import Direction, DiskUtilization, Latency, Outcome, PartOutcome
 
@@ -16,22 +17,34 @@ _KIB = 1024
 _US = 1000
 _LARGEST = 1e24
 _TOO_LONG = re.compile(r"^(?:[\d.]++%=)?+-?\d{25}")
-_BEFORE_PERCENTILES = 12
+_RATES, _BEFORE_PERCENTILES = 4, 12
 _AFTER_PERCENTILES = 32
 _SHORT, _LONG = 41, 47
+_FEWEST_FIELDS = 10  # a line that was cut off after its first rates
 _CPU_FIELDS, _DEPTH_FIELDS, _LATENCY_FIELDS = 5, 7, 22
 _MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
 _PERCENTILE = re.compile(r"^(\d++(?:\.\d++)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
 _AROUND = " \t\r\n`'\""  # characters that mark code or quotations in a post
+_INSIDE = re.compile(r"(?:^|[^\w;.-])(?P<line>[3-5];fio-\d[^\"'`\\|]*)")
 
 
 def read_terse_line(line: str) -> Outcome | None:
-    """Parse a terse line, or return None if its fields do not fit the version that it states."""
-    bare = line.strip(_AROUND)
+    """Parse a terse line, or return None if its fields do not fit the version that it states.
+
+    A line that was cut off before the CPU usage has the values before the cut, except the last one, which may have lost
+    digits. A line of version 3 or later may have other text around it.
+    """
+    inside = _INSIDE.search(line)
+    found = _read(inside["line"]) if inside else None
+    return found or _read(line.strip(_AROUND))
+
+
+def _read(bare: str) -> Outcome | None:
     fields = bare.split(";")
-    if not _START.match(bare) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
+    fewest = _SHORT if bare.startswith("2") else _FEWEST_FIELDS
+    if not _START.match(bare) or len(fields) < fewest or any(map(_TOO_LONG.match, fields[4:])):
         return None
     try:
         return _result(fields)
@@ -44,17 +57,19 @@ def _result(fields: Sequence[str]) -> Outcome:
     release = ""
     if version != "2":
         release, at = fields[1], 2
-        if release and not release.startswith("fio"):
+        if not release.startswith("fio") and (release or len(fields) < _SHORT):
             raise ValueError("the second field is not a fio version")
     name, group, error = fields[at], int(fields[at + 1]), int(fields[at + 2])
     at += 3
     width = _LONG if version == "5" else _SHORT
     directions: list[Direction | None] = []
-    while len(directions) < _MOST_DIRECTIONS and "%=" in fields[at + _BEFORE_PERCENTILES]:
-        directions.append(_direction(fields[at : at + width]))
+    while len(directions) < _MOST_DIRECTIONS and _begins_direction(fields[at:]):
+        is_cut_off = len(fields) <= at + width
+        directions.append(_rates(fields[at:-1]) if is_cut_off else _direction(fields[at : at + width]))
         at += width
     if not directions:
         raise ValueError("the fields for the latency percentiles do not contain percentiles")
+    is_cut_off = at + _CPU_FIELDS + _DEPTH_FIELDS >= len(fields)
     if version == "3" and len(directions) == _MOST_DIRECTIONS - 1:
         directions.insert(2, None)
     read, write, trim, mixed = directions + [None] * (_MOST_DIRECTIONS - len(directions))
@@ -66,34 +81,53 @@ def _result(fields: Sequence[str]) -> Outcome:
         write=write,
         trim=trim,
         mixed=mixed,
-        user_cpu_percent=_percent(fields[at]),
-        system_cpu_percent=_percent(fields[at + 1]),
+        user_cpu_percent=None if is_cut_off else _percent(fields[at]),
+        system_cpu_percent=None if is_cut_off else _percent(fields[at + 1]),
     )
+    if is_cut_off:
+        return Outcome(release, (part,))
     at += _CPU_FIELDS
     for depth in range(_DEPTH_FIELDS):
         _percent(fields[at + depth])
     return Outcome(release, (part,), _disks(fields, at + _DEPTH_FIELDS + _LATENCY_FIELDS))
 
 
-def _direction(fields: Sequence[str]) -> Direction | None:
-    io_kib, bandwidth_kib, iops, runtime_ms = map(int, fields[:4])
+def _begins_direction(fields: Sequence[str]) -> bool:
+    """True if the fields begin with those of a direction, which may be cut off after its rates."""
+    if len(fields) > _BEFORE_PERCENTILES:
+        return "%=" in fields[_BEFORE_PERCENTILES]
+    return len(fields) > _RATES and all(field.isdecimal() for field in fields[:_RATES])
+
+
+def _rates(fields: Sequence[str]) -> Direction | None:
+    """Parse the fields of a direction that was cut off."""
+    io_kib, bandwidth_kib, iops, runtime_ms = map(int, fields[:_RATES])
     if not io_kib and not iops:
         return None
-    low, high, _, mean, deviation, *sampled = fields[_AFTER_PERCENTILES + 4 :]
-    _, _, iops_mean, _ = map(_real, sampled[1:5]) if sampled else [None] * 4
     return Direction(
         io_bytes=io_kib * _KIB,
         runtime_ms=runtime_ms,
         bandwidth_bytes=float(bandwidth_kib * _KIB),
         iops=float(iops),
+        slat=_latency(fields[4:8]) if len(fields) >= 8 else None,
+        clat=_latency(fields[8:12], fields[12:_AFTER_PERCENTILES]) if len(fields) >= 12 else None,
+    )
+
+
+def _direction(fields: Sequence[str]) -> Direction | None:
+    rates = _rates(fields)
+    if rates is None:
+        return None
+    low, high, _, mean, deviation, *sampled = fields[_AFTER_PERCENTILES + 4 :]
+    _, _, iops_mean, _ = map(_real, sampled[1:5]) if sampled else [None] * 4
+    return replace(
+        rates,
         bandwidth_min_bytes=_real(low, _KIB),
         bandwidth_max_bytes=_real(high, _KIB),
         bandwidth_mean_bytes=_real(mean, _KIB),
         bandwidth_stddev_bytes=_real(deviation, _KIB),
         samples=int(sampled[0]) if sampled else None,
         iops_mean=iops_mean,
-        slat=_latency(fields[4:8]),
-        clat=_latency(fields[8:12], fields[_BEFORE_PERCENTILES:_AFTER_PERCENTILES]),
         lat=_latency(fields[_AFTER_PERCENTILES : _AFTER_PERCENTILES + 4]),
     )
 

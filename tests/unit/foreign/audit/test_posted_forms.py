@@ -27,6 +27,14 @@ def _each_line(change: Callable[[int, str], str]) -> str:
     return "\n".join(change(number, line) for number, line in enumerate(LINES, start=1)) + "\n"
 
 
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _literal(line: str) -> str:
+    return f'"{_escaped(line)}\\n"'
+
+
 def _broken(width: int) -> str:
     parts = [line[at : at + width] for line in LINES for at in range(0, max(len(line), 1), width)]
     return "\n".join(parts) + "\n"
@@ -64,6 +72,15 @@ FORMS = {
     "long dashes": POST.replace("--", "—"),
     "curly quotes": f"“look”\n{POST.replace('--', '–')}",
     "a string": json.dumps({"body": POST}),
+    "a literal of C": "static const char out[] =\n" + _each_line(lambda _, line: f"    {_literal(line)}") + "    ;\n",
+    "a literal of C after a name": "const char *out = " + _each_line(lambda _, line: _literal(line)).rstrip() + ";\n",
+    "a literal of Go": "\tout := " + _each_line(lambda _, line: f"\t\t{_literal(line)} +") + '\t\t""\n',
+    "a literal of Python": "OUT = (\n" + _each_line(lambda _, line: f"    {_literal(line)}") + ")\n",
+    "a list of Python": "OUT = [\n" + _each_line(lambda _, line: f"    {line!r},") + "]\n",
+    "a bytes object": f"stdout={POST.encode()!r}\n",
+    "a literal of Rust": 'let out = "\\\n' + _each_line(lambda _, line: f"{_escaped(line)}\\n\\") + '";\n',
+    "a raw literal of Rust": f'let out = r#"{POST}"#;\n',
+    "a raw literal of Python": f'OUT = """\\\n{POST}"""\n',
     "Windows": POST.replace("$ fio", "PS C:\\Users\\me> fio.exe").replace("\n", "\r\n"),
 }  # fmt: skip
 
