@@ -7,9 +7,10 @@ point in a run starts a new run.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 from poolproof.load.fio import text_lines as lines
@@ -21,6 +22,9 @@ _LONGEST_LINE = 2000  # lines printed by fio are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _NO_DIRECTION = ""
+_SAME_SUM = 0.02
+_SUMMED = ("io_bytes", "bandwidth_bytes")
+_MOST_CLONES = 16
 _LONGEST_PRINTING = timedelta(minutes=1)
 _PRINTED = re.compile(
     r"pid=\d+: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) "
@@ -106,6 +110,7 @@ class _RunDraft:
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
     disks: list[DiskUtilization] = field(default_factory=list)
     has_components: bool = False
+    has_group_head: bool = False
     last_group: int = -1
     first_line: int = 0
     last_line: int = 0
@@ -118,13 +123,20 @@ class _RunDraft:
     def finished(self) -> Outcome:
         parts = [job.finished(self.headers) for job in self.jobs if job.has_values or job.part.name]
         if not any(job.has_values or job.part.error for job in self.jobs) and any(self.groups.values()):
-            # the totals of groups whose jobs are not in the text
             parts = []
-            for number, group in self.groups.items():
-                directions: dict[str, Any] = {name: group[name] for name in DIRECTIONS if name in group}
-                parts += [PartOutcome(f"group {number}", group=number, **directions)] if group else []
+        parts = [_with_direction(part, self.groups.get(part.group, {})) for part in parts]
+        parts += [PartOutcome(f"group {number}", group=number, **group) for number, group in self._totals_alone(parts)]
         jobs = [part for part in parts if part.name != _TOTAL]
         return Outcome(self.version, tuple(jobs or parts), tuple(self.disks), groups=self.groups)
+
+    def _totals_alone(self, parts: Sequence[PartOutcome]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the totals of directions for which the text has no job, with the number of their group."""
+        for number, group in self.groups.items():
+            known = {name for part in parts if part.group == number for name in part.directions}
+            known |= {"mixed"} if known else set()
+            alone = {name: group[name] for name in DIRECTIONS if name in group and name not in known}
+            if alone:
+                yield number, alone
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
@@ -183,7 +195,8 @@ class _TextParser:
         if run.has_values:
             pids = tuple(job.pid for job in run.jobs if job.pid.strip("0"))
             result = run.finished()
-            drafts = run.jobs if len(run.jobs) == len(result.parts) else []
+            names = [part.name for part in result.parts]
+            drafts = run.jobs if [job.part.name for job in run.jobs] == names[: len(run.jobs)] else []
             begins = tuple(job.line or run.first_line for job in drafts)
             self.found.append(TextResult(result, run.first_line, run.last_line, tuple(run.headers), pids, begins))
 
@@ -302,7 +315,7 @@ class _TextParser:
             if run.disks or (run.groups and (not run.jobs or number <= run.last_group)):
                 self.finish()
             self._run.groups[number] = {}
-            self._run.last_group = number
+            self._run.last_group, self._run.has_group_head = number, True
         elif group := lines.group(line):
             self._group(group)
         elif (disk := lines.disk(line)) and (run.jobs or run.groups):
@@ -314,13 +327,27 @@ class _TextParser:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add totals to the current group. Totals without a group header above them become a separate result."""
-        current = self._run.groups.get(self._run.last_group)
-        if self._run.disks or current is None or group.direction in current:
+        """Add totals to the current group. Without a group header, they are a result unless they are the jobs' sum."""
+        run = self._run
+        is_headless = bool(run.jobs) and not run.has_group_head
+        is_sum = is_headless and _is_sum(group, [job.directions for job in run.jobs if job.part.name != _TOTAL])
+        if is_sum and not run.groups:
+            run.last_group = run.jobs[-1].part.group
+            run.groups[run.last_group] = {}
+        current = run.groups.get(run.last_group)
+        if run.disks or current is None or group.direction in current or (is_headless and not is_sum):
             self.finish()
+            if self._is_sum_of_runs(group):
+                return
             current = self._run.groups[0] = {}
             self._run.last_group = 0
         current[group.direction] = group.values
+
+    def _is_sum_of_runs(self, group: lines.RateLine) -> bool:
+        """True if the totals are the sum over several clones whose blocks were quoted without their first lines."""
+        runs = (found.result.parts for found in reversed(self.found[-_MOST_CLONES:]))
+        clones = [parts[0].directions for parts in takewhile(lambda parts: len(parts) == 1 and not parts[0].name, runs)]
+        return any(_is_sum(group, clones[:count]) for count in range(2, len(clones) + 1))
 
     def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
@@ -336,6 +363,24 @@ class _TextParser:
             self.finish()
         self._run.jobs.append(_PrintedJob(PartOutcome("")))
         return self._run.jobs[-1]
+
+
+def _is_sum(group: lines.RateLine, jobs: Iterable[Mapping[str, Direction]]) -> bool:
+    """True if the totals are the sum over the jobs, in bytes or, if these are unknown, in bytes per second."""
+    own = [directions[group.direction] for directions in jobs if group.direction in directions]
+    pairs = ((getattr(group.values, name), [getattr(each, name) for each in own]) for name in _SUMMED)
+    known = ((total, values) for total, values in pairs if total and values and None not in values)
+    return next((abs(sum(values) - total) <= _SAME_SUM * total for total, values in known), False)
+
+
+def _with_direction(part: PartOutcome, totals: Mapping[str, Direction]) -> PartOutcome:
+    """Return the part, with latencies of an unknown direction assigned to the only direction of its group's totals."""
+    only = next(iter(totals)) if len(totals) == 1 else "mixed"
+    values = part.mixed if list(part.directions) == ["mixed"] else None
+    if values is None or only == "mixed" or values.iops or values.bandwidth_bytes:
+        return part
+    moved: dict[str, Any] = {"mixed": None, only: values}
+    return replace(part, **moved)
 
 
 def _has_moved(values: Direction) -> bool:

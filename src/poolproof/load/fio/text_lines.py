@@ -29,12 +29,13 @@ _NEW_RATE = re.compile(
     r"(?:\((?P<decimal>[^)]*)\))?\s*\((?P<io>[^/()\s]+)/(?P<runtime>\d{1,15})msec\)"
 )
 _CUT_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>[\d.]+[kMG]?)(?![\d.]|,\d),? *"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>\d+(?:\.\d+)?[kMG]?)(?![\w.]|,\d),? *"
     r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b))/s(?: *\((?P<decimal>[^()\s]*)\))?)?"
 )
+_ENDS_HERE = re.compile(r"\s*+(?:,|$|\.\.\.|\u2026|[\[(]\s*(?:\.\.\.|\u2026))")
 _OLD_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s\s*,"
-    r"\s*iops=\s*(?P<iops>[^,\s]+)\s*,\s*runt=\s*(?P<runtime>\d{1,15})\s*msec"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s(?![\w.])"
+    r"(?:\s*,\s*iops=\s*(?P<iops>[^,\s]+)(?:\s*,\s*runt=\s*(?P<runtime>\d{1,15})\s*msec)?)?"
 )
 _LATENCY = re.compile(
     r"^\s*(?P<kind>slat|clat|lat|sync) \((?P<unit>nsec|usec|msec|sec)\)\s*: min=\s*(?P<min>[^,\s]+)\s*, "
@@ -77,7 +78,7 @@ _FILLER = re.compile(
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
     r"|.*: Laying out IO file|[\"{}\]])"
 )
-_AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
+_AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$|(?<=[Ii][Oo][Pp][Ss]=)[\d.]*[kMG]?$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _NUMBER = re.compile(r"^\s*+(-?\d++(?:\.\d++)?)\s*+([kKMGTPE]?)$")
 _AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kmgKMGTPE]?)(i?)(bit|[Bb])|(0))$")
@@ -156,11 +157,11 @@ def rate(line: str) -> RateLine | None:
         match = pattern.match(line)
         if match is not None:
             moved = attempt(partial(amount, kilo=kilo), match["io"])
-            bandwidth, lasted_ms = _bandwidth(match, kilo), int(match["runtime"])
+            bandwidth, lasted_ms = _bandwidth(match, kilo), int(match["runtime"]) if match["runtime"] else None
             values = Direction(
                 io_bytes=None if moved is None else _whole_size(match["io"], moved, bandwidth, lasted_ms),
                 bandwidth_bytes=bandwidth,
-                iops=attempt(number, match["iops"]),
+                iops=attempt(number, match["iops"] or ""),
                 runtime_ms=lasted_ms,
             )
             is_known = (values.io_bytes, values.bandwidth_bytes, values.iops) != (None, None, None)
@@ -171,7 +172,7 @@ def rate(line: str) -> RateLine | None:
 def _cut_off_rate(line: str) -> RateLine | None:
     """Parse a fio 3 rate line that was cut off, or return None if the IOPS may have lost digits."""
     match = _CUT_RATE.match(line)
-    if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
+    if match is None or not (match["bw"] or _ENDS_HERE.match(line, match.end("iops"))):
         return None
     bandwidth, iops = _bandwidth(match, 1000) if match["bw"] else None, attempt(number, match["iops"])
     if iops is None or (match["bw"] and bandwidth is None):
@@ -227,9 +228,7 @@ def sampled_iops(line: str) -> Direction | None:
     """Parse sampled IOPS."""
     match = _SAMPLED_IOPS.match(line)
     values = _four(match, 1.0) if match else None
-    if match is None or values is None:
-        return None
-    return Direction(iops_mean=values[2], samples=_samples(match))
+    return Direction(iops_mean=values[2], samples=_samples(match)) if match and values else None
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
@@ -342,7 +341,7 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or the value of `samples=` or `iodepth=` from the end, because it may have lost digits."""
+    """Remove fio's version or the value of `samples=`, `iodepth=` or `IOPS=` from the end: it may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
