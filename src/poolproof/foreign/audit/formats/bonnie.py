@@ -3,7 +3,8 @@
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
 above it, the results are reported only once. A table can have several rows below one header, and the machine's name can
 be missing, in further rows together with the size. Mail programs wrap the header and the rows. With several CPUs, and
-after seeks that took no measurable time, `%CP` is above 100.
+after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
+single characters are blank, so a wide gap follows the size.
 """
 
 import math
@@ -23,6 +24,7 @@ _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*
 _ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
 _ROW_WITHOUT_MACHINE = re.compile(rf"^\s*{_SIZE}")
 _ROW_OF_CELLS = re.compile(r"^\s*(?P<cells>(?:[\d.]{1,15}[kKmMgG]?|\++)(?:\s+(?:[\d.]{1,15}|\++)[kKmMgG]?){11})\s*$")
+_CUT_ROW = re.compile(r"^\s*(?P<cells>(?:[\d.]{1,15}[kKmMgG]?|\++)(?:\s+(?:[\d.]{1,15}|\++)[kKmMgG]?){1,11})\s*$")
 _CELLS = re.compile(r"^\s*(?:\d+(?:\.\d+)?[kKmMgG]?|\++)(?:\s+(?:\d+(?:\.\d+)?[kKmMgG]?|\++)){0,3}\s*$")
 _COLUMN = "%CP"
 _MOST_WRAPPED = 3
@@ -33,6 +35,8 @@ _VALUE = re.compile(
 _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?(?P<rest>[^\s,][^,]*,.*)$")
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
 _WITHOUT_CHARS = (1, 2, 4, 5)
+_GAP = 8
+_CUT_OFF = "the rest of the row, which was cut off"
 _MISSING = ("run time", "whether the file is at least twice as large as the RAM (--ram)")
 _OLD_FIELDS = 20  # out of 27; other comma-separated numbers rarely have so many fields
 _FEWEST_COMMAS = 16  # in a line of comma-separated values of any release
@@ -45,15 +49,18 @@ _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     head: re.Match[str] | None = None
     since, size, table = 0, None, dict[str, float | None]()
+    last = max((at for at, (_, line) in enumerate(numbered) if line.strip()), default=0)
     for at, (line_number, line) in enumerate(numbered):
         if match := _HEADER.match(line):
             head, since, table = match, line_number, {}
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
-            table, since, size = _table(match["cells"], head["unit"]), line_number, _size(match["size"])
-            yield from _results(line_number, table, size)
-        elif head is not None and table and (match := _ROW_OF_CELLS.match(line)):
-            table, since = _table(match["cells"], head["unit"]), line_number
-            yield from _results(line_number, table, size)
+            order = _order(match["cells"], match.start("cells") - match.end("size"))
+            table, since, size = _table(match["cells"], head["unit"], order), line_number, _size(match["size"])
+            yield from _results(line_number, table, size, is_cut_off=len(table) < len(order))
+        elif head and table and (match := (_CUT_ROW if at == last else _ROW_OF_CELLS).match(line)):
+            order = range(len(_NAMES)) if len(table) > len(_WITHOUT_CHARS) else _WITHOUT_CHARS
+            table, since = _table(match["cells"], head["unit"], order), line_number
+            yield from _results(line_number, table, size, is_cut_off=len(table) < len(order))
         elif (head is not None or line.count(",") >= _FEWEST_COMMAS) and "," in line and (match := _CSV.match(line)):
             yield from _csv(line_number, match, table)
             head = None
@@ -76,10 +83,21 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
     return row.match(joined) if len(joined) <= _LONGEST else None
 
 
-def _table(cells: str, unit: str) -> dict[str, float | None]:
+def _order(cells: str, gap: int) -> Sequence[int]:
+    """Return the tests of a row's values, as indexes of `_NAMES`, or nothing if they are uncertain.
+
+    `gap`: the number of characters between the size and the first value.
+    """
+    count = len(_VALUE.findall(cells))
+    is_aligned = "  " in cells.strip()
+    if count > len(_WITHOUT_CHARS) or (gap < _GAP and is_aligned):
+        return range(len(_NAMES))
+    return _WITHOUT_CHARS if gap >= _GAP or count == len(_WITHOUT_CHARS) else ()
+
+
+def _table(cells: str, unit: str, order: Sequence[int]) -> dict[str, float | None]:
     """Return a row's rates, keyed by test name."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
-    order = range(len(_NAMES)) if len(found) > len(_WITHOUT_CHARS) else _WITHOUT_CHARS
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
     return {_NAMES[at]: _rate(rate, units[_NAMES[at]]) for at, rate in zip(order, found, strict=False)}
 
@@ -133,7 +151,9 @@ def _is_same(exact: float | None, rounded: float | None) -> bool:
     return math.isclose(exact, rounded, rel_tol=_ROUNDED)
 
 
-def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
+def _results(
+    line: int, rates: dict[str, float | None], size: int | None, *, is_cut_off: bool = False
+) -> Iterator[ForeignResult]:
     """Yield one result for each test in a row.
 
     The rewrite test reads and writes each chunk, but counts it only once.
@@ -156,7 +176,8 @@ def _results(line: int, rates: dict[str, float | None], size: int | None) -> Ite
             syncs=kind == "write",
         )
         outcome = Outcome("bonnie++", (_part(name, kind, figures),))
-        yield ForeignResult("bonnie++", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
+        missing = (_CUT_OFF, *_MISSING) if is_cut_off else _MISSING
+        yield ForeignResult("bonnie++", line, line, outcome, (part,), size_bytes=size, missing=missing)
 
 
 def _part(name: str, kind: str, figures: Direction) -> PartOutcome:

@@ -1,34 +1,44 @@
 """Parse the last line of dd's output and the command above it, in the formats of GNU, busybox, FreeBSD and macOS.
 
 Several languages are supported. If several results below one command are separated only by dd's own output, the command
-ran in a loop.
+ran in a loop. The line may be in a sentence, its rate or its number of bytes may be cut off, and a web page may have
+lost the line breaks around it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.foreign.audit.formats.amounts import decimal, size_in_bytes
+from poolproof.foreign.audit.formats.amounts import amount, decimal, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
 
+_SECONDS = r"[,\uff0c\u3001]\s{0,9}(?P<seconds>\d[\d.,]{0,20}(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?"
+_RATE = r"[,\uff0c\u3001][\s*#]{0,9}(?P<rate>\d[\d.,]{0,20}\s?(?:[kKMGT]?i?B|bytes))/[^\W\d_]{1,3}"
 _GNU = re.compile(
-    r"^[\s`*]*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
+    r"(?<![\w.,+/-])(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
     r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
-    r"[,\uff0c\u3001]\s*(?P<seconds>\d[\d.,]*(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?[,\uff0c\u3001][\s*#]*"
-    r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/[^\W\d_]{1,3}"
+    rf"{_SECONDS}(?:{_RATE}|(?:[,\uff0c\u3001]\s{{0,9}}[\d.,]{{0,20}}\s?[A-Za-z]{{0,5}}/?)?\s{{0,9}}$)"
+)
+_WITHOUT_BYTES = re.compile(
+    rf"^[^(\uff08]{{0,60}}?(?:copied|kopiert|copi\w{{1,5}}|\u590d\u5236|\u8907\u88fd|\u30b3\u30d4\u30fc)\s?{_SECONDS}{_RATE}"
 )
 _BSD = re.compile(
-    r"^[\s`*]*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*(?:e-?\d{1,2})?) (?:secs?|seconds?)"
-    r" \(\d+(?:\.\d+)? bytes/sec"
+    r"(?<![\w.,+/-])(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]{0,20}(?:e-?\d{1,2})?)"
+    r" (?:secs?|seconds?)(?: \(|$)"
+)
+_GLUED = re.compile(
+    r"(?=(?<!\d)\d{1,18}\+\d{1,18} records (?:in|out))|(?<=records in)(?=\d)|(?<=records out)(?=\d)"
+    r"|(?<=[kMG]B/s)(?=[^\s`*,.;:)\]|])|(?<=bytes/sec\))(?=\S)"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _MOST_DIGITS = 19
+_LONGEST_RECORDS = 60
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
@@ -89,11 +99,12 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     command: _DdCommand | None = None
     has_ended = False
     cached = _Cached()
+    numbered = [(number, part) for number, line in numbered for part in _separated(line)]
     for at, (line_number, line) in enumerate(numbered):
         cached.see(line)
         if found := _command(line_number, line):
             command, has_ended = found, False
-        match = (_GNU.match(line) or _BSD.match(line)) if "/" in line else None
+        match = _values(line)
         if has_ended and command and not (match or found) and line.strip() and not _RECORDS.match(line):
             command = None
         if match is None or _is_progress(numbered, at):
@@ -106,6 +117,17 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             cached.write(near)
             cached.see(_AFTER.sub("", near.text, count=1))  # commands after dd on the same line run after it
         has_ended = True
+
+
+def _separated(line: str) -> Sequence[str]:
+    """Return the lines of dd's output in a line that has lost its line breaks."""
+    return _GLUED.split(line) if "records out" in line and len(line) > _LONGEST_RECORDS else (line,)
+
+
+def _values(line: str) -> re.Match[str] | None:
+    if not ("," in line or "\uff0c" in line or "\u3001" in line or "bytes transferred" in line):
+        return None
+    return _GNU.search(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
 
 
 def _command(line_number: int, line: str) -> _DdCommand | None:
@@ -126,10 +148,12 @@ def _is_progress(numbered: Sequence[Line], at: int) -> bool:
 
 
 def _result(line: int, match: re.Match[str], command: _DdCommand | None, written: str) -> ForeignResult | None:
-    moved, seconds = int(match["bytes"]), decimal(match["seconds"])
+    seconds, given = decimal(match["seconds"]), match.groupdict()
+    rate = amount(given["rate"]) if "bytes" not in given else None
+    moved = int(given.get("bytes") or 0) or round((rate or 0.0) * (seconds or 0.0))
     if not moved or not seconds:
         return None
-    figures = values(io_bytes=moved, seconds=seconds, bandwidth_bytes=moved / seconds)
+    figures = values(io_bytes=None if rate else moved, seconds=seconds, bandwidth_bytes=rate or moved / seconds)
     if command is None:
         missing = ("the command, with dd's input, output, block size, direct flag and sync setting",)
         return ForeignResult("dd", line, line, outcome_of("dd", "dd", {"mixed": figures}), missing=missing)
@@ -195,5 +219,5 @@ READER = FormatReader(
         "https://github.com/breuner/elbencho/issues/75 (status=progress)",
     ),
     _find,
-    ("b/", "bytes/", "bytes transferred in"),
+    ("b/", "bytes/", "bytes transferred in", "copi", "kopiert", "\u590d\u5236", "\u8907\u88fd", "\u30b3\u30d4\u30fc"),
 )

@@ -1,7 +1,8 @@
 """Parse the output of CrystalDiskMark 3 to 8 and of KDiskMark.
 
 Each test has one line, with MB/s and, in most versions, IOPS and latency. A line under `[Mix]` has a combined value for
-reads and writes. Some people copy the values into a Markdown table, with one column for reads and one for writes.
+reads and writes. Some people copy the values into a Markdown table, with one column for reads and one for writes, or
+write both values in one line: `SEQ1M Q8T1: Read 4706.07 MB/s / Write 4451.08 MB/s`.
 """
 
 import re
@@ -33,6 +34,12 @@ _SHORT_CELLS = re.compile(  # CrystalDiskMark 5
     r"^\s*\|\s*(?P<order>Seq|(?P<block>4|512)(?P<unit>K))(?:\s*Q(?P<depth>\d{1,4})T(?P<threads>\d{1,3}))?\s*"
     r"\|(?P<cells>[^|]*\|[^|]*)(?:\||$)"
 )
+_IN_A_LINE = re.compile(
+    r"\b(?P<order>SEQ|RND)\s?(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(,]{0,4}Q=?\s?(?P<depth>\d{1,4})[,\s]{0,3}"
+    r"T=?\s?(?P<threads>\d{1,3})\b[\s)|:=-]{1,40}Read[\s:=]{0,4}(?P<read>\d[\d.,]{0,12})\s?(?P<read_unit>[MG]B/s)?"
+    r"[\s/,;|&]{1,9}Write[\s:=]{0,4}(?P<write>\d[\d.,]{0,12})\s?(?P<write_unit>[MG]B/s)",
+    re.IGNORECASE,
+)
 _CELL = re.compile(r"^\s*+(?P<rate>\d[\d.,]*+)\s*+(?P<unit>[MG]B/s)?\s*+$")
 _TABLE_HEAD = re.compile(
     r"^\s*\|.*(?:MB/s|\b(?:read|write|lese|schreib|leitura|escrita|lectura|lecture)|чтени|запис|读|写)", re.I
@@ -58,6 +65,9 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             continue
         if cells := _CELLS.match(line) or (program and _SHORT_CELLS.match(line)):
             yield from _from_table(program or "CrystalDiskMark", line_number, cells, sides)
+            continue
+        if "MB/s" in line and (both := _IN_A_LINE.search(line)):
+            yield from _from_line(program or "CrystalDiskMark", line_number, both)
             continue
         if len(line) <= _LONGEST and _TABLE_HEAD.match(line):
             sides = ("write", "read") if _WRITES_FIRST.search(line) else ("read", "write")
@@ -85,6 +95,14 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
         rate = decimal(found["rate"]) if found else None
         if found and rate:
             yield _measured(program, line, cells, side, rate * (1000 if found["unit"] == "GB/s" else 1), None, None)
+
+
+def _from_line(program: str, line: int, found: re.Match[str]) -> Iterator[ForeignResult]:
+    """Yield the read result and the write result in a line with both."""
+    for side in ("read", "write"):
+        rate, unit = decimal(found[side]), (found[f"{side}_unit"] or found["write_unit"]).upper()
+        if rate:
+            yield _measured(program, line, found, side, rate * (1000 if unit == "GB/S" else 1), None, None)
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:

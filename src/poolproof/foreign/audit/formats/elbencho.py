@@ -7,7 +7,7 @@ finished. The second value is used.
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.foreign.audit.formats.amounts import count_of, number, seconds, size_in_bytes, whole
@@ -26,7 +26,9 @@ _END = re.compile(r"^\s*---\s*$")
 _LONGEST_COMMAND = 4000
 _TAKE_PATHS = ("--csvfile", "--livecsv", "--resfile", "--jsonfile", "--livejson", "--treefile", "--hostsfile", "-c")
 _RANGE, _LIST = re.compile(r"\{(\d{1,6})\.\.(\d{1,6})\}"), re.compile(r"\{([^{}.]*,[^{}]*)\}")
-_MOST_FILES = 1_000_000
+_BRACKETS = re.compile(r"\[(\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,99})\]")
+_HOST = re.compile(r"(?:[^,\[{\s]|\[[^\]]{0,200}\]|\{[^}]{0,200}\}){1,300}")
+_MOST_FILES, _MOST_HOSTS = 1_000_000, 4096
 _KINDS = {"WRITE": "write", "READ": "read", "RWMIX": "write"}
 
 
@@ -94,7 +96,7 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
 
 def _part(kind: str, command: str, size: int | None) -> LoadPart:
     options = _options(command)
-    threads, depth = count_of(options.get("threads")), count_of(options.get("iodepth"))
+    threads, depth = count_of(options.get("threads")) * _hosts(options), count_of(options.get("iodepth"))
     block = _size(options.get("block")) or int(MIB)
     return LoadPart(
         kind,
@@ -121,8 +123,9 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
     """Return the total size of a command's files in bytes, or None if the command does not set `--size`.
 
     The total is `--size` times the number of files. elbencho's table shows this number (`files`) only if the paths are
-    directories. Otherwise, the number is computed from `-t` (threads), `-n` (directories per thread) and `-N` (files
-    per directory). Without `-n` and `-N`, each path counts as one file, after the expansion of braces.
+    directories. Otherwise, the number is computed from `--hosts`, `-t` (threads), `-n` (directories per thread) and
+    `-N` (files per directory). Without `-n` and `-N`, each path counts as one file, after the expansion of braces and
+    brackets.
     """
     options = _options(command)
     size = _size(options.get("size"))
@@ -131,7 +134,7 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
     if files:
         return size * files
     if "dirs" in options or "files" in options:
-        return size * math.prod(count_of(options.get(name)) for name in ("dirs", "files", "threads"))
+        return size * _hosts(options) * math.prod(count_of(options.get(name)) for name in ("dirs", "files", "threads"))
     words = _words(command)
     pairs = zip(["", *words], words, strict=False)
     paths = [word for before, word in pairs if "/" in word and not word.startswith("-") and before not in _TAKE_PATHS]
@@ -139,12 +142,20 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Return the number of paths to which the shell expands a path such as `path{1..8}` or `path{a,b}`.
+    """Return the number of paths to which a path such as `path{1..8}`, `path{a,b}` or `path[1-8,12]` expands.
 
-    It is 1 if the path has no braces.
+    The shell expands braces, and elbencho expands brackets. The number is 1 if the path has neither.
     """
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
-    return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
+    lists = [each.count(",") + 1 for each in _LIST.findall(path)]
+    spans = [[part.partition("-") for part in inside.split(",")] for inside in _BRACKETS.findall(path)]
+    brackets = [sum(abs(int(last or first) - int(first)) + 1 for first, _, last in parts) for parts in spans]
+    return min(math.prod([*ranges, *lists, *brackets]), _MOST_FILES)
+
+
+def _hosts(options: Mapping[str, str]) -> int:
+    """Return the number of hosts in `--hosts`, or 1 if the command runs on one host or names a file of hosts."""
+    return max(1, min(sum(map(_expanded, _HOST.findall(options.get("hosts", "")))), _MOST_HOSTS))
 
 
 def _words(command: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Parse iozone's table of tests, and the totals of its throughput mode (-t).
+"""Parse iozone's table of tests, the totals of its throughput mode (-t), and summaries with one test per row.
 
 All tests use the same file. Without -I (O_DIRECT), a test can therefore read data that an earlier test left in RAM. The
 lines above the table show the options. A test that was not run has no value in a row, so each value is assigned to the
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import size_in_bytes
+from poolproof.foreign.audit.formats.amounts import amount, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
@@ -24,6 +24,11 @@ _WORD = re.compile(r"\S+")
 _TOTAL = re.compile(
     r"^\s*Children see throughput for\s+(?P<clones>\d{1,6})\s+(?P<test>[a-z -]{4,20}?)"
     r"\s*=\s*(?P<rate>\d[\d.]{0,18}) [kK]B/sec"
+)
+_SUMMARY = re.compile(
+    r"^\s*+(?:\|\s*+)?iozone\s+(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?\s+(?:(?P<order>random|sequential)\s+)?"
+    r"(?P<kind>read|write)\s*[|:]\s*(?P<rate>\d[\d.,]{0,12}\s?[MG]i?B)/s\s*\|?\s*$",
+    re.IGNORECASE,
 )
 _TOTAL_SIZE = re.compile(r"^\s*Min xfer\s*=\s*(?P<size>\d[\d.]{0,18}) [kK]B")
 _SET_SIZE = re.compile(r"^\s*File size set to (?P<size>\d{1,12}) kB", re.IGNORECASE)
@@ -71,6 +76,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield from _row(run, line_number, head, match)
         elif match := _TOTAL.match(line):
             yield from _total(run, numbered, at, match)
+        elif match := _SUMMARY.match(line):
+            yield from _summary(line_number, match)
         else:
             _read_option(run, line)
             head = head if not line.strip() or line_number - run.line <= _NEAR else ""
@@ -137,6 +144,13 @@ def _total(run: _IozoneRun, numbered: Sequence[Line], at: int, match: re.Match[s
     yield from _result(run, line, line, match["test"], rate, size, run.block_bytes, max(1, clones))
 
 
+def _summary(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
+    order = "random " if (match["order"] or "").lower() == "random" else ""
+    block = int(match["block"]) * _KIB ** (2 if match["unit"].upper() == "M" else 1)
+    rate = amount(match["rate"]) or 0.0
+    yield from _result(_IozoneRun(), line, line, f"{order}{match['kind'].lower()}", rate, None, block or None, 1)
+
+
 def _result(
     run: _IozoneRun, line: int, last: int, kind: str, rate: float, size: int | None, block: int | None, clones: int
 ) -> Iterator[ForeignResult]:
@@ -188,7 +202,8 @@ READER = FormatReader(
     (
         "https://github.com/ricsanfre/pi-storage-benchmark output/SDCard (-a -e -I)",
         "https://github.com/s3fs-fuse/s3fs-fuse/issues/779 (throughput mode)",
+        "https://github.com/geerlingguy/sbc-reviews (a summary in a Markdown table)",
     ),
     _find,
-    ("reclen", "children see throughput"),
+    ("reclen", "children see throughput", "iozone "),
 )

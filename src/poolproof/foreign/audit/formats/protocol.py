@@ -7,6 +7,7 @@ that it does not show are listed in `missing`.
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,13 @@ from poolproof.load.model import Extent, LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 MIB = float(1024**2)
+_COMMAND = re.compile(
+    r"(?:^|[\s/\\`\"'(])(?:sysbench|elbencho|iozone3?|ioping|diskspd|rados|tiotest|bonnie\+\+|hdparm|dd)(?:\.exe)?"
+    r"\s{1,9}(?:[^\s=]{1,30}=|[\w./]{0,40}\s{0,9}[-\\])"
+)
+_OPTION = re.compile(r"^\s*+(?:--?[A-Za-z]|[a-z]+=\S|[/\"'$]|run\b|bench\b|fileio\b)")
+_LONG_OPTION = re.compile(r"^\s*+--[a-z][a-z-]{2,30}(?:[= ]|$)")
+_LONGEST_COMMAND = 2000
 
 
 @dataclass(frozen=True)
@@ -92,11 +100,30 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
     Lines in the `taken` ranges (inclusive) are ignored.
     """
     inside = {number for first, last in taken for number in range(first, last + 1)}
-    numbered = [line for line in plain_lines(text) if line[0] not in inside]
+    numbered = _joined([line for line in plain_lines(text) if line[0] not in inside])
     lower = "\n".join(line for _, line in numbered).lower()
     readers = [reader for reader in all_readers() if not reader.marks or any(mark in lower for mark in reader.marks)]
     found = [result for reader in readers for result in reader.find(numbered)]
     return tuple(sorted(found, key=lambda result: (result.line, result.last_line)))
+
+
+def _joined(numbered: Sequence[Line]) -> list[Line]:
+    r"""Return the lines, with each command that is spread over several lines on its first line.
+
+    A line that ends with `\` (or `^` on Windows) continues a command only if an option follows, because Markdown uses
+    `\` for line breaks.
+    """
+    found: list[Line] = []
+    is_command = False
+    for number, line in numbered:
+        before = found[-1][1].rstrip() if is_command else ""
+        bare = before.rstrip("\\^")
+        if is_command and (_LONG_OPTION if bare == before else _OPTION).match(line):
+            found[-1] = (found[-1][0], f"{bare.rstrip()} {line.strip()}")
+        else:
+            found.append((number, line))
+            is_command = len(line) <= _LONGEST_COMMAND and _COMMAND.search(line) is not None
+    return found
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
