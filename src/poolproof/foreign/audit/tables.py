@@ -29,10 +29,20 @@ _BOTH = re.compile(
     r"IOPS ?[=:] ?(?P<second>\d[\d.]{0,12}[kM]?)(?![\w.])",
     re.IGNORECASE,
 )
+_IOPS_FIRST = re.compile(
+    r"^(?P<iops>\d[\d.,]{0,12}[kM]?) ?IOPS ?[,;/@|(]? ?(?P<rate>\d[\d.,]{0,12} ?[kKMGT]i?B)/s\)?$", re.IGNORECASE
+)
+_RATE_FIRST = re.compile(
+    r"^(?P<rate>\d[\d.,]{0,12} ?[kKMGT]i?B)/s ?[,;/@|(]? ?(?P<iops>\d[\d.,]{0,12}[kM]?) ?IOPS\)?$", re.IGNORECASE
+)
 _RATED = re.compile(r"^~?(?P<rate>\d[\d.,]{0,12} ?[kKMGT](?P<binary>i?)B)/s(?: ?\([^()|]{1,24}\))?$")
 _MEASURE = re.compile(r"^[~<>]?[\d.,]{1,15} ?(?:[kKMGT]?i?[Bb](?:/s)?|[num\u00b5\u03bc]?s(?:ec)?|%)$")
 _CLAUSE = re.compile(r"[,.;:()|]\s")
-_SIDE = re.compile(r"^(?:rand(?:om)?[-_ ]?|seq(?:uential)?[-_ ]?)?(read|write)s?$", re.IGNORECASE)
+_SIDE = re.compile(
+    r"^(?:\d{1,4}[kKmM](?:i?B)? )?(?:rand(?:om)?[-_ ]?|seq(?:uential)?[-_ ]?)?(read|write)s?"
+    r"(?: (?:bs=)?\d{1,4}[kKmM](?:i?B)?)?$",
+    re.IGNORECASE,
+)
 _IOPS_CELL = re.compile(r"^(?P<iops>\d[\d.,]{0,12}[kM]?) ?IOPS$", re.IGNORECASE)
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
 _READS = re.compile(r"(?<!th)(?<!sp)read(?!y|[ -]?ahead)|读|чтени|\blese|lectura|leitura", re.IGNORECASE)
@@ -184,10 +194,11 @@ def _row(words: Sequence[str], columns: Sequence[_TableColumn]) -> Outcome | Non
 
 
 def _side(cell: str) -> Direction | None:
-    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`, or None if the cell is anything else."""
-    match = _IOPS_CELL.match(cell)
+    """Return the values in a cell such as `52.1k IOPS` or `203 MiB/s (52.1k IOPS)` below the header `Read`, or None."""
+    both = _IOPS_FIRST.match(cell) or _RATE_FIRST.match(cell)
+    match = both or _IOPS_CELL.match(cell)
     iops = number(match["iops"]) if match else None
-    return Direction(iops=iops) if iops else None
+    return Direction(iops=iops, bandwidth_bytes=amount(both["rate"]) if both else None) if iops else None
 
 
 def _pair(cell: re.Match[str]) -> Direction:

@@ -142,6 +142,11 @@ ASTER = """\
             "| ext4 | write: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec) |\n",
             [("read", 52.1e3, 213e6), ("write", 1000.0, 4096e3)],
         ),
+        (
+            "| fs | randread 4k | randwrite 4k |\n|---|---|---|\n"
+            "| ext4 | 52.1k IOPS, 203 MiB/s | 39.8 MiB/s (10,200 IOPS) |\n",
+            [("read", 52.1e3, 203.0 * MIB), ("write", 10200.0, 39.8 * MIB)],
+        ),
         ("On ext4 I get `read: IOPS=52.1k, BW=203MiB/s`.\n", [("read", 52.1e3, 203.0 * MIB)]),
         ("- ext4: **write: IOPS=52.1k, BW=203MiB/s (213MB/s)**\n", [("write", 52.1e3, 213e6)]),
         ("> ext4: \"read: IOPS=52.1k\", xfs was slower\n", [("read", 52.1e3, None)]),
@@ -232,6 +237,14 @@ DD = "$ dd if=/dev/zero bs=8k count=1000000 of=/data/x\n1000000+0 records in\n10
 def test_a_line_of_dd_that_is_cut_off(end: str, *, is_read: bool) -> None:
     expected = [("write", None, pytest.approx(8192e6 / 10.7331))] if is_read else []
     assert _values(DD + end) == expected
+
+
+def test_only_the_last_line_that_dd_printed_while_it_was_running_is_a_result() -> None:
+    progress = "".join(f"{second * 10**8} bytes (x MB) copied, {second} s, 100 MB/s\n" for second in (1, 2, 3))
+    end = "3+0 records in\n3+0 records out\n400000000 bytes (400 MB) copied, 4.1 s, 97.6 MB/s\n"
+    assert len(_values(progress)) == len(_values(progress + end)) == len(_values(progress.replace("\n", "\r"))) == 1
+    loop = "100000000 bytes (x MB) copied, 1 s, 100 MB/s\n100000000 bytes (x MB) copied, 1.1 s, 90.9 MB/s\n"
+    assert len(_values(loop)) == 2
 
 
 def test_dd_in_a_sentence_in_a_cell_and_without_its_first_words() -> None:

@@ -39,6 +39,7 @@ _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _MOST_DIGITS = 19
 _LONGEST_RECORDS = 60
+_CLOCK_ERROR_S = 0.02
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
@@ -139,12 +140,21 @@ def _command(line_number: int, line: str) -> _DdCommand | None:
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
     """True if `status=progress` printed this line.
 
-    dd prints its record counts after such lines and before its final result.
+    dd prints a line with more bytes or its record counts after such a line.
     """
-    below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
+    below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()][:1]
     if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
         return False
-    return any(_RECORDS.match(line) for line in below[:1])
+    return any(_RECORDS.match(line) or _continues(numbered[at][1], line) for line in below)
+
+
+def _continues(line: str, below: str) -> bool:
+    first, second = _GNU.search(line), _values(below)
+    if first is None or second is None or second.re is not _GNU:
+        return False
+    later = (decimal(second["seconds"]) or 0.0) - (decimal(first["seconds"]) or 0.0)
+    is_whole = abs(later - round(later)) < _CLOCK_ERROR_S and later > 0
+    return is_whole and int(first["bytes"]) < int(second["bytes"])  # dd prints a line per second
 
 
 def _result(line: int, match: re.Match[str], command: _DdCommand | None, written: str) -> ForeignResult | None:
