@@ -10,11 +10,11 @@ _EVICTS = (2, 4, 2)
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.cold else ():
-        if reason := _reason(case, job):
+        if reason := warm_start(case, job):
             yield suspects(f"{case.who([job])} may read from RAM: {reason}")
 
 
-def _reason(case: Case, job: LoadPart) -> str | None:
+def warm_start(case: Case, job: LoadPart) -> str | None:
     """Return an explanation of why the file may still be in RAM when the job starts, or None if nothing suggests it."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None

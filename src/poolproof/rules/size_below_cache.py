@@ -3,16 +3,19 @@
 from dataclasses import replace
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import has_no_map, is_skewed, writers_of
 from poolproof.rules.fio_job import fio_job
+from poolproof.rules.invalidate_is_not_cold import warm_start
 from poolproof.rules.model import (
     Case,
     Changes,
     Findings,
     Rule,
     fill,
+    finding,
     fio_issue,
+    fio_source,
     linux_source,
-    suspects,
     zfs_issue,
     zfs_source,
 )
@@ -20,6 +23,7 @@ from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram
 from poolproof.units import canonical_size, format_size
 
 _SECTOR = 512
+_PAGE = 4096
 _GIB = 1024**3
 
 
@@ -41,12 +45,30 @@ def _in_job(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads and may_end_in_ram(job, case.target)]
     on_disks = case.target is not None and not case.target.volatile
     if case.cold and on_disks and readers and unique is not None and unique < 2 * cache_bytes:
-        yield suspects(
+        is_one_pass = case.outcome is None and all(_reads_once(case, job) for job in readers)
+        yield finding(
+            "notes" if is_one_pass else "suspects",
             f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
-            f"{format_size(cache_bytes)} ({name}): reads of cached data do not reach the disks",
+            f"{format_size(cache_bytes)} ({name}): "
+            + (
+                "fio first drops the files from it and then reads each block once, so these reads reach the disks; "
+                "those of a second pass would not"
+                if is_one_pass
+                else "reads of cached data do not reach the disks"
+            ),
             weight=60,
             fix=_fix(case, readers[0], cache_bytes, name),
         )
+
+
+def _reads_once(case: Case, job: LoadPart) -> bool:
+    """True if no data of the job's files is in RAM when the job starts, and the job accesses each page only once."""
+    fio = fio_job(job)
+    starts_over = job.time_based or (job.io_size_bytes or 0) > (job.size_bytes or 0) or (fio.number("loops") or 1) > 1
+    repeats = starts_over or case.load.shares_one_file or is_skewed(job) or has_no_map(job) or job.verifies
+    is_written = not fio.flag("create_fsync") or any(writers_of(case, job))
+    part_of_page = job.is_random and job.block_bytes % _PAGE != 0
+    return not (repeats or is_written or part_of_page or warm_start(case, job))
 
 
 def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
@@ -76,13 +98,15 @@ RULE = Rule(
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
     shows="In a job: all jobs together access fewer bytes than twice the RAM (on ZFS: twice zfs_arc_max), and the reads"
-    " are buffered or on ZFS. In the counters, the rule `read-from-cache` recognizes the effect: the disks read "
-    "less than fio did.",
+    " are buffered or on ZFS. It is only a note if fio drops the files from the page cache (invalidate=1) and then "
+    "reads each block once. In the counters, the rule `read-from-cache` recognizes the effect: the disks read less "
+    "than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
     fix="use files twice the size of the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not "
     "primarycache=metadata, which stops prefetch)",
     sources=(
         linux_source("6.12", "mm/filemap.c", "filemap_read"),
+        fio_source("3.42", "filesetup.c", "__file_invalidate_cache, extend_file (create_fsync)"),
         zfs_source("2.3.0", "module/zfs/arc.c", "arc_read"),
         zfs_issue(6040),
         fio_issue(383),

@@ -18,8 +18,8 @@ from poolproof.rules.model import Finding
 from poolproof.rules.rule_catalogue import all_rules
 
 _Place = tuple[int, str, Severity, str]
-_Found = tuple[Diagnostic, Mapping[str, str]]
-"""A finding, and the values of the loop variables that trigger it."""
+_Found = tuple[Diagnostic, Mapping[str, str], FioCall]
+"""A finding, and the values of the loop variables and the fio call that trigger it."""
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
@@ -47,15 +47,17 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         message = f"this source calls fio {calls} times, but lint accepts at most {_MOST_CALLS} calls"
         return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
+    called: dict[int, set[int]] = {}
     for number, run in enumerate(runs):
         history.begin(run.values)
         for unit in run.units:
             before = history.before(unit)
+            called.setdefault(unit.line, set()).add(unit.called_at)
             for each in _unit_findings(source, unit, before, targets, None if number or unit.runs_in else fio):
                 what = each.message if each.rule == DESTROYS else ""  # each device must be named
-                found.setdefault((each.line, each.rule, each.severity, what), []).append((each, run.values))
+                found.setdefault((each.line, each.rule, each.severity, what), []).append((each, run.values, unit))
             history.add(unit)
-    diagnostics = [each for place in found.values() for each in _merged(place, runs, source.text)]
+    diagnostics = [each for place in found.values() for each in _merged(place, runs, source.text, called)]
     if not any(unit.jobs or unit.files for run in runs for unit in run.units):
         diagnostics += _without_jobs(source, runs[0].units)
     if source.name != COMMAND:
@@ -66,26 +68,40 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     return tuple(each for each in dict.fromkeys(ordered) if once.get(each.message, each) is each)
 
 
-def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration], text: str) -> Iterator[Diagnostic]:
+def _merged(
+    found: Sequence[_Found], runs: Sequence[LoopIteration], text: str, called: Mapping[int, set[int]]
+) -> Iterator[Diagnostic]:
     """Merge one rule's findings at one location, so that a loop yields one finding instead of one per iteration.
 
-    The message names the values of those loop variables on which the finding depends.
+    The message names the values of those loop variables, and the calls of a function, on which the finding depends.
+    `called`: the lines of these calls for each line with a fio call.
     """
-    if len(runs) == 1:
-        yield from (each for each, _ in found)
+    first, values, unit = found[0]
+    if len(runs) == 1 and not unit.called_at:
+        yield from (each for each, _, _ in found)
         return
-    first, values = found[0]
-    with_finding = [each for _, each in found]
+    with_finding = [each for _, each, _ in found]
+    needed = [*_needed_values(first, values, with_finding, runs, text)]
+    if unit.called_at and (calls := {each.called_at for _, _, each in found}) < called[unit.line]:
+        needed.append(f"the arguments on line {', '.join(map(str, sorted(calls)))}")
+    shown = ", ".join(needed)
+    yield replace(first, message=f"{first.message} (with {shown})") if shown else first
+
+
+def _needed_values(
+    first: Diagnostic,
+    values: Mapping[str, str],
+    with_finding: Sequence[Mapping[str, str]],
+    runs: Sequence[LoopIteration],
+    text: str,
+) -> Iterator[str]:
     others = [run.values for run in runs if run.values not in with_finding]
-    needed = []
     for name in values:
         loop = loop_line(name, text)
         is_inside = loop is None or loop <= first.line
         if is_inside and any(_differ_only_in(name, one, other) for one in with_finding for other in others):
             occurred = dict.fromkeys(each[name] for each in with_finding)
-            needed.append(f"{name}={' or '.join(occurred)}")
-    shown = ", ".join(needed)
-    yield replace(first, message=f"{first.message} (with {shown})") if shown else first
+            yield f"{name}={' or '.join(occurred)}"
 
 
 def _differ_only_in(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
@@ -97,6 +113,8 @@ def _unit_findings(
 ) -> Iterator[Diagnostic]:
     yield from refusals(source.name, source.text, unit, fio)
     yield from _unknown_variables(source, unit)
+    if unit.only_parses:
+        return
     yield from destroyed_data(source.name, source.text, unit, targets)
     script = source.text if source.kind == "script" and source.name != COMMAND else ""
     for line, why in jobs_without_size(unit, script, targets, before):

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from poolproof.foreign.lint.code_lists import code_lists_in
 from poolproof.foreign.lint.earlier_commands import function_bodies
+from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, RunsIn, WrittenOption
 from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
-from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, read_script
+from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
@@ -28,25 +30,31 @@ from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS, names_in
 
 _MAX_DEPTH = 3
+_MOST_BOUND = 128
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
-_FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO, ${FIO_CMD}
-_WRITES_NOTHING = frozenset({"readonly", "parse-only", "showcmd"})
+_FIO_VARIABLE = re.compile(r"\$[{(]?\w*fio\w*[})]?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO
+_IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
+_NAME = re.compile(r"\$\{(\w+)\}")
+_RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _READS_COMMANDS = frozenset({"sh", "bash", "at", "batch", "ssh"})
+_WRAPPERS = names_in("doas env ionice nice nohup sshpass sudo timeout")
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is printed for them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
 _MACHINES = names_in("""
-adb ansible aws az clush gcloud kubectl limactl mosh mpiexec mpirun multipass oc parallel-ssh pdsh pssh qm rsh salt srun
-ssh vagrant virsh
+adb ansible aws az clush docker-machine dsh flyctl gcloud heroku invoke-command juju kubectl limactl minikube mosh
+mpiexec mpirun multipass nomad oc parallel-ssh pdsh psexec pssh qm rsh salt srun ssh talosctl tsh vagrant virsh
 """)
 _CONTAINERS = names_in("""
-chroot crictl ctr docker docker-compose incus lxc lxc-attach machinectl nerdctl pct podman systemd-nspawn
+apptainer bwrap chroot crictl crun ctr distrobox docker docker-compose incus jexec lxc lxc-attach machinectl nerdctl pct
+podman proot runc singularity systemd-nspawn toolbox
 """)
 _PLACES: Mapping[str, RunsIn] = {**dict.fromkeys(_MACHINES, "machine"), **dict.fromkeys(_CONTAINERS, "container")}
 _CALLER = re.compile(r"\$\{?(?P<name>\w+)(?:\[[@*]\])?\}?")  # $SSH, "${SSH_CMD[@]}"
 _ITS_ARGUMENTS = re.compile(r"\$[@*1]")
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
+_RUNTIME_MAX = re.compile(r"^(?:--property=|-p)?RuntimeMaxSec=(?P<limit>\S+)$")
 _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
@@ -60,11 +68,45 @@ def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...
     If no values are known, the result is a single combination without values.
     """
     known = known_variables(text)
-    loops = loop_values(read_script(text, known), text)
+    script = read_script(text, known)
+    loops = dict(loop_values(script, text))
+    for document in script.documents:
+        if "fio " in document.text and _is_script(document):
+            loops = {**_loops_in(document, known_variables(document.text)), **loops}
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
-    if not used:
-        return (LoopIteration({}, units_of(text, surroundings)),)
-    return tuple(LoopIteration(values, _units(text, surroundings, {**known, **values})) for values in runs_of(used))
+    runs = tuple(runs_of(used)) if used else ({},)
+    most = _MOST_BOUND // len(runs)
+    return tuple(LoopIteration(values, _bound_units(text, surroundings, known, values, most)) for values in runs)
+
+
+def _bound_units(
+    text: str, surroundings: JobEnvironment, known: Mapping[str, str], values: Mapping[str, str], most: int
+) -> tuple[FioCall, ...]:
+    """Return the script's fio calls. Those in a function are returned once for each call of the function.
+
+    `known`: the values of variables. `values`: those of the loop variables.
+    `most`: the number of calls of functions to tell apart. If the script has more, their arguments stay unknown.
+    """
+    variables = {**known, **values}
+    units = list(_units(text, surroundings, variables))
+    script = read_script(text, variables)
+    for function in functions_in(text):
+        inside = [unit for unit in units if function.line <= unit.line <= function.last_line]
+        calls = calls_of(function, text, script) if inside else ()
+        if not calls or len(calls) * len(inside) > most:
+            continue
+        most -= len(calls) * len(inside)
+        units = [unit for unit in units if not function.line <= unit.line <= function.last_line]
+        body = text[function.start : function.end]
+        for call in calls:
+            local = known_variables(body, call.arguments)
+            is_set = {name for name in known if name[0].isdecimal() or key_without_default(name) in local}
+            outer = {name: value for name, value in known.items() if name not in is_set}
+            bound = {**outer, **local, **values, **call.arguments}
+            found = _units(body, surroundings, bound, start=function.start, line=function.line)
+            runs_at = call.line if len(found) == 1 else 0  # several calls keep their order
+            units += (replace(unit, called_at=call.line, runs_at=unit.runs_at or runs_at) for unit in found)
+    return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
 
 
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
@@ -80,14 +122,14 @@ def _units(
     units = list(calls)
     if script.documents:
         inputs = replace(surroundings, environment={**surroundings.environment, **_exported(text, variables)})
-        units += _of_documents(script.documents, inputs, calls)
+        units += _of_documents(script.documents, inputs, calls, variables)
     if _FIO.search(text):
         for words, following in zip_longest(script.commands, script.commands[1:]):
             if not (words[0].is_piped and following and following[0].text in _EDITORS):
                 units += _printed_job_file(words, surroundings)
-    units += (
-        replace(unit, sections=None, runs_in="machine") for unit in _in_yaml(text, surroundings, variables, line - 1)
-    )
+    in_yaml = _in_yaml(text, surroundings, variables, line - 1)
+    units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)
+    units += _in_code(text, variables, line - 1)
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
 
 
@@ -98,13 +140,23 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
             yield unit_of_job_file(block.text, surroundings, first_line=above + block.line)
     for items in lists_in(text):
         words = [ShellWord(item.text, 0, 0, above + item.line) for item in items]
-        place = place_of_fio([word.text for word in words])
-        if place is None and {word.text.lstrip("-").partition("=")[0] for word in words} >= _ARGUMENTS:
-            place = -1  # the arguments of an image whose entry point is fio
-        if place is not None:
-            yield _unit(words[place + 1 :], words[0].line)
-        else:
-            yield from (unit for word in words for unit in _of_quoted(word, variables, _PLACES, 0))
+        calls = tuple(_of_list(words))
+        yield from calls or (unit for word in words for unit in _of_quoted(word, variables, _PLACES, 0))
+
+
+def _in_code(text: str, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:
+    """Yield the fio calls in the lists of a program. `above`: the number of lines above."""
+    for items in code_lists_in(without_lists(text)) if _IN_QUOTES.search(text) else ():
+        values = (_NAME.sub(lambda each: variables.get(each[1], each[0]), item.text) for item in items)
+        yield from _of_list([ShellWord(v, 0, 0, above + item.line) for v, item in zip(values, items, strict=True)])
+
+
+def _of_list(words: Sequence[ShellWord]) -> Iterator[FioCall]:
+    place = place_of_fio([word.text for word in words])
+    if place is None and {word.text.lstrip("-").partition("=")[0] for word in words} >= _ARGUMENTS:
+        place = -1  # the arguments of fio, without its name
+    if place is not None:
+        yield _run_by(words[: place + 1], replace(_unit(words[place + 1 :], words[0].line), sections=None))
 
 
 def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -114,11 +166,15 @@ def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _of_documents(
-    documents: Sequence[HereDocument], surroundings: JobEnvironment, calls: Sequence[FioCall]
+    documents: Sequence[HereDocument],
+    surroundings: JobEnvironment,
+    calls: Sequence[FioCall],
+    variables: Mapping[str, str],
 ) -> Iterator[FioCall]:
     """Yield the fio calls in here-documents: job files, and scripts for another shell.
 
     `calls`: the calls in the script that contains the here-documents. They may run the job files.
+    `variables`: the variables of that script, and those of the loops in the here-documents.
     """
     written: dict[str, list[FioCall]] = {}
     for document in documents:
@@ -126,7 +182,7 @@ def _of_documents(
             continue
         before = written.setdefault(document.goes_to, []) if document.appends else []
         inputs = replace(surroundings, defaults=before[-1].defaults) if before else surroundings
-        for unit in _of_document(document, inputs, calls):
+        for unit in _of_document(document, inputs, calls, variables):
             found = unit if document.is_verbatim else replace(unit, sections=None)
             written[document.goes_to] = [*before, found]
             yield found
@@ -136,19 +192,30 @@ def _of_documents(
             yield replace(units[0], problems=(problem,))
 
 
-def _of_document(document: HereDocument, surroundings: JobEnvironment, calls: Sequence[FioCall]) -> Iterator[FioCall]:
+def _of_document(
+    document: HereDocument, surroundings: JobEnvironment, calls: Sequence[FioCall], variables: Mapping[str, str]
+) -> Iterator[FioCall]:
     if has_fio_options(document.text):
-        call = _runner(document, calls)
-        if call:
-            defaults = {**call.defaults, **surroundings.defaults}
-            surroundings = replace(inherited(surroundings, call), defaults=defaults)
-        unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
-        unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs))
-        yield replace(unit, runs_at=call.line, read_only=call.read_only) if call else unit
+        for call in _runners(document, calls) or (None,):
+            inputs = surroundings
+            if call:
+                defaults = {**call.defaults, **surroundings.defaults}
+                inputs = replace(inherited(surroundings, call), defaults=defaults)
+            unit = unit_of_job_file(document.text, inputs, first_line=document.line, start=document.start)
+            unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs))
+            if call:
+                unit = replace(unit, runs_at=call.line, read_only=call.read_only, only_parses=call.only_parses)
+                unit = replace(unit, runs_in=call.runs_in, ends_after=call.ends_after)
+            yield unit
     elif "fio " in document.text and _is_script(document):
         known = known_variables(document.text)
+        known |= {name: variables[name] for name in _loops_in(document, known) if name in variables}
         for unit in _units(document.text, surroundings, known, start=document.start, line=document.line):
-            yield replace(unit, runs_in=unit.runs_in or _place([document.program]))
+            yield _run_by(document.runner, unit)
+
+
+def _loops_in(document: HereDocument, known: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    return loop_values(read_script(document.text, known), document.text)
 
 
 def _is_script(document: HereDocument) -> bool:
@@ -157,33 +224,58 @@ def _is_script(document: HereDocument) -> bool:
     return document.program not in ("cat", "echo", "tee") or document.text.startswith("#!") or is_named
 
 
-def _runner(document: HereDocument, calls: Sequence[FioCall]) -> FioCall | None:
-    """Return the call that runs the job file in a here-document, or None if the script does not show it."""
+def _runners(document: HereDocument, calls: Sequence[FioCall]) -> tuple[FioCall, ...]:
+    """Return the calls that run the job file in a here-document. Empty if the script does not show any."""
     if document.program in ("cat", "tee") and document.goes_to != "|":
-        return next((call for call in calls if document.goes_to in call.files and call.line >= document.line), None)
-    return next((call for call in reversed(calls) if "-" in call.files and call.line < document.line), None)
+        return tuple(call for call in calls if document.goes_to in call.files and call.line >= document.line)
+    return tuple(call for call in reversed(calls) if "-" in call.files and call.line < document.line)[:1]
 
 
 def _of_commands(
     script: Script, variables: Mapping[str, str], places: Mapping[str, RunsIn], depth: int
 ) -> Iterator[FioCall]:
     for words, following in zip_longest(script.commands, script.commands[1:]):
+        runner = words
         if words[0].text in _PRINTS:
-            if not (words[0].is_piped and following and following[0].text in _READS_COMMANDS and words[1:]):
+            if not (words[0].is_piped and following and _reads_commands(following) and words[1:]):
                 continue
-            words = words[1:]
+            words, runner = words[1:], [*following, *words[1:]]
         place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
             unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
-            unit = replace(unit, runs_in=unit.runs_in or _place((word.text for word in words[: place + 1]), places))
+            unit = _run_by(runner[: place + 1 + len(runner) - len(words)], unit, places)
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
             is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
                 for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, places, depth):
-                    yield replace(unit, runs_in=unit.runs_in or _place((each.text for each in words), places))
+                    yield _run_by(runner, unit, places)
+
+
+def _reads_commands(words: Sequence[ShellWord]) -> bool:
+    """True if the command runs its standard input as a script, even if it does so on another machine."""
+    names = [word.text for word in words]
+    if names[0] in _WRAPPERS:
+        return not _READS_COMMANDS.isdisjoint(names) or bool(_place(names))
+    return names[0] in _READS_COMMANDS or bool(_place(names[:1]))
+
+
+def _run_by(words: Sequence[ShellWord], unit: FioCall, places: Mapping[str, RunsIn] = _PLACES) -> FioCall:
+    """Return the call with what the command that runs it decides: where it runs, and when `timeout` ends it."""
+    names = [word.text for word in words]
+    return replace(unit, runs_in=unit.runs_in or _place(names, places), ends_after=unit.ends_after or _limit(names))
+
+
+def _limit(words: Sequence[str]) -> str:
+    """Return the time after which `timeout` or `systemd-run` ends a command, as written. Empty if neither does."""
+    ends = (found["limit"] for word in words if (found := _RUNTIME_MAX.search(word)))
+    at = next((at for at, word in enumerate(words) if word.rpartition("/")[2] in ("timeout", "gtimeout")), len(words))
+    for before, word in zip(words[at:], words[at + 1 :], strict=False):
+        if not word.startswith("-") and before not in ("-k", "--kill-after", "-s", "--signal"):
+            return word
+    return next(ends, "")
 
 
 def _place(words: Iterable[str], places: Mapping[str, RunsIn] = _PLACES) -> RunsIn:
@@ -250,13 +342,15 @@ def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
     unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
-    read_only = any(name in _WRITES_NOTHING for name, _value in command.program)
+    only_parses = any(name in _RUNS_NOTHING for name, _value in command.program)
+    read_only = only_parses or any(name == "readonly" for name, _value in command.program)
     sections = None if any(word.is_split for word in words) else _sections(command, known)
     only = frozenset(value for name, value in command.program if name == "section")
     jobs = command.jobs or tuple(_of_profile(command))
     call = FioCall("command", line, jobs, problems, command.files, sections, unknown, read_only)
     is_client = any(name == "client" for name, _value in command.program)
-    return replace(call, defaults=command.shared, only=only, runs_in="machine" if is_client else "")
+    call = replace(call, defaults=command.shared, only=only, only_parses=only_parses)
+    return replace(call, runs_in="machine" if is_client else "")
 
 
 def _of_profile(command: Command) -> Iterator[Job]:

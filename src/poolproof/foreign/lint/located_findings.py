@@ -8,8 +8,9 @@ from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import possible_jobs
 from poolproof.load.fio.job import Job
-from poolproof.load.fio.load import load_of
-from poolproof.load.model import Load
+from poolproof.load.fio.load import job_of, load_of, part_of
+from poolproof.load.fio.quantity import attempt, parse_time_us
+from poolproof.load.model import Load, LoadPart
 from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
 from poolproof.rules.rule_catalogue import all_rules
 
@@ -64,12 +65,30 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
         if any(number >= len(found) for found in others):
             continue
         places = [blamed[number]] if len(first) == len(blamed) else blamed
+        changes = tuple(_changes(rule, cases, place) for place in places)
+        common = _common_finding(rule, finding, [found[number] for found in others])
+        if any(
+            _is_cut_off(unit, cases[0].load.parts[place], each) for place, each in zip(places, changes, strict=True)
+        ):
+            changes = ({},) * len(places)
+            ends = f"the script ends fio after {unit.ends_after}: raise this limit first"
+            common = replace(common, fix=f"{common.fix}; {ends}")
         yield LocatedFinding(
-            _common_finding(rule, finding, [found[number] for found in others]),
+            common,
             _line(unit, [unit.jobs[group.jobs[place]] for place in places], rule),
             tuple(group.jobs[place] for place in places),
-            tuple(_changes(rule, cases, place) for place in places),
+            changes,
         )
+
+
+def _is_cut_off(unit: FioCall, part: LoadPart, changes: Changes) -> bool:
+    """True if the changes make fio run for longer than a program such as `timeout` lets it run."""
+    if not unit.ends_after or {"runtime", "ramp_time", "time_based"}.isdisjoint(changes):
+        return False
+    limit, job = attempt(parse_time_us, unit.ends_after), job_of(part)
+    options = {name: value for name, value in {**job.options, **changes}.items() if value is not None}
+    changed = part_of(replace(job, options=options))
+    return limit is None or 0 < limit < 1e6 * ((changed.runtime_s or 0.0) + changed.ramp_s)
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:

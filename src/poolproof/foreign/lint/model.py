@@ -78,12 +78,16 @@ class FioCall:
     command is quoted inside another command. Apart from shared ([global]) sections, they correspond one-to-one to
     `jobs`.
     `unknown_words`: (line, argument) for each argument with an unknown variable, which can expand to any option.
-    `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write, or only parses them.
+    `read_only`: True if fio was called with `--readonly` and therefore refuses jobs that write, or runs nothing.
+    `only_parses`: True if fio was called with `--parse-only` or `--showcmd`, and therefore runs nothing.
     `defaults`: the options of a command that also apply to the first of the `files`, or the options of a job file that
     would apply to further sections.
     `only`: the names of the sections to which `--section` limits the job files. Empty if all sections run.
     `runs_in`: a container of this machine, another machine, or neither (an empty string).
-    `runs_at`: the line of the command that runs a job file, if an earlier command of the same script writes the file.
+    `ends_after`: the time after which `timeout` ends fio, as written (`60`, `5m`, `$LIMIT`). Empty if nothing ends it.
+    `called_at`: the line on which the script calls the function that contains the call with these arguments, or 0.
+    `runs_at`: the line of the command that runs a job file, if an earlier command of the same script writes the file,
+    or of the call of the function.
     """
 
     form: Form
@@ -94,9 +98,12 @@ class FioCall:
     sections: tuple[JobSection, ...] | None = None
     unknown_words: tuple[tuple[int, str], ...] = ()
     read_only: bool = False
+    only_parses: bool = False
     defaults: Mapping[str, str] = field(default_factory=dict)
     only: frozenset[str] = frozenset()
     runs_in: RunsIn = ""
+    ends_after: str = ""
+    called_at: int = 0
     runs_at: int = 0
 
 

@@ -21,8 +21,11 @@ _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _SPECIAL = re.compile(r"[\s$]")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
+_ASSIGNS = ("=", ":=", "?=", "::=")  # of make, Python and PowerShell
+_NAME = re.compile(r"\$?(?P<name>[A-Za-z_]\w*)")
+_NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
-_DECLARING = ("export", "local", "readonly", "declare", "typeset")
+_DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
 _MAX_PASSES = 3
 _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
@@ -30,23 +33,26 @@ _MOST_VALUES = 16
 _MOST_RUNS = 32
 
 
-def known_variables(text: str) -> dict[str, str]:
+def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables whose value is known: arrays, and variables that are set exactly once, to a literal value.
 
     The result also marks all variables that the script sets, and the arguments of functions. If the value of a marked
     variable is unknown, `${NAME:-default}` is not replaced with the default.
+
+    `arguments`: those of a function whose text this is. Without them, the arguments of functions are unknown.
     """
-    known: dict[str, str] = {}
+    known: dict[str, str] = {**(arguments or {})}
     values: dict[str, set[str | None]] = {}
     for _ in range(_MAX_PASSES):
         values = {}
         for name, value in _assigned(read_script(text, known)):
             values.setdefault(name, set()).add(value)
         found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
+        found |= arguments or {}
         if found == known:
             break
         known = found
-    without_default = [*values, *("123456789" if _FUNCTION.search(text) else "")]
+    without_default = [*values, *("123456789" if _FUNCTION.search(text) and arguments is None else "")]
     return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **_arrays_in(text, known)}
 
 
@@ -56,6 +62,10 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:
             yield from ((word, None) for word in words[1:] if word.isidentifier())
+            continue
+        if len(words) > 2 and words[1] in _ASSIGNS and (named := _NAME.fullmatch(words[0])):
+            value = " ".join(words[2:])
+            yield named["name"], None if _NOT_ONE.search(value) else value
             continue
         is_declaration = bool(words) and words[0] in _DECLARING
         for word in words[is_declaration:]:

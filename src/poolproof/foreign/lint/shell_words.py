@@ -18,8 +18,11 @@ _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
 _PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{]|\{(?!\{))+")
 _PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)")  # of Jinja, and of a page for people
-_NAME = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
-_ALL_OF = re.compile(r"\"?\$\{(?P<array>\w+\[[@*]\])\}\"?")
+_NAME = re.compile(
+    r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*|[1-9])|\((?P<made>[A-Za-z_]\w*)\))"
+)  # $(X) of make
+_OF_CMD = re.compile(r"%(?P<name>\w+)%")
+_ALL_OF = re.compile(r"\"?\$(?:\{(?P<array>\w+\[[@*]\])\}|[@*])\"?")
 _DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=[ \t])[\^`][ \t]*\r?\n")  # ^ of cmd.exe, ` of PowerShell
@@ -62,7 +65,7 @@ class HereDocument:
     """The text of a here-document, between `<<MARK` and the mark. It begins at character `start` and on line `line` of
     the script. `folder`: the working directory of its command, as in `ShellWord`.
 
-    `program`: the program that reads it.
+    `program`: the program that reads it. `runner`: the words of its command, and of the one at the end of its pipe.
     `goes_to`: the file to which the program writes it, `|` for another program, or an empty string for neither.
     `appends`: True if the program adds it to the end of the file.
     `is_verbatim`: True if the text is the same as in the script. The shell expands it unless the mark is quoted.
@@ -73,6 +76,7 @@ class HereDocument:
     line: int
     folder: str = ""
     program: str = ""
+    runner: tuple[ShellWord, ...] = ()
     goes_to: str = ""
     appends: bool = False
     is_verbatim: bool = True
@@ -184,10 +188,13 @@ class _ShellParser:
             words = [*dropwhile(_BEFORE.__contains__, (word.text for word in command))] or [""]
             goes_to = words[-1] if words[0] == "tee" and len(words) > 1 else self._goes_to
             appends = self._appends or "-a" in words[1:2]
+            last = self._script.commands[-1] if goes_to == "|" and self._script.commands else []
             inner = _ShellParser(text, self._variables, start, line, self._depth + 1, self._folder.path)
             given = text if here["quote"] or self._depth == _MAX_DEPTH else inner.expanded()
             self._script.documents.append(
-                HereDocument(given, start, line, self._folder.path, words[0], goes_to, appends, given == text)
+                HereDocument(
+                    given, start, line, self._folder.path, words[0], (*command, *last), goes_to, appends, given == text
+                )
             )
             self._take(found.end() + 1 if found else len(self._text))
         self._waiting.clear()
@@ -215,11 +222,12 @@ class _ShellParser:
         ):
             parts.append(self._part())
         raw, text = self._text[begin : self._place], "".join(parts)
+        text = _OF_CMD.sub(lambda found: self._variables.get(found["name"], found[0]), text) if "%" in text else text
         is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
         start = self._start + begin
         word = ShellWord(text, start, self._start + self._place, line, start + 1 if is_verbatim else None)
         array = _ALL_OF.fullmatch(raw)
-        elements = self._variables.get(array["array"].replace("*", "@")) if array else None
+        elements = self._variables.get((array["array"] or "@").replace("*", "@")) if array else None
         if self._drops_next:
             self._drops_next = False
             self._goes_to = self._goes_to or text
@@ -269,9 +277,9 @@ class _ShellParser:
         Commands in `$(…)` or backquotes are added to the script.
         """
         named = _NAME.match(self._text, self._place)
-        if named is not None:
+        if named is not None and not (named["made"] and named["made"] not in self._variables):
             self._place = named.end()
-            return self._variables.get(named["braced"] or named["plain"], named[0])
+            return self._variables.get(named["braced"] or named["plain"] or named["made"], named[0])
         default = _DEFAULT.match(self._text, self._place)
         if default is not None and (
             default["name"] in self._variables or key_without_default(default["name"]) not in self._variables

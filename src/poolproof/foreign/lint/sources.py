@@ -13,7 +13,7 @@ from typing import BinaryIO, Literal
 from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
-from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.foreign.lint.script_values import known_variables
 from poolproof.hosts.base import Host
@@ -74,7 +74,7 @@ class Source:
         if self.kind == "job file":
             unit = jobfiles.unit_of(self.text, self.surroundings)
             return (replace(unit, read_only=self.read_only),)
-        return commands.units_of(self.text, self.surroundings)
+        return tuple(map(self._placed, commands.units_of(self.text, self.surroundings)))
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
@@ -84,7 +84,15 @@ class Source:
         """
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
-        return commands.runs_in(self.text, self.surroundings)
+        runs = commands.runs_in(self.text, self.surroundings)
+        return tuple(replace(run, units=tuple(map(self._placed, run.units))) for run in runs)
+
+    def _placed(self, unit: FioCall) -> FioCall:
+        """Return the call with where it runs: a playbook, a manifest and a Dockerfile run their commands elsewhere."""
+        name = Path(self.name).name.lower()
+        elsewhere: RunsIn = "machine" if name.endswith((".yml", ".yaml")) else ""
+        elsewhere = "container" if "dockerfile" in name or "containerfile" in name else elsewhere
+        return replace(unit, runs_in=unit.runs_in or elsewhere)
 
     @property
     def prepared(self) -> tuple[PreparedFile, ...]:

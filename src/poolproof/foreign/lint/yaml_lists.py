@@ -1,4 +1,6 @@
-"""Commands and arguments in YAML, as in the containers of a Kubernetes manifest or in `argv` of an Ansible task.
+"""Commands and arguments in YAML and Dockerfiles.
+
+They occur in the containers of a Kubernetes manifest, in `argv` of an Ansible task, and in CMD and ENTRYPOINT.
 
 A list is written on one line (`args: ["--name=a", "--rw=read"]`) or with one item per line. Job files in literal
 scalars (`job.fio: |`) are found too.
@@ -9,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _LIST = re.compile(
-    r"^[ ]*(?:- )?(?:command|cmd|args|argv):[ ]*(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*- .*(?:\n|\Z))+))",
+    r"^[ ]*(?:- )?(?:(?:command|cmd|args|argv):|CMD|ENTRYPOINT)[ ]*"
+    r"(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*- .*(?:\n|\Z))+))",
     re.MULTILINE,
 )
 _ITEM = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<plain>[^\s,\[\]\"'][^,\[\]\n]*)")

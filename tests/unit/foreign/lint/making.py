@@ -28,7 +28,7 @@ class KnownTarget:
     def target(self, _place: object) -> Target | None:
         return self.on
 
-    def seen_from(self, _place: object) -> "KnownTarget":
+    def seen_from(self, _place: object) -> "KnownTarget | None":
         return self
 
     def written(self, _path: object) -> WrittenDevice | None:

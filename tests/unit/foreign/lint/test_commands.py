@@ -306,3 +306,59 @@ def test_lists_of_arguments(text: str, line: int) -> None:
 def test_lists_without_fio() -> None:
     assert _rules('command: ["sh", "-c", "sleep 1"]\nargs:\n- --name=x\n- --port=80\n') == {"no-job"}
     assert _rules('args: ["--leader-elect"]\n') == {"no-job"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('subprocess.run(["fio", "--name=a",\n    f"--filename={path}", "--rw=randread",\n    "--iodepth=32"])\n', 3),
+        ('cmd = ["/usr/bin/fio", "--name=a", "--rw=" + rw,  # QD\n "--iodepth", "32"]\n', 2),
+        ('ARGS = ["--name=a", "--rw=randread", "--iodepth=32"]\nrun(["fio"] + ARGS)\n', 1),
+        ('QD = 32\nrun(["fio", "--name=a", "--rw=randread", f"--iodepth={QD}"])\n', 2),
+        (
+            'exec.Command("fio", "--name=a", fmt.Sprintf("--size=%s", n),\n"--rw=randread", "--iodepth=32")\n',
+            2,
+        ),
+        ('my @cmd = ("fio", "--name=a", "--rw=randread",\n  "--iodepth=32");\nsystem(@cmd);\n', 2),
+        ("spawn('fio', ['--name=a', '--rw=randread', '--iodepth=32'])\n", 1),
+        ('Command::new("fio")\n  .arg("--name=a").arg("--rw=randread")\n  .arg("--iodepth=32")\n', 3),
+        ("$a = @('--name=a', '--rw=randread',\n  '--iodepth=32')\n& fio.exe @a\n", 2),
+        ('FROM x\nENTRYPOINT ["fio"]\nCMD ["--name=a", "--rw=randread", "--iodepth=32"]\n', 3),
+        ("FIO ?= fio\nQD := 32\na:\n\t$(FIO) --name=a --rw=randread \\\n\t--iodepth=$(QD)\n", 5),
+        ("set QD=32\nfio --name=a --rw=randread --iodepth=%QD%\n", 2),
+        ("$qd = '32'\nfio --name=a --rw=randread --iodepth=$qd\n", 2),
+    ],
+)
+def test_calls_in_a_program(text: str, line: int) -> None:
+    assert (line, "warning", "iodepth-with-sync-engine") in said(text, name="x.txt")
+
+
+def test_lists_that_are_no_calls() -> None:
+    assert [rule for _, _, rule in said('x = ["fio", "--version"]\ny = ["a", "b"]\n', name="x.py")] == ["no-job"]
+    assert said('d = {"name": "a", "rw": "b"}\n', name="x.py") == said("x\n", name="x.py")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "run() { fio --name=a --rw=$1 --ioengine=sync --iodepth=$2; }\nrun randread 1\nrun randread 32\n",
+        'run() {\n  local n=$1; shift\n  fio --name=$n --ioengine=sync "$@"\n}\nrun a\nrun b --iodepth=8\n',
+        'function run {\n  local qd=${2:-8}\n  fio --name=a --rw=$1 --iodepth="$qd"\n}\nrun read 1\nrun read\n',
+    ],
+)
+def test_each_call_of_a_function_is_checked(script: str) -> None:
+    calls = script.rstrip("\n").count("\n") + 1
+    (found,) = [each for each in lint(source(script, "x.sh")) if each.rule == "iodepth-with-sync-engine"]
+    assert f"(with the arguments on line {calls})" in found.message
+    assert "unknown-variable" not in rules(script, name="x.sh")
+
+
+def test_a_function_with_arguments_is_one_finding_with_each_call() -> None:
+    script = "run() { fio --name=a --rw=$1 --filename=/mnt/f --size=1g; }\nrun write\nrun randwrite\n"
+    (found,) = [each for each in lint(source(script, "x.sh")) if each.rule == "write-without-sync"]
+    assert found.line == 1 and "line" not in found.message
+    read = "run() { fio --name=a --rw=$1 --filename=/mnt/f --size=1g; }\nrun write\nrun read\n"
+    assert "read-after-write" in rules(read, name="x.sh")
+    assert "read-after-write" not in rules(
+        read.replace("run read", "echo 3 > /proc/sys/vm/drop_caches; run read"), name="x.sh"
+    )

@@ -29,6 +29,13 @@ class Machine(KnownTarget):
         return WrittenDevice(False) if str(path).startswith("/dev/gone") else _FILE
 
 
+class Here(Machine):
+    """The same machine, if lint knows nothing about other machines."""
+
+    def seen_from(self, place: object) -> Machine | None:
+        return None if place == "machine" else self
+
+
 def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Diagnostic]:
     found = lint(Source(name, text), Machine() if machine else None)
     return [each for each in found if each.rule == "destroys-data"]
@@ -72,6 +79,20 @@ def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Dia
         "for d in /dev/vd?; do fio --name=a --rw=write --filename=$d; done",
         "fio --name=a --rw=write --filename=/dev/vd{a,b}",
         "docker run --rm --privileged -v /dev:/dev me/fio:3.36 --name=a --rw=write --filename=/dev/vda",
+        "d=/dev/vda; t=$d\nfio --name=a --rw=write --filename=$t",
+        "d=${1:-/dev/vda}\nrun() { fio --name=$1 --rw=$1 --filename=$d; }\nrun read\nrun write",
+        "d=${1:-${DISK:-/dev/vda}}\nrun() { fio --name=$1 --rw=write --filename=$d; }\nrun a",
+        ": ${D:=/dev/vda}\nfio --name=a --rw=write --filename=$D",
+        "D=/dev/vda\nwhile getopts d: o; do D=$OPTARG; done\nfio --name=a --rw=write --filename=$D",
+        "D=\n[ $1 ] && D=/dev/vda\nfio --name=a --rw=write --filename=$D",
+        "D=(/dev/vdb)\nD+=(/dev/vda)\nfio --name=a --rw=write --filename=${D[1]}",
+        'D=(/dev/vdb /dev/vda)\nfio --name=a --rw=write --filename="$(IFS=:; echo "${D[*]}")"',
+        "fio --name=a --rw=write --filename=$(readlink -f /dev/disk/by-id/ata-X)",
+        "run() {\n  local d=$1 rw=$2\n  fio --name=a --rw=$rw --filename=$d\n}\nrun /srv/x write\nrun /dev/vda write",
+        "one() { fio --name=a --rw=$2 --filename=$1; }\nall() {\n  one $1 read\n  one $1 write\n}\nall /dev/vda",
+        "one() { fio --name=a --rw=write --filename=$1; }\nfor d in vda; do one /dev/$d; done",
+        "docker exec c sh <<'EOF'\nfor d in vdb vda; do\n  fio --name=a --rw=write --filename=/dev/$d\ndone\nEOF\n",
+        "bash <<EOF\nfor d in vdb vda; do\n  D=/dev/\\$d\n  fio --name=a --rw=write --filename=\\$D\ndone\nEOF\n",
     ],
 )  # fmt: skip
 def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> None:
@@ -106,6 +127,12 @@ def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> No
         "D=/dev/vda\nD=/srv/x\nfio --name=a --rw=write --filename=$D",
         "fio --name=a --rw=write --filename={{ device }}",
         "ls /dev/vda | xargs -I{} fio --name=a --rw=write --filename={}",
+        "run() { fio --name=a --rw=$2 --filename=$1; }\nrun /srv/x write\nrun /dev/vda read",
+        "w() { fio --name=a --rw=write --filename=$1; }\nr() { fio --name=a --filename=$1; }\nw /srv/x\nr /dev/vda",
+        "D=(/dev/vdb)\nD+=(/dev/vda)\nfio --name=a --rw=write --filename=${D[0]}",
+        "fio --name=a --rw=write --filename=$(df --output=source /dev/vda)/x",
+        "D=${1:-/srv/x}\nf() { fio --name=a --rw=write --filename=$D; }\nf x",
+        'test -b "$2" && cat "$2"\nfio --name=a --rw=write --filename=$1',
     ],
 )  # fmt: skip
 def test_what_destroys_nothing_is_not_reported(text: str) -> None:
@@ -136,6 +163,8 @@ def test_a_device_that_does_not_exist_and_an_unknown_one_are_warnings() -> None:
         ("ls | xargs -I{} fio --name=a --rw=write --filename=/dev/{}", "/dev/{}"),
         ("fio --name=a --rw=write --ioengine=spdk '--filename=trtype=PCIe traddr=0000.01.00.0 ns=1'", "trtype=PCIe"),
         ("fio --name=a --read_iolog=t.bin --replay_redirect=/dev/vda", "/dev/vda"),
+        ('D=$1\nif [ ! -b "$D" ]; then exit 1; fi\nfio --name=a --rw=write --filename=$D', "$D"),
+        ('[ -b "$1" ] || exit\nD=$1\nfio --name=a --rw=write --filename=$D', "$D"),
     ],
 )
 def test_a_device_that_may_lose_its_data_is_a_warning(text: str, device: str) -> None:
@@ -182,6 +211,33 @@ def test_readonly_on_the_command_also_holds_for_its_job_files(tmp_path: Path) ->
         sources = read_sources(words, {}, {})
         found = {each.rule for source in sources for each in lint(source, Machine())}
         assert found & {"destroys-data"} == rules
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo 'fio --name=a --rw=write --filename=/dev/vda' | ssh host",
+        "echo fio --name=a --rw=write --filename=/dev/vda | sudo ssh host sh",
+        'ssh host "fio --name=a --rw=write --filename=/dev/vda"',
+        "cat <<EOF | ssh host bash\nfio --name=a --rw=write --filename=/dev/vda\nEOF\n",
+        "sshpass -p x ssh host <<EOF\nfio --name=a --rw=write --filename=/dev/vda\nEOF\n",
+        "kubectl exec p -- fio --name=a --rw=write --filename=/dev/vda",
+        "salt '*' cmd.run 'fio --name=a --rw=write --filename=/dev/vda'",
+        "ansible all -b -a 'fio --name=a --rw=write --filename=/dev/vda'",
+    ],
+)
+def test_this_machine_shows_nothing_about_devices_of_another_one(text: str) -> None:
+    (found,) = [each for each in lint(Source("job.sh", text), Here()) if each.rule == "destroys-data"]
+    assert found.severity == "warning" and "lint cannot tell what is on it" in found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [("play.yml", "warning"), ("job.yaml", "warning"), ("Dockerfile", "error"), ("run.sh", "error")],
+)
+def test_a_playbook_runs_on_another_machine(name: str, severity: str) -> None:
+    found = lint(Source(name, "shell: fio --name=a --rw=write --filename=/dev/vda\n"), Here())
+    assert [each.severity for each in found if each.rule == "destroys-data"] == [severity]
 
 
 def test_a_windows_device_is_a_warning() -> None:

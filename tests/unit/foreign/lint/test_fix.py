@@ -191,3 +191,28 @@ def test_values_that_fio_misreads_are_not_the_basis_of_a_fix() -> None:
     text = "[a]\nrw=write\nsize = 512m\nfilename=f\nnumjobs=4\nbs=4k\nruntime=300\n"
     assert fixed_text(text).text == text
     assert "size=128m" in fixed_text(text.replace(" = ", "=")).text
+
+
+_BURST = "fio --name=a --rw=randwrite --bs=4k --size=4g --direct=1 --time_based --runtime=30"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "timeout 60 {}", "timeout -k 5 -s INT 60s {}", "/usr/bin/timeout --signal=INT 1m ssh h '{}'", "timeout $T {}",
+        "systemd-run -p RuntimeMaxSec=60 {}", "timeout 60 bash <<'EOF'\n{}\nEOF", "timeout 60 sh -c '{}'",
+    ],
+)  # fmt: skip
+def test_a_run_is_not_made_longer_than_its_time_limit(script: str) -> None:
+    text = script.format(_BURST) + "\n"
+    after = fixed_text(text, name="x.sh")
+    assert after.text == text
+    (left,) = [each for each in after.left if each.rule == "short-run-burst"]
+    assert "the script ends fio after " in left.fix
+
+
+@pytest.mark.parametrize("before", ["timeout 5m ", "timeout 0 ", "", "nice timeout 2h "])
+def test_a_run_within_its_time_limit_is_fixed(before: str) -> None:
+    after = fixed_text(f"{before}{_BURST}\n", name="x.sh")
+    assert "--runtime=60" in after.text
+    assert "short-run-burst" not in {each.rule for each in after.left}

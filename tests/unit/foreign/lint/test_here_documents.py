@@ -100,3 +100,14 @@ def test_a_job_file_that_is_not_part_of_the_script() -> None:
     assert "$DIR/a.fio" in found.message and not _found("fio $DIR/a.fio\n", "unknown-variable")
     assert not _found("parallel fio --name={} --filename={} --rw=read ::: a b\n", "no-job")
     assert not _found(f"cat > a.fio <<EOF\n{_READS}EOF\nfio a.fio\n", "no-job")
+
+
+def test_loops_in_a_script_for_another_shell() -> None:
+    loop = "for qd in 1 32; do fio --name=r --rw=randread --size=1g --direct=1 --ioengine=sync --iodepth={}; done"
+    for script in (
+        f"ssh h <<'EOF'\n{loop.format('$qd')}\nEOF\n",
+        f"ssh h <<EOF\n{loop.format(chr(92) + '$qd')}\nEOF\n",
+    ):
+        found = [each for each in lint(source(script, "x.sh")) if each.rule == "iodepth-with-sync-engine"]
+        assert [each.line for each in found] == [2]
+        assert "with qd=32" in found[0].message

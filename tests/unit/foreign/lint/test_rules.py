@@ -174,3 +174,28 @@ def test_a_sound_job_is_left_in_peace() -> None:
 
 def _message(text: str, rule: str) -> str:
     return next(each.message for each in lint(source(text)) if each.rule == rule)
+
+
+_ONCE = "rw=read bs=1m size=4g"
+
+
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        (_ONCE, "note"), ("rw=randread bs=4k size=4g", "note"), (f"{_ONCE} runtime=60", "note"),
+        ("rw=randrw bs=4k size=4g end_fsync=1", "note"), (f"{_ONCE} numjobs=4", "note"),
+        (f"{_ONCE} time_based runtime=60", "warning"), (f"{_ONCE} loops=2", "warning"),
+        (f"{_ONCE} io_size=8g", "warning"), (f"{_ONCE} invalidate=0", "warning"), (f"{_ONCE} pre_read=1", "warning"),
+        (f"{_ONCE} numjobs=4 filename=f", "warning"), ("rw=randread bs=4k size=4g norandommap", "warning"),
+        ("rw=randread bs=512 size=4g", "warning"), (f"{_ONCE} create_fsync=0", "warning"),
+    ],
+)  # fmt: skip
+def test_one_cold_pass_through_the_page_cache_reads_from_the_disk(options: str, severity: str) -> None:
+    found = {rule: each for _, each, rule in said(job(options), flags(fs="ext4", ram="64G"))}
+    assert found["size-below-cache"] == severity
+
+
+@pytest.mark.parametrize("fs", ["zfs-2.3", "mergerfs", "nfs4"])
+def test_one_pass_is_not_cold_if_invalidate_does_not_reach_the_cache(fs: str) -> None:
+    found = {rule: each for _, each, rule in said(job(_ONCE), flags(fs=fs, ram="64G"))}
+    assert found["size-below-cache"] == "warning"

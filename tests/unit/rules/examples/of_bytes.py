@@ -303,8 +303,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "size-below-cache": (
-        Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=16g")),
-        Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=1g direct=1")),
+        Example(lint_of("rw=read bs=1m size=1g"), "notes", lint_of("rw=read bs=1m size=16g")),
+        Example(
+            lint_of("rw=read bs=1m size=1g loops=2"), "suspects", lint_of("rw=read bs=1m size=1g loops=2 direct=1")
+        ),
         Example(
             lint_of("rw=read bs=1m size=1g direct=1", ZFS),
             "suspects",

@@ -1,0 +1,79 @@
+"""The functions of a script, and the arguments with which the script calls them.
+
+A function that runs fio with its arguments (`run() { fio --rw=$1 --bs=$2; }`) is a different fio call for each of its
+calls (`run read 1m`, `run randread 4k`).
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import dropwhile
+
+from poolproof.foreign.lint.shell_words import Script
+
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?(?P<name>[\w-]{1,60})[ \t]*(?:\(\))?\s{0,9}\{", re.MULTILINE)
+_ARGUMENT = re.compile(r"\$\{?[1-9@*]")
+_SHIFT = re.compile(r"(?:^|[;&\s])shift(?:[ \t]+(?P<number>\d))?[ \t]*(?=[;&\n]|$)", re.MULTILINE)
+_BEFORE = frozenset({"do", "then", "else", "if", "!", "time", "{"})
+_MOST_FUNCTIONS = 64
+_MOST_CALLS = 32
+_LONGEST = 4000
+
+
+@dataclass(frozen=True)
+class ShellFunction:
+    """A function of a script, with its text from `start` to `end`, and its first and last line."""
+
+    name: str
+    start: int
+    end: int
+    line: int
+    last_line: int
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    """A call of a function. `arguments`: as variables, named `1`, `2` …, and `@` for those after the last `shift`."""
+
+    function: ShellFunction
+    line: int
+    arguments: Mapping[str, str]
+
+
+def functions_in(text: str) -> Iterator[ShellFunction]:
+    """Yield the script's functions in order."""
+    for found in itertools.islice(_FUNCTION.finditer(text), _MOST_FUNCTIONS):
+        start, end = found.start("name"), _end(text, found.end())
+        line = text.count("\n", 0, start) + 1
+        yield ShellFunction(found["name"], start, end, line, line + text.count("\n", start, end))
+
+
+def _end(text: str, start: int) -> int:
+    """Return the end of the body of the function whose brace ends at this position."""
+    line = text.find("\n", start, start + _LONGEST)
+    if line >= 0 and text[start:line].rstrip().endswith("}"):
+        return line
+    end = text.find("\n}", start, start + _LONGEST)
+    return end + 2 if end >= 0 else min(len(text), start + _LONGEST)
+
+
+def calls_of(function: ShellFunction, text: str, script: Script) -> tuple[FunctionCall, ...]:
+    """Return the calls of a function that uses its arguments. Empty if lint cannot tell which argument is which."""
+    body = text[function.start : function.end]
+    shifts = list(_SHIFT.finditer(body))
+    is_mixed = bool(shifts) and re.search(r"\$\{?[1-9]", body[shifts[-1].end() :]) is not None
+    if is_mixed or not _ARGUMENT.search(body):
+        return ()
+    shifted = sum(int(each["number"] or 1) for each in shifts)
+    found: dict[tuple[str, ...], FunctionCall] = {}
+    for command in script.commands:
+        words = list(dropwhile(lambda word: word.text in _BEFORE, command))
+        if not words or words[0].text != function.name or function.line <= words[0].line <= function.last_line:
+            continue
+        given = tuple(word.text for word in words[1:])
+        arguments = {str(number): word for number, word in enumerate(given[:9], 1)}
+        if not any(" " in word for word in given[shifted:]):
+            arguments["@"] = " ".join(given[shifted:])
+        found.setdefault(given, FunctionCall(function, words[0].line, arguments))
+    return tuple(found.values()) if len(found) <= _MOST_CALLS else ()
