@@ -5,7 +5,7 @@ from pathlib import Path
 from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, rows_by_deviation, runs_in
 
 from poolproof.campaign.yaml import read_campaign
-from poolproof.layers.families import families
+from poolproof.layers.adapt import families
 from poolproof.layers.resolve import resolve
 from tests.unit.results.compare.making import made
 from tests.unit.results.compare.test_earlier_runs import run as across_runs

@@ -13,8 +13,8 @@ def command(campaign: Annotated[Path, Argument(help="The campaign's YAML file.")
     """Check a campaign and list its cells. Nothing is run."""
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.expression import format_expression
+    from poolproof.campaign.trial_length import few_events_ahead
     from poolproof.campaign.yaml import read_campaign
-    from poolproof.layers.events_ahead import few_events_ahead
     from poolproof.layers.least_trial import check_budget
     from poolproof.layers.resolve import resolve
     from poolproof.layers.trims import check_trims

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from poolproof.campaign.trial_length import few_events_ahead
 from poolproof.cli.output import following, print_answer, print_results, say
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.errors import BuildError
-from poolproof.layers.events_ahead import few_events_ahead
 from poolproof.load.generator import generator_of
 from poolproof.measure.prepare import fill_text
 from poolproof.measure.session import (

@@ -82,6 +82,7 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
     """Return the sources for the suite `codename` and for its updates, security and backports suites.
 
     The mirrors are those that this machine uses. A source for backports is added.
+
     `components`: the components that each returned source has.
 
     Raises a HostError if no configured source has the suite.

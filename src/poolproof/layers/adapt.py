@@ -1,4 +1,4 @@
-"""Plans how to convert one built layout into another without rebuilding it.
+"""Decides which layouts can be converted into each other without rebuilding them, and plans the conversion.
 
 There are two kinds of conversion. An extension adds log and cache vdevs to the layout's pool and later removes them. A
 change attaches leaf vdevs to mirrors and detaches others. Both keep the pool, its data and the layers above it. A
@@ -7,12 +7,22 @@ to the journal again, after the undo of the change. `poolproof clean` can theref
 down.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.base import AdaptableLayer, LayerNode, Node
-from poolproof.layers.tree import BuiltNode, TreePlan, build_layer, build_node, from_bottom, names_of, on_host, plan_of
+from poolproof.layers.tree import (
+    BuiltNode,
+    TreePlan,
+    build_layer,
+    build_node,
+    devices,
+    from_bottom,
+    names_of,
+    on_host,
+    plan_of,
+)
 from poolproof.steps import Step
 
 
@@ -34,6 +44,32 @@ def can_become(built: Node, target: Node) -> bool:
         return True
     alike = built.spec == target.spec and len(built.inputs) == len(target.inputs)
     return alike and all(map(can_become, built.inputs, target.inputs))
+
+
+def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
+    """Divide the layouts into families: consecutive layouts, each of which can be converted in place into the next.
+
+    Within a family, layouts differ only in the log and cache devices of a pool or in the leaf devices of its mirrors. A
+    device that was detached is not attached again in the same family.
+    """
+    found: list[list[str]] = []
+    for name in names:
+        if found and _can_follow(nodes, found[-1], name):
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return found
+
+
+def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
+    before, after = core_of(nodes[family[-1]]), core_of(nodes[name])
+    given_up = {device for member in family for device in devices(core_of(nodes[member]))} - set(devices(before))
+    if not given_up.isdisjoint(devices(nodes[name])):
+        return False
+    if before != after:
+        return can_become(before, after)
+    # if a layout is listed twice, with nothing to add, the user wants it to be built twice
+    return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:

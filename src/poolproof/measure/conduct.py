@@ -14,17 +14,15 @@ from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable, host_names
-from poolproof.layers.adapt import core_of
-from poolproof.layers.families import families
+from poolproof.layers.adapt import core_of, families
 from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import on_host
-from poolproof.measure.build_order import build_rounds
 from poolproof.measure.disk_faults import check_layers
 from poolproof.measure.existing_files import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
-from poolproof.measure.order import TrialOrder
+from poolproof.measure.order import TrialOrder, build_rounds
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.schedule import Schedule, schedule_of

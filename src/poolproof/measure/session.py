@@ -21,7 +21,6 @@ from poolproof.hosts.base import Host
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
-from poolproof.measure.build_order import build_rounds
 from poolproof.measure.cleanup import (
     check_machine,
     end_own_lab,
@@ -32,6 +31,7 @@ from poolproof.measure.cleanup import (
 )
 from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
+from poolproof.measure.order import build_rounds
 from poolproof.measure.plan import (
     BuildDirectories,
     RunPlan,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from poolproof.evidence.counter_sources import Values, read_sources
 from poolproof.evidence.host_use import HostReading, read_host
-from poolproof.evidence.model import OtherWork, Throttling, ZfsFacts, ZfsUse
+from poolproof.evidence.model import DeviceLimit, OtherWork, Throttling, ZfsFacts, ZfsUse
 from poolproof.evidence.other_work import OthersReading, others_between, read_others
-from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import ZfsCounters, read_zfs, use_between
 from poolproof.facts.conditions import Conditions, read_conditions
 from poolproof.layers.open_layout import pool_host
@@ -64,6 +63,24 @@ class HostBefore:
     def zfs_use(self, context: TrialContext) -> ZfsUse | None:
         """Return how much ZFS's counters have increased since this reading, or None if the layout has no pool."""
         return use_between(self.zfs, _read_zfs(context))
+
+
+def throttling_between(start: Conditions, end: Conditions) -> Throttling:
+    """Return the limits that applied in either sample, and the increase of the throttling counters between the samples.
+
+    A device without a name in either sample is identified by its device number.
+    """
+    names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
+    return Throttling(
+        devices=tuple(
+            DeviceLimit(names.get(each.number, each.number), each.kind, each.most)
+            for each in dict.fromkeys((*start.io_limits, *end.io_limits))
+        ),
+        processors=end.cpu.processors if end.cpu.processors is not None else start.cpu.processors,
+        cpu_periods=max(0, end.cpu.periods - start.cpu.periods),
+        cpu_s=max(0.0, end.cpu.seconds - start.cpu.seconds),
+        heat_events=max(0, end.heat_events - start.heat_events),
+    )
 
 
 def _mark(context: TrialContext) -> str:

@@ -335,6 +335,7 @@ def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = Fals
 
     fio must have moved data, and the ratios must be high enough for all writes, and for the reads that caches should
     not have served.
+
     `kind`: check only the reads or only the writes; None checks both.
     `of_commits`: if every write is committed, require only that the writes were durable when fio ended. A later write
     may replace such data in RAM before the pool stores it.

@@ -1,10 +1,10 @@
 """Estimate the variances of two cells together, for a comparison of many pairs of cells.
 
-A workload that varies much in one run also varies much in the next. So each cell of a pair says something about the
-variance of the other one, which matters if both have only two or three samples. The logarithms of both variances are
-assumed to be normally distributed, each with the prior of its run, and to be correlated. The correlation follows from
-the scatter of the ratio of both variances over all pairs, which is estimated by moments. Like the prior, it is widened
-by its own standard error: a correlation that is too low only makes intervals longer.
+A workload that varies much in one run also varies much in the next. The samples of one cell of a pair therefore also
+help to estimate the variance of the other cell, which matters if both have only two or three samples. The logarithms of
+both variances are assumed to be normally distributed, each with the prior of its run, and to be correlated. The
+correlation follows from the scatter of the ratio of both variances over all pairs, which is estimated by moments. Like
+the prior, it is widened by its own standard error: a correlation that is too low only makes intervals longer.
 """
 
 import math

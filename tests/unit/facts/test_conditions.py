@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from poolproof.evidence.model import DeviceLimit
-from poolproof.evidence.throttling import throttling_between
 from poolproof.facts.conditions import Conditions, IoLimit, parse_conditions, read_conditions
 from poolproof.hosts.local import LocalHost
+from poolproof.measure.surroundings import throttling_between
 
 _V2 = """\
 /sys/fs/cgroup/bench.slice/io.max:259:0 rbps=max wbps=52428800 riops=100 wiops=max

@@ -11,8 +11,7 @@ from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError
-from poolproof.measure.build_order import build_rounds
-from poolproof.measure.order import TrialOrder
+from poolproof.measure.order import TrialOrder, build_rounds
 from poolproof.measure.schedule import schedule_of
 from poolproof.metrics import TrialMetrics
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.campaign.expression import parse_expression
-from poolproof.layers.families import families
+from poolproof.layers.adapt import families
 from poolproof.layers.resolve import resolve
 
 DEVICES = ("a", "b", "c", "d")

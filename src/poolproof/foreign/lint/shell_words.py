@@ -62,8 +62,7 @@ class ShellWord:
 
 @dataclass(frozen=True)
 class HereDocument:
-    """The text of a here-document, between `<<MARK` and the mark. It begins at character `start` and on line `line` of
-    the script. `folder`: the working directory of its command, as in `ShellWord`.
+    """The text of a here-document, between `<<MARK` and the mark.
 
     `program`: the program that reads it. `runner`: the words of its command, and of the one at the end of its pipe.
     `goes_to`: the file to which the program writes it, `|` for another program, or an empty string for neither.

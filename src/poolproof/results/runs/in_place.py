@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from poolproof.campaign.model import Campaign
 from poolproof.errors import PoolproofError
-from poolproof.layers.families import families
+from poolproof.layers.adapt import families
 from poolproof.layers.resolve import resolve
 from poolproof.statistics.comparison import Difference
 

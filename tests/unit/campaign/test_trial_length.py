@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.flags import Flags, Overrides, campaign_of
+from poolproof.campaign.trial_length import few_events_ahead
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, read_campaign
-from poolproof.layers.events_ahead import few_events_ahead
 
 DEMO = Path(__file__).parents[3] / "src" / "poolproof" / "campaign" / "demo.yaml"
 
