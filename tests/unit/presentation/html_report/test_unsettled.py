@@ -4,7 +4,7 @@ It is not shown as the best either, unless no result of its workload converged.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from poolproof.presentation.charts import theme as look
+from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.page import write_report
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Convergence, Trial
@@ -68,19 +69,19 @@ def test_unsettled_results_alone_are_compared_with_their_best(tmp_path: Path) ->
     assert [cells[place]["s"] for place in places] == [1, pytest.approx(0.5), pytest.approx(0.75)]
 
 
-def test_the_texts_are_those_of_the_terminal(tmp_path: Path) -> None:
+def test_the_texts_are_those_of_the_terminal(tmp_path: Path, wording: Callable[[str], str]) -> None:
     cells = _cells(_data(make_run(tmp_path / "run", _trials("drift", FASTEST), campaign=UNTIL))[0])
-    assert cells[FASTEST]["f"] == "about 2.03k IOPS (not converged, trials 2.02k IOPS … 2.04k IOPS)"
-    assert cells[FASTEST]["t"][0] == [1, "✓", "about 2.02k IOPS, not converged (drift)"]
-    assert "about" not in cells["pair", "reads"]["f"]
+    (number, mark, trial), *_ = cells[FASTEST]["t"]
+    assert (number, mark) == (1, "✓") and "2.02k IOPS" in wording(trial) and "drift" in trial
+    assert "2.03k IOPS" in wording(cells[FASTEST]["f"])
+    wording(cells["pair", "reads"]["f"])
 
 
-def test_the_answer_is_approximate(tmp_path: Path) -> None:
+def test_the_answer_is_approximate(tmp_path: Path, wording: Callable[[str], str]) -> None:
     campaign = UNTIL.replace("bare-a: a, one: a | ext4, pair: btrfs raid1 a b", "bare-a: a")
     trials = [each for each in _trials("drift", FASTEST) if each.layout == "bare-a"]
-    text = _data(make_run(tmp_path / "run", trials, campaign=campaign))[1]
-    assert "is the only layout with valid results: about 2.03k IOPS (not converged" in text
-    assert 'class="tone-open"' in text
+    found = answer(load_run(make_run(tmp_path / "run", trials, campaign=campaign)))
+    assert found.tone == "open" and "2.03k IOPS" in wording(found.sentence)
 
 
 def test_a_cell_without_a_result_is_not_unsettled(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def _quick(verdict: Verdict = "sound") -> list[Trial]:
     ]
 
 
-def test_cells_that_the_campaign_does_not_have_are_listed(tmp_path: Path) -> None:
+def test_cells_that_the_campaign_does_not_have_are_listed(tmp_path: Path, wording: Callable[[str], str]) -> None:
     run = make_run(tmp_path / "run", [*_quick("refuted"), *all_trials()], campaign=QUICK)
     (run / "run.json").unlink()
     data, text = _data(run)
@@ -122,8 +123,8 @@ def test_cells_that_the_campaign_does_not_have_are_listed(tmp_path: Path) -> Non
     assert len(data["trials"]) == count
     assert 0 <= data["open"] < count
     assert all(int(number) < count for number in re.findall(r'href="#cell=(\d+)"', text))
-    assert "6 cells are left out, because the campaign does not have them: reads[bs=4k] on bare-a" in text
-    assert "and 2 more" not in text and ", 2 more." in text
+    (gap,) = (each for each in write_report(run, run / "report.html").missing if "6 cells" in each)
+    assert gap in text and "reads[bs=4k] on bare-a" in wording(gap)
 
 
 def test_a_campaign_without_any_of_the_cells_is_reported(tmp_path: Path) -> None:
