@@ -172,9 +172,15 @@ def test_every_notation_of_a_number_that_is_too_large_is_refused(number: str) ->
         check_numbers(f'{{"value": {number}}}'.encode())
 
 
-@pytest.mark.parametrize("number", ["1e24", "1E-25", "0.12345678901234567890123456", "123456789012345678901"])
+@pytest.mark.parametrize("number", ["1e24", "1E-25", "0.12345678901234567890123456", "9223372036854775807"])
 def test_numbers_up_to_the_limit_are_accepted(number: str) -> None:
     check_numbers(f'{{"value": {number}}}'.encode())
+
+
+@pytest.mark.parametrize("number", ["9223372036854775808", "123456789012345678901", "-9223372036854775809"])
+def test_integers_above_64_bits_are_refused(number: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        check_numbers(f'{{"value": {number}}}'.encode())
 
 
 def test_a_line_without_large_numbers_is_checked_about_as_fast_as_it_is_decoded(tmp_path: Path) -> None:
