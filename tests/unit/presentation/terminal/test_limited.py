@@ -1,5 +1,6 @@
 """The terminal output about individually measured disks, and about how close layouts come to them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 
@@ -23,41 +24,38 @@ def shown(*trials: Trial) -> str:
     return console.file.getvalue()
 
 
-def test_each_figure_has_its_share_and_each_disk_its_figure() -> None:
+def test_each_figure_has_its_share_and_each_disk_its_figure(wording: Callable[[str], str]) -> None:
     text = shown(
         alone("rust", "reads", 100.0),
         alone("ssd", "reads", 1000.0),
         trial("one", "reads", 90.0, {"rust": (100, 0)}),
         trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
     )
+    wording(text)
     rows = {line.split()[0]: line for line in text.splitlines() if line.split()}
     assert "90%" in rows["one"]
     assert "75%" in rows["both"]
-    assert rows["the"].split() == ["the", "disks", "alone", "rust", "ssd"]
-    assert text.count("reads") == 2
-    assert "100 IOPS ✓  1.00k IOPS ✓" in text
+    assert "100 IOPS" in text and "1.00k IOPS" in text
     assert "bare:" not in text
-    assert "more than the disks deliver" not in text
 
 
-def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> None:
+def test_a_result_above_its_limit_and_one_without_a_limit_are_explained(wording: Callable[[str], str]) -> None:
     text = shown(
         alone("rust", "reads", 100.0),
         trial("one", "reads", 400.0, {"rust": (25, 0)}),
         trial("both", "reads", 150.0, {"rust": (50, 0), "ssd": (50, 0)}),
     )
-    assert (
-        "reads on one: 400%, more than its disks deliver alone. 75% of its bytes never reached or left a disk" in text
-    )
-    assert "both: ssd was not measured alone" in text
+    wording(text)
+    assert all(fact in text for fact in ("reads on one", "400%", "75%", "both", "ssd"))
 
 
-def test_a_latency_below_that_of_the_disks_is_called_faster() -> None:
+def test_a_latency_below_that_of_the_disks_is_called_faster(wording: Callable[[str], str]) -> None:
     trials = [alone("rust", "reads", 100.0), trial("one", "reads", 400.0, {"rust": (25, 0)})]
     cells = cells_of(trials, CAMPAIGN)
     limit = limits_of(cells, bare_cells_of(trials, CAMPAIGN), CAMPAIGN)[cells[0].key]
     assert isinstance(limit, Limit)
-    assert "faster than its disks on their own. " in over_text(replace(cells[0], metric="p99"), limit)
+    texts = {wording(over_text(replace(cells[0], metric=metric), limit)) for metric in ("iops", "p99")}
+    assert len(texts) == 2
 
 
 def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
@@ -69,11 +67,12 @@ def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
     assert "limit" not in console.file.getvalue()
 
 
-def test_how_a_limit_comes_about_names_every_disk_and_the_one_that_bounds_it() -> None:
+def test_how_a_limit_comes_about_names_every_disk_and_the_one_that_bounds_it(wording: Callable[[str], str]) -> None:
     limit = Limit(2000.0, 0.5, "b", (LeafLimit("a", 2000.0, 0.5), LeafLimit("b", 1000.0, 0.5)))
-    assert how_text(limit, "iops") == "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it"
+    text = wording(how_text(limit, "iops"))
+    assert all(fact in text for fact in ("2.00k IOPS ÷ 0.5 = 4.00k IOPS", "1.00k IOPS ÷ 0.5 = 2.00k IOPS"))
     quick = Limit(1e6, 0.5, "b", (LeafLimit("a", 2e6, 0.5), LeafLimit("b", 1e6, 0.5)))
-    assert how_text(quick, "p99") == "a 2.00 ms, b 1.00 ms: b is the fastest"
+    assert wording(how_text(quick, "p99")).startswith("a 2.00 ms, b 1.00 ms")
 
 
 def test_a_layout_without_any_limit_is_named_once() -> None:
