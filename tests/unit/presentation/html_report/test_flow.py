@@ -1,5 +1,6 @@
 """The byte accounting as a flow: the bytes add up at every stage, and lost or extra bytes have a cause."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from poolproof.presentation.html_report.byte_flow import ByteFlow, flows
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Finding
+from poolproof.rules.rule_catalogue import rule
 from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, account, leaf, trial
 
 CAMPAIGN_READ = parse_campaign(CAMPAIGN, "t")
@@ -48,11 +50,11 @@ def test_a_mirror_keeps_two_copies_and_loses_nothing() -> None:
     assert "2 times" in flow.copies
 
 
-def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
+def test_lost_bytes_are_those_of_fio_not_those_of_the_copies(wording: Callable[[str], str]) -> None:
     flow = _one(_writing(1000 * MIB, [100 * MIB, 100 * MIB], 2, "shared-file-numjobs"))
     assert flow.lost_bytes == 900 * MIB
-    assert flow.lost == "900 MiB never reached a disk: overwritten in memory by another job"
-    assert flow.verdict == "the disks wrote 10 % of what fio's writes require"
+    assert "900 MiB" in wording(flow.lost)
+    assert "10 %" in wording(flow.verdict)
 
 
 def test_the_words_name_the_generator_of_the_load() -> None:
@@ -61,37 +63,36 @@ def test_the_words_name_the_generator_of_the_load() -> None:
     assert "toy's writes" in flow.verdict and "fio" not in flow.verdict
 
 
-def test_the_strongest_finding_that_explains_it_names_the_cause() -> None:
+def test_the_strongest_finding_that_explains_it_names_the_cause(wording: Callable[[str], str]) -> None:
     flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
-    assert flow.lost.endswith(": only zeros, which are not stored")
-    assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(
-        ": overwritten in memory, or reduced on the way, for example by compression"
-    )
+    cause = rule("zero-buffers").explains_lost["write"]
+    assert wording(flow.lost).endswith(f": {cause}")
+    assert not wording(_one(_writing(100 * MIB, [MIB], 1)).lost).endswith(cause)
 
 
-def test_additional_writes_are_added_after_the_copies() -> None:
+def test_additional_writes_are_added_after_the_copies(wording: Callable[[str], str]) -> None:
     flow = _one(_writing(10 * MIB, [30 * MIB, 30 * MIB], 2))
     assert (flow.extra_bytes, flow.lost) == (40 * MIB, "")
-    assert flow.extra.startswith("40 MiB of extra writes")
-    assert flow.verdict.startswith("the disks wrote 3 times what")
+    assert "40 MiB" in wording(flow.extra)
+    assert "3 times" in wording(flow.verdict)
 
 
-def test_late_writes_are_reported() -> None:
+def test_late_writes_are_reported(wording: Callable[[str], str]) -> None:
     late = replace(leaf("a", 0, 100 * MIB), write_bytes=40 * MIB)
     flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(late,)))
     assert flow.leaves[0].late_bytes == 60 * MIB
-    assert flow.late == "60 MiB reached a disk only after fio had ended"
+    assert "60 MiB" in wording(flow.late)
 
 
-def test_reads_that_no_disk_saw_came_from_ram() -> None:
+def test_reads_that_no_disk_saw_came_from_ram(wording: Callable[[str], str]) -> None:
     moved = replace(
         trial("one", "reads"), leaves=(leaf("a", MIB),), account=account(100 * MIB, 0, disk_reads=MIB), findings=()
     )
     flow = _one(moved)
-    assert flow.lost == "99 MiB did not come from a disk: read from RAM"
-    assert flow.verdict == "the disks read 1 % of what fio read"
+    assert "99 MiB" in wording(flow.lost)
+    assert "1 %" in wording(flow.verdict)
     unwritten = replace(moved, findings=(Finding("unwritten-read", "refutes", "m", "f"),))
-    assert _one(unwritten).lost.endswith(": never written: zeros from no disk")
+    assert wording(_one(unwritten).lost) != flow.lost
 
 
 def test_the_trials_of_a_cell_add_up_but_not_the_failed_ones() -> None:
@@ -102,10 +103,11 @@ def test_the_trials_of_a_cell_add_up_but_not_the_failed_ones() -> None:
     assert flow.leaves[0].moved_bytes == 200 * MIB
 
 
-def test_the_disk_below_a_loop_file_is_reported() -> None:
+def test_the_disk_below_a_loop_file_is_reported(wording: Callable[[str], str]) -> None:
     below = replace(leaf("a", 0, 100 * MIB), below_device="vda", below_drained_write_bytes=3 * MIB)
     flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(below,)))
-    assert flow.leaves[0].below == "vda below it wrote 3 MiB"
+    text = wording(flow.leaves[0].below)
+    assert "vda" in text and "3 MiB" in text
 
 
 def test_without_counters_there_is_no_flow() -> None:
