@@ -65,6 +65,10 @@ _INCOMPLETE = re.compile(
     r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
     r"|bw\s*\(\s*[kKMG]i?B\s*/s\s*\): min=(?!.*stdev=))"
 )
+_AT_THE_CUT = re.compile(
+    r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$|(?<=[Ii][Oo][Pp][Ss]=)[\d.]*[kMG]?$|(?<=/s\)=)\d*$"
+)
+_VALUE_AT_THE_CUT = re.compile(r"(:\s{1,40}(?:\d\S{0,20}\s{1,40})?(?=\d{1,15}(?:\.\d?)?$)|\|\s{0,40})\d[\d.,]{0,15}$")
 _MORE_DIGITS = re.compile(r"[\d,kMG]|\.\d")
 _LISTS = re.compile(r"^\s*+(?:lat \([num]?sec\)\s*:|IO depths\s*:|submit\s*:|complete\s*:|iops\s*:).*,\s*$")
 _COMMAND = re.compile(r"\bfio(?:\.exe)?\s.*-\w")
@@ -106,7 +110,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
     bare = without_literals(_without_marks(_decoded(text)), _FIO_RESULT.match)
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
-        found[-1] = (found[-1][0], text_lines.without_cut_number(found[-1][1]))
+        found[-1] = (found[-1][0], _without_cut_number(found[-1][1]))
     widths: set[int] = set()
     found = _join_commands(_join_results(_join_terse(found), widths), widths)
     return tuple((number, part) for number, line in found for part in _split_results(line))
@@ -254,7 +258,7 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
             both = () if _FIO_RESULT.match(rest) else (line + rest, f"{line} {rest}")
             joined = next((each for each in both if _is_complete(each)), None)
             if joined is None and _MORE_DIGITS.match(rest):
-                line = text_lines.without_cut_number(line)
+                line = _without_cut_number(line)
         elif line.rstrip().endswith(",") and at + 1 < len(numbered) and _LISTS.match(line):
             joined = f"{line.rstrip()} {numbered[at + 1][1].strip()}"
         if joined is not None:
@@ -263,6 +267,11 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
         found.append((number, joined or line))
         at += 1
     return found
+
+
+def _without_cut_number(line: str) -> str:
+    """Remove fio's version, the value of `samples=`, `iodepth=`, `IOPS=` or `…:`, or a cell's number, from the end."""
+    return _AT_THE_CUT.sub("", _VALUE_AT_THE_CUT.sub(r"\1", line))
 
 
 def _is_complete(line: str) -> bool:

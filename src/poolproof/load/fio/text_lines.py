@@ -78,7 +78,6 @@ _FILLER = re.compile(
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
     r"|.*: Laying out IO file|[\"{}\]])"
 )
-_AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$|(?<=[Ii][Oo][Pp][Ss]=)[\d.]*[kMG]?$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _NUMBER = re.compile(r"^\s*+(-?\d++(?:\.\d++)?)\s*+([kKMGTPE]?)$")
 _AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kmgKMGTPE]?)(i?)(bit|[Bb])|(0))$")
@@ -338,11 +337,6 @@ def latency_shares(line: str) -> dict[float, float]:
 def version(line: str) -> str | None:
     match = _VERSION.match(line)
     return match[1] if match else None
-
-
-def without_cut_number(line: str) -> str:
-    """Remove fio's version or the value of `samples=`, `iodepth=` or `IOPS=` from the end: it may have lost digits."""
-    return _AT_THE_CUT.sub("", line)
 
 
 def is_filler(line: str) -> bool:

@@ -360,3 +360,25 @@ def test_the_files_of_elbencho_depend_on_its_hosts() -> None:
     text = ELBENCHO.format(options, "/mnt/dir").replace("-s 16g -t 96", "-s 8g -t 16")
     audited = _one(text.replace("4194304", str(5 * 16 * 8192)))
     assert "unique-extents" not in {finding.rule for finding in audited.findings}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("BUFFERED READS: 787.59 MB/sec\nFSYNCS/SECOND: 142", [("read", None, 787.59 * MIB)]),
+        ("BUFFERED READS: 7.59 MB/sec\nFSYNCS/SECOND: 1426.09", [("read", None, 7.59 * MIB), ("write", 1426.09, None)]),
+        ("JobName: a\nread:\n  IOPS=525.518616 BW(KiB/s)=2", [("read", 525.518616, None)]),
+        (ELBENCHO.format("", "/mnt/f").rpartition("33352\n            Total")[0] + "33", [("write", 33352.0, None)]),
+        (
+            "CrystalDiskMark 5\n| Test | Read MB/s | Write MB/s |\n| --- | --- | --- |\n| Seq | 321.0 | 11",
+            [("read", pytest.approx(306.1, rel=1e-3), 321e6)],
+        ),
+        (
+            "Random       4 KiB (Q= 32, T= 1):    14.712 MB/s [   3678.0 IOP".join(["KDiskMark 3\n[Write]\n", ""]),
+            [("write", None, 14.712e6)],
+        ),
+    ],
+    ids=["pveperf", "pveperf with all digits", "kubestr", "elbencho", "a cell", "KDiskMark"],
+)  # fmt: skip
+def test_a_number_at_the_end_of_a_text_may_lack_digits(text: str, kept: list[Value]) -> None:
+    assert _values(text) == [(name, iops, rate and pytest.approx(rate)) for name, iops, rate in kept]

@@ -131,7 +131,10 @@ def _measured(
     depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)
     name = f"{'random' if is_random else 'sequential'} {kind} Q{depth} T{threads}"
     mean_ns = 1000 * us if us else None
-    figures = values(bandwidth_bytes=rate * 1e6, iops=iops or rate * 1e6 / block, mean_ns=mean_ns)
+    is_cut_off = found.string[found.end() :].lstrip().startswith("[")
+    figures = values(
+        bandwidth_bytes=rate * 1e6, iops=iops or (None if is_cut_off else rate * 1e6 / block), mean_ns=mean_ns
+    )
     part = LoadPart(
         name,
         reads=kind != "write",

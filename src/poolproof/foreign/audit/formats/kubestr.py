@@ -16,7 +16,7 @@ _GLOBAL = re.compile(r"^\s*Global options\s*-\s*(?P<options>.*)$")
 _JOB = re.compile(r"^\s*JobName:\s*(?P<name>.*?)\s*$")
 _OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
 _DIRECTION = re.compile(r"^\s*\**(?P<name>read|write)\**:\**\s*$")  # often in bold letters in Markdown
-_RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)")
+_RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)?")
 _MISSING = ("the size of the cache behind the volume, the bytes moved and the run time: kubestr prints only rates",)
 
 
@@ -48,7 +48,7 @@ class _KubestrJob:
         if match := _DIRECTION.match(line):
             self._direction = match["name"]
         elif (match := _RATE.match(line)) and self._direction:
-            iops, kib = number(match["iops"]), number(match["bw"])
+            iops, kib = number(match["iops"]), number(match["bw"] or "")
             self.directions[self._direction] = values(iops=iops, bandwidth_bytes=None if kib is None else kib * 1024)
             self._direction = ""
             self.last_line = line_number
