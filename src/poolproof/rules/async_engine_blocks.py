@@ -66,10 +66,16 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None  # the data cannot have been moved while the I/O was submitted
     return notes(
         f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} and the whole I/O took "
-        f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: submission "
-        f"blocks until the I/O is done, so the depth was 1 and the latency is too high by a factor of {job.depth}",
+        f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: "
+        f"{_one_at_a_time(job)}, so the depth was 1 and the latency is too high by a factor of {job.depth}",
         weight=60,
     )
+
+
+def _one_at_a_time(job: LoadPart) -> str:
+    if fio_job(job).engine == "libaio":
+        return "submission blocks until the I/O is done"
+    return "nearly all of the time passes while one I/O is submitted"
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:

@@ -1,28 +1,60 @@
 """Writes that the engine only copies into memory, so their latency says nothing about a disk."""
 
+from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import writes_at_end
 from poolproof.rules.model import Case, Finding, Rule, suspects
+from poolproof.rules.path import is_persistent_memory
 from poolproof.rules.quoted import UNQUOTED
-from poolproof.rules.reported import ReportedDirection, each_part
-from poolproof.units import format_duration
+from poolproof.rules.reported import ReportedDirection, each_part, parts
+from poolproof.rules.service_time import typical_ns
+from poolproof.units import format_duration, format_rate, format_size
 
 _COMPLETION_NS = 20_000.0
+_LARGE_BYTES = 64 * 1024
+_SMALL_NS, _LARGE_NS, _PCIE5_X4 = 5_000.0, 10_000.0, 15.75e9  # small writes: Optane; large ones: flash, on PCIe 5.0 x4
 _TIMES = 5
+_FAST_BYTES_PER_S, _SHORTEST_MS, _IDLE_PERCENT = 500e6, 1000, 50.0
 _CALL_NS, _COPY_NS_PER_BYTE = 500_000.0, 2.0  # a slow machine: 500 µs per call, and 500 MB/s
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
-    slat, clat = part.figures.slat, part.figures.clat
     job, assumed = case.job_named(part.job.name), (case.quoted or UNQUOTED).assumed
-    if part.kind != "write" or not (slat and clat and slat.mean_ns and clat.mean_ns):
+    if part.kind != "write" or part.job.sync is not None or part.job.syncs:
         return None
     is_direct = job is not None and job.direct and "direct" not in assumed
     is_synced = job is not None and job.syncs and "end_fsync" not in assumed
-    if part.job.sync is not None or part.job.syncs or (job is not None and "direct" in assumed and not job.is_random):
-        return None
     flow, requests = writes_at_end(case), disk_requests(case.outcome, "write")
     if is_direct or is_synced or flow or (requests and requests.in_order):
+        return None
+    return (
+        _one_by_one(case, job, part)
+        or _in_submission(job, part, may_be_direct="direct" in assumed)
+        or _while_idle(case, part)
+    )
+
+
+def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Finding | None:
+    """Return a finding if half of the writes, done one at a time, were faster than any drive can receive them."""
+    typical = typical_ns(part)
+    if job is None or job.queue_each > 1 or not typical or part.median_ns is None or is_persistent_memory(case, job):
+        return None
+    size = job.block_bytes
+    fastest = _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / _PCIE5_X4
+    if job.max_block_bytes != size or typical >= fastest:
+        return None
+    return suspects(
+        f"half of the writes of {format_size(size)} took at most {format_duration(typical / 1e9)}, which is "
+        f"{format_rate(1e9 * size / typical)}: no drive receives a single write that fast, so they were copied into "
+        "RAM, and nothing shows that they reached a disk",
+        weight=68,
+    )
+
+
+def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_direct: bool) -> Finding | None:
+    """Return a finding if the writes were copied into RAM while they were submitted."""
+    slat, clat = part.figures.slat, part.figures.clat
+    if not (slat and clat and slat.mean_ns and clat.mean_ns) or (job and may_be_direct and not job.is_random):
         return None
     if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * clat.mean_ns:
         return None
@@ -36,15 +68,35 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     )
 
 
+def _while_idle(case: Case, part: ReportedDirection) -> Finding | None:
+    """Return a finding if the disks were idle for most of the time in which the writes were fast."""
+    disks = [disk for disk in case.outcome.disks if not disk.is_component] if case.outcome else []
+    busy = [disk.utilisation_percent for disk in disks if disk.utilisation_percent]
+    rate, ran_ms = part.figures.bandwidth_bytes or 0.0, part.figures.runtime_ms or 0
+    is_alone = all(other.kind == "write" for other in parts(case.outcome))
+    if not busy or len(busy) != len(disks) or rate < _FAST_BYTES_PER_S or ran_ms < _SHORTEST_MS or not is_alone:
+        return None
+    if max(busy) >= _IDLE_PERCENT:
+        return None
+    return suspects(
+        f"fio wrote {format_rate(rate)}, but its disk statistics show that "
+        f"{', '.join(disk.name for disk in disks)} was busy for only {max(busy):.0f} % of the time: a disk that limits "
+        "the rate is busy nearly all the time, so the writes were copied into RAM, and nothing shows that they reached "
+        "the disk",
+        weight=68,
+    )
+
+
 RULE = Rule(
     title="Writes copied into memory",
-    wrong="An asynchronous engine returns from submitting a buffered write when the data is in the page cache. The "
-    "completion then takes about 1 µs, because the data has already been copied. At that time, the disk has not "
-    "received any of it.",
+    wrong="A buffered write returns when its data is in the page cache. An asynchronous engine copies the data while "
+    "it submits the write, so the completion takes about 1 µs. At that time, the disk has not received any of it.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
-    "long. Jobs with direct=1 or a sync are not reported, because direct writes that extend a file also take long to "
-    "submit, nor writes that take longer to submit than a copy at 500 MB/s. Sequential writes are not reported either "
-    "if the source does not show whether they are direct.",
+    "long; or half of the writes, done one at a time, take less than 5 µs or, from 64 KiB on, less than 10 µs plus the "
+    "time of their transfer over PCIe 5.0 x4; or, at 500 MB/s or more, fio's disk statistics show that the disks were "
+    "busy for less than half of the time. Jobs with direct=1 or a sync are not reported, because direct writes that "
+    "extend a file also take long to submit, nor writes that take longer to submit than a copy at 500 MB/s. If the "
+    "source does not show whether sequential writes are direct, only their latencies count.",
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

@@ -4,6 +4,7 @@ from functools import partial
 
 from poolproof.load.merge import direction_of
 from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
@@ -62,6 +63,7 @@ def _repeated(case: Case) -> Findings:
             "RAM of a disk, a RAID controller or a hypervisor can hold that",
             weight=84,
             metrics=OF_READS,
+            fix="" if is_fio_job(case.jobs[0]) else "let the reads cover at least 1 GiB, for example with fio",
         )
 
 

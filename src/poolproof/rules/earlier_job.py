@@ -18,7 +18,8 @@ def _in_result(case: Case) -> Findings:
         return
     if case.quoted.unfilled:
         yield suspects(
-            f"{case.quoted.unfilled}. The rest was never written, so reads of it return zeros without any disk I/O",
+            f"{case.quoted.unfilled}, and the text shows no other job that wrote it: unless the file was full before, "
+            "reads of the rest return zeros without any disk I/O",
             weight=84,
         )
     elif case.quoted.just_written and _may_be_memory(case):

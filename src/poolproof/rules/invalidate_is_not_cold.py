@@ -1,23 +1,30 @@
 """Reads that may come from a warm cache."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fill, fio_source, linux_source, suspects, zfs_issue, zfs_source
 from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram, release_of
 
 _EVICTS = (2, 4, 2)
+_EMPTY = (
+    "empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
+    "covers its branches; in a virtual machine: also drop the caches of the host; otherwise remount)"
+)
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.cold else ():
         if reason := warm_start(case, job):
-            yield suspects(f"{case.who([job])} may read from RAM: {reason}")
+            fix = "" if is_fio_job(job) else f"{_EMPTY} before the test"
+            yield suspects(f"{case.who([job])} may read from RAM: {reason}", fix=fix)
 
 
 def warm_start(case: Case, job: LoadPart) -> str | None:
     """Return an explanation of why the file may still be in RAM when the job starts, or None if nothing suggests it."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None
+    if not is_fio_job(job):
+        return _reason_of_program(case)
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
     if not job.invalidates_cache:
@@ -35,15 +42,22 @@ def warm_start(case: Case, job: LoadPart) -> str | None:
     return "invalidate=1 does not reach the server's cache" if is_network(case.target) else None
 
 
+def _reason_of_program(case: Case) -> str | None:
+    """Return the explanation for a program other than fio. On other file systems, nothing suggests a warm cache."""
+    if is_zfs(case.target):
+        return "dropping the page cache does not empty ZFS's ARC"
+    if is_fuse(case.target):
+        return "the file system below FUSE has a page cache of its own"
+    return "the server has a cache of its own" if is_network(case.target) else None
+
+
 RULE = Rule(
     title="The cache is not cold",
     wrong="invalidate=1 drops the cached pages of a file on ext4, xfs and btrfs, but does not empty the caches of ZFS, "
     "FUSE and network file systems.",
     shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on ZFS, FUSE or a network file system.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
-    fix="empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "covers its branches; in a virtual machine: also drop the caches of the host; otherwise remount), then use "
-    "invalidate=1 without pre_read",
+    fix=f"{_EMPTY}, then use invalidate=1 without pre_read",
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),

@@ -39,8 +39,15 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         + (by_design if effect == "notes" else ", but memory is"),
         weight=60 if effect != "notes" else 20,
         metrics=OF_READS if part.kind == "read" else OF_WRITES,
-        fix=_SYNCS if case.is_direct else f"use direct=1 for the disk's latency; {_SYNCS}",
+        fix=_fix(case, part),
     )
+
+
+def _fix(case: Case, part: ReportedDirection) -> str:
+    """Return the fix, or an empty string for the rule's own fix."""
+    if part.kind == "read" or not case.jobs:
+        return ""
+    return _SYNCS if case.is_direct else f"use direct=1 for the disk's latency; {_SYNCS}"
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:

@@ -29,6 +29,8 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         )
     if job is None or (reported.clones < job.clones and not fio_job(job).flag("group_reporting")):
         return None  # a text may quote only some of the clones
+    if len(case.jobs) > 1 and not fio_job(job).flag("group_reporting"):
+        queue = job.queue // job.clones * reported.clones  # the values of the other jobs may be missing
     if in_flight < 0.5 * queue and job.direct and not job.is_synchronous and not pauses:
         return notes(
             f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "

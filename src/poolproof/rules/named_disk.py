@@ -38,8 +38,8 @@ RULE = Rule(
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
     error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
-    fix="make the file twice the size of the RAM of the NAS, set direct=1, and count the disk's requests on the NAS",
-    fix_if_direct="make the file twice the size of the RAM of the NAS, and count the disk's requests on the NAS",
+    fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (of a NAS: on the NAS)",
+    fix_if_direct="make the file twice the size of the RAM, and count the disks' requests (of a NAS: on the NAS)",
     sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),
     in_result=_in_result,
     commands="fio --rw=randwrite --bs=4k --size=256m --ioengine=libaio --iodepth=16 --runtime=5 --time_based",

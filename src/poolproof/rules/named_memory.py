@@ -13,7 +13,8 @@ def _in_result(case: Case) -> Findings:
     words = case.quoted.memory if case.quoted else ""
     if words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
         yield suspects(
-            f"the text says that memory served the I/O, and the values are typical of memory: {words}", weight=58
+            f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
+            weight=58,
         )
 
 
@@ -31,8 +32,8 @@ RULE = Rule(
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
     "This result says nothing about a disk. A sentence is weaker evidence than a counter, so it never refutes a "
     "result.",
-    shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
-    "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
+    shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, null_blk, the ARC or the page cache "
+    "without a negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

@@ -13,7 +13,7 @@ class Quoted:
     `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
-    `unfilled`: a clause that describes the earlier job that created the file but wrote only part of it.
+    `unfilled`: a clause that describes the only earlier job that wrote the file, if it wrote only part of it.
     `just_written`: a clause that describes the earlier job or command that wrote the file through the page cache.
     `is_macos`: True if the text mentions macOS. There, fio's direct=1 sets F_NOCACHE, with which reads can still be
     served from pages that are already cached.

@@ -10,9 +10,12 @@ from poolproof.rules.flow import Flow, lost_reads, lost_writes
 from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown, may_end_in_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
+from poolproof.rules.reported import parts
+from poolproof.rules.service_time import submission_ns
 from poolproof.units import canonical_size, format_number_of, format_rate
 
 _NEAR = 0.2
+_TIMES = 2
 _MOST_PARTS = 100
 _DISK = re.compile(
     r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|md\d|md/|disk/|pmem\d)"
@@ -73,15 +76,32 @@ def _direct_in_step(case: Case) -> Findings:
     jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]
     if not jobs or not (case.cold or case.load.writes):
         return
-    clones, did = _starters_in((jobs[0],)), "write" if jobs[0].writes else "read"
+    clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
-    cache = "the cache of the drive" if on_device else "RAM, if direct=1 is not honoured here,"
+    is_direct = on_device or all(_queues(case, job) for job in jobs)
+    cache = "the cache of the drive" if is_direct else "RAM, if direct=1 is not honoured here,"
     yield finding(
-        "notes" if on_device or all(job.writes_are_synchronous and not job.reads for job in jobs) else "suspects",
+        "notes" if is_direct or all(job.writes_are_synchronous for job in jobs) else "suspects",
         f"{clones} jobs {did} the same bytes of one {'device' if on_device else 'file'} and start at the same offset: "
         f"{cache} can serve all but one of them, so the sum may be too high by a factor of up to {clones}",
         weight=80,
         fix=_fix(case),
+    )
+
+
+def _queues(case: Case, job: LoadPart) -> bool:
+    """True if the result shows that libaio queued the job's I/Os on files, so the file system honoured direct=1.
+
+    Otherwise, libaio does the I/O while it submits it, and so each I/O takes about as long as the submission of all
+    I/Os in the queue. A zvol queues I/O that the ARC serves, so devices do not count.
+    """
+    fio = fio_job(job)
+    if fio.engine != "libaio" or job.queue_each < 2 or any(name.startswith("/dev/") for name in fio.filenames):
+        return False
+    found = [part for part in parts(case.outcome) if case.job_named(part.job.name) is job]
+    return bool(found) and all(
+        part.total is not None and (part.total.mean_ns or 0.0) > _TIMES * job.queue_each * submission_ns(part) > 0
+        for part in found
     )
 
 
@@ -185,8 +205,9 @@ RULE = Rule(
     wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
     "adds all of them up.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
-    "target, only sequential clones that start at the same offset are reported. In the counters: the disks moved about "
-    "1/numjobs of what fio moved.",
+    "target, only sequential clones that start at the same offset are reported. This is only a note on a disk, if each "
+    "write is synchronous, or if the latencies show that libaio queued the I/O on a file, which it does only if "
+    "direct=1 is honoured. In the counters: the disks moved about 1/numjobs of what fio moved.",
     error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
     fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",

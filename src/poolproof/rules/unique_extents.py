@@ -27,13 +27,25 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     disks = bool(case.outcome and case.outcome.disks)
     counters = "fio's disk statistics cannot rule this out" if disks else "no counters show what the disks did"
     trusted = all(is_direct_on_unknown(job, case.target) for job in case.jobs)
-    did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
+    did, serve = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
+    ram = (
+        f"a cache below the file, or RAM if direct I/O is not honoured here, can {serve}"
+        if trusted
+        else f"RAM can {serve}"
+    )
     yield finding(
         "notes" if trusted else "suspects",
         f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is "
-        f"each block {_times(moved / unique)} times on average, and RAM can {ram}; {counters}",
+        f"each block {_times(moved / unique)} times on average, and {ram}; {counters}",
         weight=65,
+        fix=_fix(kind, is_timed=any(job.time_based for job in case.jobs)),
     )
+
+
+def _fix(kind: Kind, *, is_timed: bool) -> str:
+    once = f"{kind} it once{' (no time_based)' if is_timed else ''}"
+    counted = "run the job with poolproof, which counts what the disks do"
+    return f"make the file twice the size of the RAM and {once}, or {counted}"
 
 
 def _times(passes: float) -> str:
@@ -47,8 +59,7 @@ RULE = Rule(
     "one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one (fsync=1, "
     "sync=1) always reach the disk.",
     error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
-    fix="make the file twice the size of the RAM and read it once (no time_based), or run the job with poolproof, "
-    "which counts what the disks do",
+    fix=_fix("read", is_timed=True),
     sources=(
         "measured cases L02, L04",
         fio_source("3.42", "io_u.c", "get_next_seq_offset (starts over for time_based)"),

@@ -10,6 +10,8 @@ from poolproof.units import format_rate
 _SAMPLES = 10
 _UNEVEN = 0.3
 _WILD = 1.0
+_SYNC_NS = 50_000.0  # a sync that writes to flash takes at least this long
+_IN_SYNCS, _MOST_IN_SYNCS = 0.8, 1.1  # a larger share means that not every write was synced
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -20,17 +22,28 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
     span = f" and ranges from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
     return finding(
-        "suspects" if deviation / mean > _WILD and not (proves(case) or _reached_disks(case, part)) else "notes",
+        "suspects" if deviation / mean > _WILD and not _is_of_disk(case, part) else "notes",
         f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f} % of its mean of "
         f"{format_rate(mean)}{span} ({figures.samples} samples): no single value describes it",
         weight=40,
     )
 
 
-def _reached_disks(case: Case, part: ReportedDirection) -> bool:
-    """True if fio's disk statistics show a request for nearly every I/O. The uneven rate is then that of the disk."""
-    requests = disk_requests(case.outcome, part.kind)
-    return requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN
+def _is_of_disk(case: Case, part: ReportedDirection) -> bool:
+    """True if the uneven rate is that of the disk.
+
+    This is the case if the byte accounting proves the result, if fio's disk statistics show a request for nearly every
+    I/O, or if the job spent nearly all of its time in syncs that took as long as those of a disk.
+    """
+    requests, sync, syncs = disk_requests(case.outcome, part.kind), part.job.sync, part.job.syncs
+    if proves(case) or (requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN):
+        return True
+    if part.kind == "read" or sync is None or not sync.mean_ns or part.figures.runtime_ms is None:
+        return False
+    waited_ns = sync.mean_ns * (syncs or sync.samples or part.figures.ios or 0)
+    median_ns = sync.percentiles_ns.get(50.0, sync.mean_ns)
+    share = waited_ns / max(1.0, part.figures.runtime_ms * 1e6 * part.job.clones)
+    return median_ns >= _SYNC_NS and _IN_SYNCS <= share <= _MOST_IN_SYNCS
 
 
 RULE = Rule(
@@ -38,8 +51,8 @@ RULE = Rule(
     wrong="The rate changes, for example because a cache fills up, a transaction group closes or a drive gets hot. The "
     "mean of a fast and a slow period then describes neither of them.",
     shows="In a result with at least 10 samples: the standard deviation is more than 30 % of the mean. Above 100 %, "
-    "the result is suspect unless the byte accounting proves it or fio's disk statistics show a request for nearly "
-    "every I/O.",
+    "the result is suspect unless the byte accounting proves it, fio's disk statistics show a request for nearly every "
+    "I/O, or the job spent 80 % of its time in syncs of at least 50 µs, which wait for a disk.",
     error="Too high or too low. In inflated results, the standard deviation was 120 to 190 % of the mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(

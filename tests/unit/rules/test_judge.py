@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -196,6 +197,33 @@ def test_a_short_trial_is_not_unstable() -> None:
     figures = direction(GIB, 2.0, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=9e7, samples=4)
     case = Case(jobs("rw=write bs=1m size=1g end_fsync=1"), said(write=figures), counted(write=(GIB, GIB, GIB)), EXT4)
     assert judge(case).verdict == "sound"
+
+
+@pytest.mark.parametrize(
+    ("sync_ns", "effect"), [(16e6, "notes"), (1e6, "suspects"), (64e6, "suspects")], ids=["busy", "idle", "rare"]
+)
+def test_an_uneven_rate_of_syncs_is_that_of_the_disk(sync_ns: float, effect: str) -> None:
+    """10,000 writes in 170 s: with syncs of 16 ms, all the time is in syncs; with 64 ms, not every write was synced."""
+    uneven = direction(10_000 * 4096, 170.0, bandwidth_mean_bytes=2e5, bandwidth_stddev_bytes=2.3e5, samples=233)
+    case = Case(Load(()), said(write=uneven, sync=Latency(mean_ns=sync_ns, percentiles_ns={50.0: 2e6})))
+    assert [each.effect for each in judge(case).findings if each.rule == "unstable"] == [effect]
+
+
+@pytest.mark.parametrize(
+    ("options", "slat_ns", "effect"),
+    [
+        ("ioengine=libaio iodepth=4", 27e3, "notes"),
+        ("ioengine=libaio iodepth=4", 650e3, "suspects"),
+        ("ioengine=io_uring iodepth=4", 27e3, "suspects"),
+        ("ioengine=io_uring iodepth=4 sync=1", 27e3, "notes"),
+    ],
+)
+def test_libaio_queues_io_on_files_only_if_direct_is_honoured(options: str, slat_ns: float, effect: str) -> None:
+    figures = direction(GIB, 60.0, mean_ns=2.6e6, slat=Latency(mean_ns=slat_ns))
+    load = jobs(f"rw=rw bs=8k size=1g direct=1 numjobs=2 filename=/mnt/f {options}")
+    found = [each for each in judge(Case(load, said(figures, figures))).findings if each.rule == "shared-file-numjobs"]
+    assert [each.effect for each in found] == [effect]
+    assert ("if direct=1 is not honoured" in found[0].message) != (slat_ns < 1e5 and "libaio" in options)
 
 
 def test_equal_findings_of_clones_are_reported_once() -> None:

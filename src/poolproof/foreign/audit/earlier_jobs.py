@@ -24,7 +24,7 @@ _COMPLETE = 0.95
 class _File:
     """The known state of a file, as sentences about the job that wrote it. An empty string means that nothing is known.
 
-    `unfilled`: the job created the file but wrote only part of it.
+    `unfilled`: the job wrote only part of the file, and no earlier job wrote it.
     `in_memory`: the job wrote the file through the page cache.
     """
 
@@ -50,7 +50,7 @@ def earlier_jobs(
         yield next((quoted for part in parts if (quoted := _before(part, files, is_new=is_new)) != UNQUOTED), UNQUOTED)
         for part in parts:
             for path in _paths(part):
-                files[path] = _after(part, files.get(path), found, is_new=is_new)
+                files[path] = _after(part, files.get(path), found, is_new=is_new, is_alone=len(load.parts) == 1)
 
 
 def _paths(part: LoadPart) -> set[str]:
@@ -70,30 +70,31 @@ def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
     return Quoted(unfilled=known[0].unfilled, just_written=in_memory)
 
 
-def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: bool) -> _File:
+def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: bool, is_alone: bool) -> _File:
     """Return the known state of one of a job's files after the job has run."""
     if not part.writes or part.reads:
         return known if known is not None and not is_new else _File()
     in_memory = (
         "" if part.direct or part.trims else f"the job on line {found.line} wrote the file through the page cache"
     )
-    covered = _covered(part, found.result)
+    covered = _covered(part, found.result, is_alone=is_alone)
     if known is not None and not known.unfilled and not is_new:
         return _File(in_memory=in_memory)
     if covered is None or covered >= _COMPLETE:
         return _File(in_memory=in_memory)
-    words = f"the job on line {found.line} created the file and wrote {100 * covered:.2g} % of its "
-    size = (part.size_bytes or 0) * (1 if job_of(part).filename else part.clones)
-    return _File(f"{words}{format_size(size)}", in_memory)
+    size = format_size((part.size_bytes or 0) * (1 if job_of(part).filename else part.clones))
+    return _File(f"the job on line {found.line} wrote {100 * covered:.2g} % of this file's {size}", in_memory)
 
 
-def _covered(part: LoadPart, result: Outcome) -> float | None:
+def _covered(part: LoadPart, result: Outcome, *, is_alone: bool) -> float | None:
     """Return the fraction of the file that the job wrote, from 0 to 1, or None if unknown.
 
     If fio does not keep track of the blocks that it has written, it writes some of them several times. Then n random
     writes to a file of N blocks leave a fraction of e^(-n/N) unwritten.
+    `is_alone`: True if the load has no other job. The totals that fio prints below a run are then those of this job.
     """
-    written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]
+    names = ("", *(each.name for each in result.parts)) if is_alone else ("", part.name)
+    written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in names]
     known = [count for count in written if count is not None]
     size = part.size_bytes
     if not known or len(known) != len(written) or not size:

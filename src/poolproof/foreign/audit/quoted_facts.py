@@ -24,6 +24,7 @@ _LAID_OUT = re.compile(
 )
 _MEMORY = re.compile(
     r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
+    r"|null_?blk|nullb\d+|dev/ram\d+"
     r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc|arc hits?"
     r"|fits? (?:entirely |completely )?(?:in|into) (?:the )?(?:arc|ram|memory)|(?:fully|entirely|completely) cached"
     r"|(?:in|from|by|hits?|through|via) (?:the )?(?:guest |host |os |linux )?page[ -]?cache"

@@ -32,6 +32,11 @@ _SAID = (
         r"(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])i?B?\b(?:\s?[x×*]\s?(?P<times>\d{1,2})\b)?",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"(?<![\w.-])(?P<size>\d{1,3})\s?(?P<unit>G)i?B?\s+(?:VM|VPS|droplet|virtual machine)\b"
+        r"(?![\s-]*(?:disks?|images?)\b)",
+        re.IGNORECASE,
+    ),
 )
 _NOT_THE_RAM = re.compile(
     r"\b(?:per|each|every|needs?|require\w*|requiring|recommend\w*|at least|minimum|more|extra|less|free|used?|using"
@@ -97,7 +102,7 @@ def _said(line: str) -> Iterator[int]:
             around = line[max(0, match.start() - _NEAR) : match.start()] + line[match.end() : match.end() + _NEAR]
             if not _NOT_THE_RAM.search(around):
                 found = match.groupdict()
-                times = int(found["count"] or found.get("times") or 1)
+                times = int(found.get("count") or found.get("times") or 1)
                 yield round(times * float(found["size"]) * parse_size(f"1{found['unit'].upper()}"))
 
 

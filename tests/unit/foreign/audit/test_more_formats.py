@@ -385,6 +385,7 @@ def test_the_csv_of_bonnie_198_has_two_more_fields() -> None:
         ("the RAID controller has 64 GB of memory", False), ("ZFS needs 64 GB of RAM", False),
         ("1 GB of RAM per TB", False), ("a 64 GB RAM disk", False), ("the host has 64 GB RAM, the VM 16 GB RAM", False),
         ("node a has 64 GB RAM\nnode b has 128 GB RAM", False), ("with 64 GB RAM free", False),
+        ("run on a 64G VM with Debian", True), ("run on a 64 GB VM image", False),
     ],
 )  # fmt: skip
 def test_bonnie_below_twice_the_ram_that_a_sentence_names(sentence: str, is_suspect: bool) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from poolproof.load.model import Load
 from poolproof.load.outcome import DiskUtilization, Latency
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import Quoted
 from tests.unit.rules.examples.building import Example, uncounted
-from tests.unit.rules.making import GIB, MIB, direction
+from tests.unit.rules.making import GIB, MIB, direction, said
 
 _RANDOM = "rw=randread bs=4k size=1g direct=1 ioengine=libaio iodepth=4"
 _BUFFERED = "rw=randread bs=4k size=1g"
@@ -55,6 +56,19 @@ def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES) -> Case:
     return uncounted(job, write=direction(256 * MIB, 10.0, slat=slat, clat=clat))
 
 
+def _one_by_one(p50_ns: float, block: int = 256 * 1024, options: str = "") -> Case:
+    """Return writes, half of which took `p50_ns`, from a source that does not show whether they were synced."""
+    job = f"rw=write bs={block} ioengine=sync {options or 'end_fsync=1'}"
+    case = uncounted(job, None, write=direction(2 * GIB, 3.0, block, p50_ns=p50_ns))
+    return _quoted(case, Quoted(assumed=frozenset() if "end_fsync" in options else frozenset({"end_fsync"})))
+
+
+def _utilized(percent: float, seconds: float = 1.3) -> Case:
+    """Return a write of 1 GiB by an unknown job while the disk was busy for this share of the time."""
+    outcome = said(write=direction(GIB, seconds, MIB, ios=None, iops=None), name="")
+    return Case(Load(()), replace(outcome, disks=(DiskUtilization("sda", 0, 3020, percent),)))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "disk-statistics": (
         Example(_with_disk(90_000, 0), "refutes", _with_disk(30_000, 232_144)),
@@ -89,6 +103,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _submitted(4_000_000.0, 4_000.0, f"{_WRITES} bs=1m"),
         ),
+        Example(_one_by_one(24_000.0), "suspects", _one_by_one(30_000.0)),
+        Example(_one_by_one(4_000.0, 4096), "suspects", _one_by_one(6_000.0, 4096)),
+        Example(_one_by_one(24_000.0), "suspects", _one_by_one(24_000.0, options="end_fsync=1")),
+        Example(_one_by_one(24_000.0), "suspects", _one_by_one(24_000.0, options="filename=/mnt/pmem0/f")),
+        Example(_utilized(31.0), "suspects", _utilized(60.0)),
+        Example(_utilized(31.0), "suspects", _utilized(31.0, seconds=4.0)),
     ),
     "sequential-iops": (
         Example(_in_order(merges=600), "notes", _in_order(merges=0)),
