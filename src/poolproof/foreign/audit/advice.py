@@ -10,28 +10,37 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
-from poolproof.load.fio.job import Job, is_disk_path
+from poolproof.load.fio.commandline import SUBSTITUTED, quoted
+from poolproof.load.fio.job import Job, Jobs, is_disk_path
 from poolproof.load.fio.load import job_of, load_of
-from poolproof.load.model import LoadPart
+from poolproof.load.fio.option_names import ALL_NAMES
+from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Direction, Outcome
 from poolproof.rules.flow import cold_reads, late_writes, writes
 from poolproof.rules.judge import Judgement, lint
 from poolproof.rules.model import Case, Finding
-from poolproof.rules.reported import Kind, bandwidth_bytes
+from poolproof.rules.reported import Kind, bandwidth_bytes, parts
 from poolproof.rules.rule_catalogue import all_rules, rules_of
 from poolproof.units import canonical_size, format_rate
 
 _NEGLIGIBLE = 0.02
 _OUTPUT = "--output-format=json+"
 _OPTIONS = (
-    "rw", "bs", "size", "io_size", "iodepth", "numjobs", "direct", "ioengine", "fsync", "fdatasync", "sync",
-    "end_fsync", "rwmixread", "refill_buffers", "norandommap", "randrepeat",
+    "rw", "bs", "bsrange", "bssplit", "bs_unaligned", "size", "io_size", "nrfiles", "filesize", "offset", "iodepth",
+    "io_submit_mode", "numjobs", "direct", "buffered", "ioengine", "fsync", "fdatasync", "sync", "end_fsync",
+    "fsync_on_close", "rwmixread", "rwmixwrite", "percentage_random", "random_distribution", "refill_buffers",
+    "zero_buffers", "buffer_compress_percentage", "dedupe_percentage", "norandommap", "randrepeat", "rate", "rate_iops",
+    "thinktime", "thinktime_blocks",
 )  # fmt: skip
+"""The options that determine a job's I/O, apart from its files and its run time."""
+
+_ALARMS = ("fails", "refutes", "suspects")
 _SPECIAL = frozenset(" |()$:,{}'\"\\")
 _UNKNOWN_FOLDER = "/path/on/the/disk"
 _ON_LINUX = {"windowsaio": "libaio", "solarisaio": "libaio"}
 _SECTOR, _NEAR = 512, 0.05
 _MOST_ROUNDS = 4
+_KINDS: tuple[Kind, ...] = ("read", "write")
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
@@ -74,22 +83,19 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     """Return a corrected fio command that fixes all findings, or None if the jobs are unknown, unnamed or not fio's.
 
-    A fix can undo another one, so each is applied again until none changes anything, at most a few times.
+    None as well if the files are in memory, because the same command would use memory again, if a value is the
+    output of another command, or if fio has no such option.
 
     Options shared by all jobs are placed before the first --name, because fio applies those to every job.
     """
-    parts = case.load.parts
-    if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
+    if not case.jobs or case.generator != DEFAULT_GENERATOR or any(not part.name for part in case.jobs):
         return None
-    rules = {finding.rule for finding in findings}
-    jobs = tuple(Job(part.name, _fixed(case, part, rules)) for part in parts)
-    for _ in range(_MOST_ROUNDS):
-        fixed = replace(case, load=load_of(jobs))
-        left = rules & {finding.rule for finding in lint(fixed)}
-        again = tuple(Job(part.name, _fixed(fixed, part, left)) for part in fixed.load.parts)
-        if again == jobs:
-            break
-        jobs = again
+    if case.target is not None and case.target.volatile:
+        return None
+    given = [option for part in case.jobs for option in job_of(part).options.items()]
+    if any(name not in ALL_NAMES or SUBSTITUTED in value for name, value in given):
+        return None
+    jobs = _repaired(case, {finding.rule for finding in findings})
     shared = {
         name: value
         for name, value in jobs[0].options.items()
@@ -99,7 +105,25 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     for job in jobs:
         specific = {name: value for name, value in job.options.items() if name not in shared}
         words += [f"--name={job.name}", *_words(specific)]
-    return shlex.join(["fio", *words])
+    return " ".join(["fio", *map(quoted, words)])
+
+
+def _repaired(case: Case, rules: set[str]) -> Jobs:
+    """Return the jobs with the fixes of these rules, and of the rules from which lint would raise an alarm.
+
+    A fix can undo another one, so each is applied again until none changes anything, at most a few times.
+    """
+    jobs = tuple(Job(part.name, _fixed(case, part, rules)) for part in case.load.parts)
+    for _ in range(_MOST_ROUNDS):
+        fixed = replace(case, load=load_of(jobs))
+        alone = Case(fixed.load, target=None, cold=case.cold)
+        alarms = {finding.rule for finding in lint(alone) if finding.effect in _ALARMS}
+        left = rules & {finding.rule for finding in lint(fixed)} | alarms
+        again = tuple(Job(part.name, _fixed(fixed, part, left)) for part in fixed.load.parts)
+        if again == jobs:
+            break
+        jobs = again
+    return jobs
 
 
 def overwritten_devices(case: Case) -> tuple[str, ...]:
@@ -129,14 +153,15 @@ def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
     the command is derived from the reported values.
     """
     if not case.jobs:
-        return _similar(case.outcome)
+        return _similar(case)
     if len(case.jobs) != 1:
         return None
     (part,) = case.jobs
-    options = dict(_of_fio(part) if part.source is not None else _of_program(part, foreign))
+    options = dict(_of_fio(part) if part.source is not None else _of_program(part, case.outcome, foreign))
     if "rw" not in options or any("$" in value or "," in value for value in options.values()):
         return None
-    workload = ",".join(f"{name}={value}" for name, value in options.items())
+    (repaired,) = _repaired(replace(case, load=load_of((Job("proof", options),))), set())
+    workload = ",".join(f"{name}={value}" for name, value in repaired.options.items() if name in _OPTIONS)
     try:
         parse_workload_flag(workload)
     except PoolproofError:
@@ -151,7 +176,7 @@ def _of_fio(part: LoadPart) -> Iterator[tuple[str, str]]:
             yield name, _ON_LINUX.get(given[name] or "1", given[name] or "1")
 
 
-def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:
+def _of_program(part: LoadPart, outcome: Outcome | None, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:
     """Yield the fio options that reproduce another program's I/O."""
     directions = "rw" if part.is_mixed else "read" if part.reads else "write" if part.writes else ""
     if not directions or part.block_bytes <= 0 or (foreign is not None and not foreign.shows_block):
@@ -159,37 +184,53 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
     yield "rw", f"rand{directions}" if part.is_random else directions
     yield "bs", canonical_size(part.block_bytes).lower()
     if foreign is not None and foreign.size_bytes:
-        yield "size", canonical_size(foreign.size_bytes).lower()
+        is_total = Load((part,)).unique_bytes == foreign.size_bytes  # in fio, size is that of each clone
+        each = foreign.size_bytes // part.clones // part.block_bytes * part.block_bytes
+        yield "size", canonical_size(each if is_total and each else foreign.size_bytes).lower()
     if part.depth > 1:
         yield from (("ioengine", "libaio"), ("iodepth", str(part.depth)))
     if part.clones > 1:
         yield "numjobs", str(part.clones)
     if part.direct:
         yield "direct", "1"
-    if part.writes and part.sync_every:
+    if part.is_mixed and (share := _read_share(outcome)):
+        yield "rwmixread", share
+    if part.writes and part.writes_are_synchronous:
+        yield "sync", "dsync"
+    elif part.writes and part.sync_every:
         yield "fsync", str(part.sync_every)
-    elif part.writes and not part.direct:
+    if part.writes and not part.writes_are_synchronous and (part.syncs_at_end or not (part.direct or part.sync_every)):
         yield "end_fsync", "1"
 
 
-def _similar(outcome: Outcome | None) -> str | None:
+def _read_share(outcome: Outcome | None) -> str:
+    """Return the percentage of I/Os that were reads, or an empty string if it is unknown."""
+    reads, writes = (sum(part.figures.iops or 0.0 for part in parts(outcome) if part.kind == kind) for kind in _KINDS)
+    return str(min(99, max(1, round(100 * reads / (reads + writes))))) if reads and writes else ""
+
+
+def _similar(case: Case) -> str | None:
     """Return a `poolproof run` command for an unknown job, derived from the values that it reported.
 
     The command has the same direction (read or write), block size and numjobs as the job. If the direction is unknown,
-    as with the last line of dd's output, the command runs both a read and a write workload. None if values were
-    reported for no job, or for several.
+    as with the last line of dd's output, the command runs both a read and a write workload. If it is unknown whether
+    the I/O was random or sequential, the command runs both. None if values were reported for no job, or for several.
     """
-    parts = [part for part in outcome.parts if part.directions] if outcome else []
-    if len({part.name for part in parts}) != 1:
+    found = [part for part in case.outcome.parts if part.directions] if case.outcome else []
+    if len({part.name for part in found}) != 1:
         return None
-    directions = parts[0].directions
-    order = "rand" if "rand" in parts[0].name.lower() else ""
-    known = [kind for kind in ("read", "write") if kind in directions]
-    kinds = ["rw"] if len(known) == 2 else known
+    directions, name = found[0].directions, found[0].name.lower()
+    orders = ["rand"] if "rand" in name else [""]
+    if case.generator == DEFAULT_GENERATOR and not any(word in name for word in ("rand", "seq")):
+        orders = ["", "rand"]
+    known = [kind for kind in _KINDS if kind in directions]
+    kinds = (["rw"] if len(known) == 2 else known) or _KINDS
     options = f"bs={_block(next(iter(directions.values())))},direct=1"
-    if (clones := sum(part.clones for part in parts)) > 1:
+    if len(known) == 2 and (share := _read_share(case.outcome)):
+        options += f",rwmixread={share}"
+    if (clones := sum(part.clones for part in found)) > 1:
         options += f",numjobs={clones}"
-    runs = [words for kind in kinds or ["read", "write"] for words in ("--workload", f"rw={order}{kind},{options}")]
+    runs = [words for order in orders for kind in kinds for words in ("--workload", f"rw={order}{kind},{options}")]
     return shlex.join(["poolproof", "run", "--layout", f"dir {_UNKNOWN_FOLDER}", *runs])
 
 

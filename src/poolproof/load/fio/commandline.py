@@ -5,6 +5,7 @@ unambiguous prefix (getopt_long_only). Options before the first `--name`, or aft
 jobs. Any other `--name` starts a job. Source: `parse_cmd_line` in fio's init.c.
 """
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,14 +40,19 @@ WINDOWS_PATH = re.compile(r"(?<=[=\s\":][A-Za-z])\\:[\\/][^\s\"';|&<>()]*|(?<=[=
 r"""Matches the rest of a Windows path after its drive letter, such as `\:\t.dat`, or a device such as
 `\\.\PhysicalDrive1`. Windows shells leave the backslashes as they are."""
 _QUOTED_OR_PATH = re.compile(rf"(?P<quoted>'[^'\n]*')|{WINDOWS_PATH.pattern}")
-_CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=\s)[\^`](?=\s)")  # ^ of cmd.exe, ` of PowerShell
+# ^ of cmd.exe, ` of PowerShell, and a backslash whose line end was lost when the text was copied
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=\s)[\^`](?=\s)|\\[ \t]+(?=--?[a-z])")
 _SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
+SUBSTITUTED = "$substituted"
+_SUBSTITUTED = re.compile(r"\$substituted(\d{1,4})(?!\d)")
 _DASHES = ("\u2013", "\u2014")
 _JOINED_DASHES = "".join(_DASHES)
 _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NUMBER = re.compile(r"^-\d")
+_WITH_VARIABLES = re.compile(r"(?:[\w./:=,@%+ -]|\$\w++|\$\{\w++\})++")
 JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
+JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
 
 
 @dataclass(frozen=True)
@@ -93,12 +99,20 @@ def read_command(text: str, line: int = 1) -> Command | None:
     Anything before fio (a prompt, `sudo`, variables) or after its arguments (`|`, `>`, `;`) is ignored. The fio command
     may also be quoted inside another command. If the quotes are unbalanced, the input is split at whitespace.
     """
-    words = _words(text)
+    words, substituted = _words(text)
     arguments = _fio_arguments(words)
     if arguments is None:
-        quoted = [word for word in words if " " in word and "fio " in word and word != text]
-        return next(filter(None, (read_command(word, line) for word in quoted)), None)
-    return read_arguments(arguments, line, text=" ".join(["fio", *map(shlex.quote, arguments)]))
+        inner = [word for word in words if " " in word and "fio " in word and word != text]
+        return next(filter(None, (read_command(word, line) for word in inner)), None)
+    written = " ".join(["fio", *map(quoted, arguments)])
+    values = dict(enumerate(substituted))
+    written = _SUBSTITUTED.sub(lambda match: values.get(int(match[1]), match[0]), written)
+    return read_arguments(arguments, line, text=written)
+
+
+def quoted(word: str) -> str:
+    """Return the word quoted for a shell. Variables keep their meaning, because they are not in single quotes."""
+    return f'"{word}"' if _WITH_VARIABLES.fullmatch(word) and "$" in word else shlex.quote(word)
 
 
 def read_arguments(
@@ -190,6 +204,8 @@ def _options(
     while at < len(arguments):
         first, word = at, arguments[at]
         at += 1
+        if word == "--":  # for getopt, the end of the options
+            continue
         if not word.startswith("-") or word == "-" or _NUMBER.match(word):
             if word.startswith(_DASHES):
                 dash = f"{word} begins with a typographic dash: fio takes it for the name of a job file"
@@ -251,17 +267,23 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
     return Problem(line, f"fio reads `{word}` as {read}{without}", fix=fix, runs=True)
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """Return a command's words, and the substitutions such as `$(nproc)`, whose values the text does not show.
+
+    In the words, `$substituted0` stands for the first of them, and so on.
+    """
     joined = _WINDOWS_CALL.sub("fio", _CONTINUED.sub(" ", text))
     joined = _QUOTED_OR_PATH.sub(lambda match: match["quoted"] or match[0].replace("\\", "\\\\"), joined)
-    joined = _SUBSTITUTION.sub("$substituted", joined)  # `$(nproc)` has a value that the text does not show
+    substituted = _SUBSTITUTION.findall(joined)
+    numbers = itertools.count()
+    joined = _SUBSTITUTION.sub(lambda _match: f"{SUBSTITUTED}{next(numbers)}", joined)
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True
     splitter.commenters = ""
     try:
-        return list(splitter)
+        return list(splitter), substituted
     except ValueError:
-        return joined.split()
+        return joined.split(), substituted
 
 
 def _fio_arguments(words: Sequence[str]) -> list[str] | None:
@@ -273,8 +295,17 @@ def _fio_arguments(words: Sequence[str]) -> list[str] | None:
         if end < len(words) and words[end].startswith(">") and arguments and arguments[-1] in ("1", "2"):
             arguments.pop()  # the file descriptor of `2>`
         if _is_call(arguments):
-            return [part.rstrip("`") for part in arguments]
+            return [part.rstrip("`") for part in _without_prose(arguments)]
     return None
+
+
+def _without_prose(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments without the words after the last option that are neither its value nor job files."""
+    options = [at for at, word in enumerate(arguments) if word.startswith(("-", *_DASHES))]
+    if not options:
+        return arguments
+    end = options[-1] + (2 if takes_next(arguments[options[-1]]) else 1)
+    return [*arguments[:end], *(word for word in arguments[end:] if JOB_FILE_NAME.search(word))]
 
 
 def _is_call(words: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from poolproof.load.fio.commandline import Command, read_command
+from poolproof.load.fio.commandline import JOB_FILE_NAME, Command, read_command
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import load_of
@@ -133,7 +133,7 @@ def _continues(numbered: Sequence[Line], first: int, last: int) -> bool:
 
 
 def _names_job_files(command: Command) -> bool:
-    return bool(command.files) and all(_JOB_FILE_NAME.search(name) for name in command.files)
+    return bool(command.files) and all(JOB_FILE_NAME.search(name) for name in command.files)
 
 
 def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:

@@ -5,6 +5,7 @@ ran in a loop. The line may be in a sentence, its rate or its number of bytes ma
 lost the line breaks around it.
 """
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,10 @@ _GLUED = re.compile(
     r"|(?<=[kMG]B/s)(?=[^\s`*,.;:)\]|])|(?<=bytes/sec\))(?=\S)"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
-_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?=\S+=\S)")
+_ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|[^\s;|&`()<>])++"
+_ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
+_ELIDED = re.compile(r"^\W*(?:\.{3}|\u2026)\W*$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
 _MOST_DIGITS = 19
@@ -52,6 +56,7 @@ class _DdCommand:
     line: int
     text: str
     words: dict[str, str]
+    after: str = ""
 
     @property
     def source(self) -> str:
@@ -97,27 +102,29 @@ class _Cached:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    command: _DdCommand | None = None
+    commands: list[_DdCommand] = []
     has_ended = False
     cached = _Cached()
     numbered = [(number, part) for number, line in numbered for part in _separated(line)]
     for at, (line_number, line) in enumerate(numbered):
         cached.see(line)
-        if found := _command(line_number, line):
-            command, has_ended = found, False
+        if found := list(_commands(line_number, line)):
+            commands, has_ended = found, False
         match = _values(line)
-        if has_ended and command and not (match or found) and line.strip() and not _RECORDS.match(line):
-            command = None
+        is_output = match or not line.strip() or _RECORDS.match(line) or _ELIDED.match(line)
+        if has_ended and not found and not is_output:
+            commands = []
         if match is None or _is_progress(numbered, at):
             continue
-        near = command if command is not None and line_number - command.line <= _NEAR else None
+        near = commands[0] if commands and line_number - commands[0].line <= _NEAR else None
         result = _result(line_number, match, near, cached.why(near.source) if near else "")
         if result is not None:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
-            cached.see(_AFTER.sub("", near.text, count=1))  # commands after dd on the same line run after it
+            cached.see(_AFTER.sub("", near.after, count=1))  # commands after dd on the same line run after it
         has_ended = True
+        commands = commands[1:] or commands
 
 
 def _separated(line: str) -> Sequence[str]:
@@ -131,10 +138,15 @@ def _values(line: str) -> re.Match[str] | None:
     return _GNU.search(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
 
 
-def _command(line_number: int, line: str) -> _DdCommand | None:
-    match = _COMMAND.search(line) if "dd" in line else None
-    words = {name: value.strip("\"'") for name, value in _WORD.findall(match["words"])} if match else {}
-    return _DdCommand(line_number, match[0].strip(), words) if match and ("if" in words or "of" in words) else None
+def _commands(line_number: int, line: str) -> Iterator[_DdCommand]:
+    """Yield the dd commands on a line. Anything after their arguments, such as prose or `; done`, is left out."""
+    found = [_ARGUMENTS.match(line, match.end()) for match in _COMMAND.finditer(line)] if "dd" in line else []
+    commands = [arguments for arguments in found if arguments]
+    for arguments, later in itertools.zip_longest(commands, commands[1:]):
+        words = {name: value.strip("\"'") for name, value in _WORD.findall(arguments[0])}
+        if "if" in words or "of" in words:
+            after = line[arguments.end() : later.start() if later else None]
+            yield _DdCommand(line_number, f"dd {arguments[0].rstrip('.,:')}", words, after)
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:

@@ -126,8 +126,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if command or _START.search(line):
             if run.line and (found := run.finished(None)):
                 yield found
-            if command:
-                given, text, at = command, line[line.index("sysbench") :].strip(), line_number
+            if command and (call := _COMMAND.search(line)):
+                given, text, at = command, call[0], line_number
             run = _SysbenchRun(options=dict(given), command=text, command_line=at)
         for name, pattern in patterns.items():
             if match := pattern.search(line):
