@@ -49,8 +49,11 @@ def _if_proven(rule: Rule) -> str:
     if rule.in_job is None:
         return "None. The finding is about the measured result, so it stays even if the byte counts are right."
     if rule.cleared_by_byte_count:
-        return "If the byte counts prove the result, a finding on the job is dropped: the data did reach the disks."
-    return "If the byte counts prove the result, a finding on the job becomes a note: the bytes go the same way."
+        return "If the byte counts prove the result, a finding about the job is dropped, because the disks did the I/O."
+    return (
+        "If the byte counts prove the result, a finding about the job becomes a note, because the pitfall does not "
+        "change where the bytes go."
+    )
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
     if workload.generators != {DEFAULT_GENERATOR}:
         return
     row = metric_of(workload.metric)
-    where = f"workload {workload.name} is compared by {workload.metric}"
+    where = f"the metric of workload {workload.name} is {workload.metric}"
     if row.of == "syncs" and not _has(workload, _SYNCS):
         raise spot.mistake(
             f"{where}, but none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
@@ -126,7 +126,7 @@ def bin_mistake(workload: Workload, measure: Measure, bin_width: float) -> tuple
     if measure.until.tolerance >= least:
         return None
     return (
-        f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
+        f"the metric of workload {workload.name} is {workload.metric}, and `until` asks for "
         f"±{100 * measure.until.tolerance:g}%; {', '.join(workload.generators)} counts latencies in bins, so the best "
         f"possible precision is ±{100 * least:.2g}%",
         f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",

@@ -93,7 +93,7 @@ def _emulated(model: str, size: str, spot: Spot) -> Emulated:
         raise spot.mistake(f"expected a disk model to emulate, found `{model}`", _LONG)
     if not size:
         raise spot.mistake(
-            f"an emulated disk needs a size, but only `{model}` was given", f"write {{emulate: {model}, size: 16G}}"
+            f"an emulated disk needs a size as well as the model `{model}`", f"write {{emulate: {model}, size: 16G}}"
         )
     return Emulated(model.strip(), _size(size, spot))
 

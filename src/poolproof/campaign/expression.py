@@ -35,7 +35,7 @@ _EXPECTED = {
     "$END": "the end",
 }
 _OPTION = "write an option like: compression=lz4"
-_QUOTED = 'quote a word that contains spaces: dir "/srv/my data"'
+_QUOTED = 'quote a word that contains spaces, for example: dir "/srv/my data"'
 _BRACES = "write choices like: compression={lz4,zstd}"
 _EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | ext4"
 

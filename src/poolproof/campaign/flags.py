@@ -101,7 +101,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
     is_described = bool(layouts or devices or workloads)
     if path is not None and is_described:
         message = "a campaign file can't be combined with --layout, --device or --workload"
-        raise UsageError(message, "leave out the file or these options")
+        raise UsageError(message, "remove either the file or these options")
     if path is not None:
         campaign = read_campaign(path)
         return _apply(campaign, overrides, flags.baseline), path.read_text(encoding="utf-8")
@@ -121,9 +121,9 @@ def save_campaign(campaign: Campaign, path: Path) -> None:
         with path.open("x", encoding="utf-8") as file:  # also fails if the path is a dangling link
             file.write(format_campaign(campaign))
     except FileExistsError:
-        raise UsageError(f"{path} already exists", "name another file with --save") from None
+        raise UsageError(f"{path} already exists", "specify another file with --save") from None
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", "name another file with --save") from None
+        raise UsageError(f"{path} cannot be written: {error.strerror}", "specify another file with --save") from None
 
 
 def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Campaign:

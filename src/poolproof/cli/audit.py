@@ -102,7 +102,7 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     if not audit.results:
         raise FioError(
             f"no result in {', '.join(sources)}",
-            "name a file or folder with benchmark results; to create some: fio --output-format=json+ "
+            "specify a file or folder with benchmark results; to create some: fio --output-format=json+ "
             "--output=result.json …",
         )
     if as_json:

@@ -28,7 +28,7 @@ def command(
         _clean_all(on or LOCAL, work, as_json=as_json)
         return
     if work is not None:
-        raise UsageError(f"--work {work}: a run directory already names its work directory", "leave --work out")
+        raise UsageError(f"--work {work}: a run directory already names its work directory", "remove --work")
     from poolproof.measure.cleanup import clean
 
     undone = clean(run, say, on=on)
@@ -38,7 +38,7 @@ def command(
 def _undone_text(undone: int) -> str:
     from poolproof.units import format_number_of
 
-    return f"{format_number_of(undone, 'change')} undone; nothing of this run is left"
+    return f"{format_number_of(undone, 'change')} undone; nothing from this run is left"
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:

@@ -59,7 +59,7 @@ def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.results.compare.ranking import split_names
 
     if b is None and layouts is None:
-        raise UsageError("there is nothing to compare the run with", "name a second run, or use --layouts X,Y")
+        raise UsageError("there is nothing to compare the run with", "specify a second run, or use --layouts X,Y")
     names: list[str] | list[None] = [None, None] if layouts is None else split_names(layouts)
     if len(names) != 2 or (b is None and names[0] == names[1]):
         raise UsageError(f"--layouts {layouts}: expected the names of two layouts", "write --layouts X,Y")

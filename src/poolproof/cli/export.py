@@ -68,7 +68,7 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
         chosen.append(format_name)
     if len(chosen) != 1:
         named = " and ".join(f"--{name}" for name in chosen)
-        what = f"{named} were given together" if chosen else "no format was given"
+        what = f"{named} can't be combined" if chosen else "no format was given"
         raise UsageError(what, "choose one of " + ", ".join(f"--{name}" for name in flags))
     return chosen[0]
 

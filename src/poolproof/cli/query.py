@@ -29,7 +29,7 @@ def command(
     from poolproof.results.query.statement import json_value, table_lines, text_value
 
     if as_csv and as_json:
-        raise UsageError("--csv and --json were both given", "leave one of them out")
+        raise UsageError("--csv and --json can't be combined", "remove one of them")
     end_by_exception()
     with open_runs(folder) as session:
         answer = session.ask(sql)

@@ -77,7 +77,7 @@ def command(
     from poolproof.campaign.flags import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
 
     if (lab or keep_lab) and on != options.LOCAL:
-        raise UsageError("--on and --lab were both given", "leave one of them out")
+        raise UsageError("--on and --lab can't be combined", "remove one of them")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
     overrides = Overrides(

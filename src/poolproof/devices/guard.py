@@ -30,7 +30,7 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
         raise GuardError(f"{where}{refused.message}", refused.hint)
     if not disk.identities:
         raise GuardError(
-            f"{where}{_label(disk)} has no by-id name, serial number or WWN, so --wipe cannot name it",
+            f"{where}{_label(disk)} has no by-id name, serial number or WWN, so it cannot be specified with --wipe",
             "use another disk, or give this one a serial number",
         )
     if not permitted.intersection(path_on(host, identity) for identity in disk.identities):

@@ -63,7 +63,7 @@ _CLAIMED = DiskUse(
     "to search all mounts: grep -l DEVICE /proc/*/mountinfo",
 )
 _UNTRIED = DiskUse(
-    "may be in use: poolproof could not check, because its host has neither Python nor Perl",
+    "may be in use; poolproof could not check this, because its host has neither Python nor Perl",
     "install python3 or perl on the host that has the disk",
 )
 

@@ -77,7 +77,7 @@ def check_one_place(reading: StageReader, argument: Argument, word: str) -> None
     """Raise a CampaignError that points at the input `argument` if another input is to the left of the `|`."""
     if reading.below is not None:
         raise reading.mistake(
-            argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
+            argument, f"{word} already has a device to the left of the `|`; list all devices after `{word}`"
         )
 
 

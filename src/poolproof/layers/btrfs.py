@@ -308,7 +308,8 @@ def _check_word(reading: StageReader, argument: Word | Option) -> None:
     """Raise a CampaignError if the argument is a second data profile or an unknown word."""
     if isinstance(argument, Word) and argument.text in _PROFILES:
         raise reading.mistake(
-            argument, "the data profile comes first: btrfs raid1 a b; for the metadata profile, write metadata=raid1"
+            argument,
+            "the data profile must come first: btrfs raid1 a b; for the metadata profile, write metadata=raid1",
         )
     if isinstance(argument, Word) and argument.text not in _WORDS.names():
         what = "profile, device or mount option of btrfs"

@@ -55,7 +55,7 @@ class DirLayer(Layer[Dir]):
 
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:
-            raise reading.mistake(None, "dir must be the first stage; nothing can be to the left of it")
+            raise reading.mistake(None, "dir must be the first stage, with nothing to the left of it")
         path, *more = reading.arguments or (None,)
         if not isinstance(path, Word):
             raise reading.mistake(path, "dir needs the path of a directory: dir /srv/data")
@@ -63,7 +63,7 @@ class DirLayer(Layer[Dir]):
             raise reading.mistake(path, "dir needs an absolute path, one that starts with `/`")
         if more:
             found = "option" if isinstance(more[0], Option) else "word"
-            raise reading.mistake(more[0], f"dir takes one path and nothing else, found an extra {found}")
+            raise reading.mistake(more[0], f"dir takes only a path, found an extra {found}")
         normal = "/" + "/".join(part for part in path.text.split("/") if part)
         return LayerNode(self, Dir(normal), (DeviceNode(normal),))
 

@@ -30,7 +30,7 @@ class FileLayer(Layer[int]):
         if not isinstance(size, Word):
             raise reading.mistake(size, "file needs a size: file 2G")
         if more:
-            raise reading.mistake(more[0], "file takes a size and nothing else")
+            raise reading.mistake(more[0], "file takes only a size")
         return LayerNode(self, size_of(reading, size, size.text, "file 2G"), (reading.below,))
 
     def plan(self, spec: int, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:

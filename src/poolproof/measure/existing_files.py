@@ -95,12 +95,12 @@ def _check_file(workload: str, path: str, end: float, host: Host) -> None:
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")
     if found.returncode != 0 or not kind.startswith("regular"):
-        hint = "name a file in that directory: filename=…"
+        hint = "specify a file in that directory: filename=…"
         raise CampaignError(f"workload {workload}: there is no regular file {path}", hint)
     if end > int(size):
         end_text = "an unknown position" if math.isinf(end) else format_size(int(end))
         raise CampaignError(
-            f"workload {workload}: {path} is {format_size(int(size))} long, but the job reads up to {end_text}: "
-            "fio would extend and overwrite the file",
+            f"workload {workload}: {path} is {format_size(int(size))} long, but the job reads up to {end_text}: fio "
+            "would extend and overwrite the file",
             f"set size={size} or less",
         ).concerning("size")

@@ -53,7 +53,9 @@ class LoadStuck(FioError):
     @property
     def note(self) -> Finding:
         """Return a note for a trial that was repeated because of this hang."""
-        return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
+        return Finding(
+            WORK_DONE, "notes", f"this trial was repeated, because on the first attempt, {self.message}", self.hint
+        )
 
 
 def makes_no_progress(

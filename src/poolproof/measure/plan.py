@@ -253,7 +253,7 @@ def _check_metric(workload: Workload, load: Load) -> None:
     """Raise a CampaignError if the workload is compared by a metric that its load can't provide."""
     metric = metric_of(workload.metric)
     of = metric.of
-    where = f"workload {workload.name} is compared by {workload.metric}"
+    where = f"the metric of workload {workload.name} is {workload.metric}"
     if of == "syncs" and not any(part.syncs for part in load.parts):
         raise CampaignError(f"{where}, but its load never syncs", "choose another metric: p99").concerning("metric")
     if of == "read" and not load.reads:
@@ -311,8 +311,8 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
         if cell.workload.fill and largest > largest_room:
             with located_in(cell.workload):
                 raise CampaignError(
-                    f"workload {cell.workload.name} has a file of {format_size(largest)}, "
-                    f"but a file on layout {planned.layout.name} can be at most {format_size(largest_room)}",
+                    f"workload {cell.workload.name} has a file of {format_size(largest)}, but a file on layout "
+                    f"{planned.layout.name} can be at most {format_size(largest_room)}",
                     "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
                 ).concerning("size")
 

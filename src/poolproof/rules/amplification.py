@@ -8,7 +8,10 @@ def _in_result(case: Case) -> Findings:
     read, wrote = reads(case), writes(case)
     if read and read.ratio > 1.2:
         yield _finding(
-            case, read, "read", "the cause is readahead, file-system blocks larger than the I/O, or another reader"
+            case,
+            read,
+            "read",
+            "the cause is readahead, file-system blocks larger than the I/O, or reads by another program",
         )
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)

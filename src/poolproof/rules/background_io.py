@@ -54,9 +54,9 @@ RULE = Rule(
     "its I/O can hide a cache.",
     shows=(
         "In the evidence: a layer is busy, which makes the result suspect. Or the disks moved bytes while fio was not "
-        "running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. This is "
-        "reported as a note. It makes the result suspect if the remaining bytes are too few for fio's I/O and the "
-        "disks were observed without fio for at least a second."
+        "running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. The second "
+        "case is reported as a note. It makes the result suspect only if the remaining bytes are too few for fio's "
+        "I/O and the disks were observed without fio for at least a second."
     ),
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "

@@ -18,8 +18,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="Latencies of zero",
-    wrong="fio reads the processor's time-stamp counter. If the counter is unreliable (some virtual machines, "
-    "unsynchronized processors), latencies are zero or meaningless, and runtime may be wrong too.",
+    wrong="fio reads the processor's time-stamp counter. If the counter is unreliable (as in some virtual machines, "
+    "or with unsynchronized processors), latencies are zero or meaningless, and runtime may be wrong too.",
     shows="In a result: I/Os were timed, but their mean latency is 0. fio 1 and 2 round to whole microseconds, so in "
     "their results a submission latency above 0 shows that the clock works.",
     error="Too high or too low.",

@@ -28,8 +28,8 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="btrfs without checksums",
     wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and "
-    "direct writes stay direct. The disks do the I/O, so the byte accounting proves the rates. But these "
-    "rates say nothing about btrfs with checksums, and a comparison with ZFS compares different guarantees.",
+    "direct writes stay direct. The I/O reaches the disks, so the byte accounting confirms the rates. But these rates "
+    "say nothing about btrfs with checksums, and a comparison with ZFS would compare different guarantees.",
     shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum, or the script runs chattr +C. "
     "The C attribute that files already have (see lsattr) is not checked.",
     error="Usually too high for small writes: no extent is copied, no checksum is computed, and less metadata is "

@@ -15,9 +15,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if job is not None and job.thinks and (paused := _paused_share(job, part)) >= _PAUSED:
         return finding(
             "suspects" if case.quoted is None else "notes",
-            f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f} % of the time: the "
-            "pauses determine the rate, so the layout may be able to reach a higher one. The latencies are valid at "
-            "this rate",
+            f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f} % of the time, so the "
+            "pauses determine the rate, and the layout may be capable of more. The latencies are valid at this rate",
             weight=72,
             metrics=RATES,
         )
@@ -29,8 +28,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
             return finding(
                 # readers of a text see the limit in the job, but readers of a comparison do not
                 "suspects" if case.quoted is None else "notes",
-                f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
-                "is the requested one, not the highest that the layout can reach. The latencies are valid at this rate",
+                f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit, so the "
+                "rate is the requested one, not the highest that the layout can reach. The latencies are valid at "
+                "this rate",
                 weight=72,
                 metrics=RATES,
             )

@@ -21,7 +21,7 @@ RULE = Rule(
     wrong="fio splits filename at colons. If the parts of a by-path name or PCI address can be opened, fio tests each "
     "part.",
     shows=(
-        "In a job: a filename with a colon that has no backslash before it. Lists of absolute paths "
+        "In a job: a filename with a colon that is not escaped with a backslash. Lists of absolute paths "
         "(/dev/sda:/dev/sdb) are not reported, because their colons are intended as separators."
     ),
     error="fio tests a different target than intended.",

@@ -23,7 +23,7 @@ RULE = Rule(
     "are read from the disk.",
     shows="In the evidence: the target compresses, and the disks read less than fio did. If fio itself lays out a "
     "missing file, the data is incompressible, so a compressed file comes from an earlier write job.",
-    error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
+    error="Too high by the compression ratio. Measured: fio read 256 MiB, but the disk read only 16 MiB.",
     fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
     "`compsize FILE` (btrfs) or `zfs get compressratio` shows the compression ratio",
     sources=(

@@ -14,8 +14,8 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The array is missing a disk",
-    wrong="A degraded mirror reads from fewer disks and writes to fewer. A degraded RAID or raidz computes missing "
-    "data from all the other disks. The expected write amplification changes too.",
+    wrong="A degraded mirror reads from and writes to fewer disks. A degraded RAID or raidz computes missing data from "
+    "all the other disks. The expected write amplification changes too.",
     shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "
     "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. This also applies to an existing "
     "directory (`dir`) on such an array.",

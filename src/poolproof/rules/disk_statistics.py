@@ -47,11 +47,11 @@ RULE = Rule(
     wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
     "fio's own statistics show fewer requests and merges than fio issued I/Os, the rest did not reach the disk.",
     shows=f"In a result with the lines below `Disk stats`: requests and merges add up to less than {percent(REQUESTS)} "
-    "of the I/Os, for direct I/O or random reads. For direct I/O, less than half is proof. The statistics include the "
-    "file layout and all groups of a run, so they may show too much, but never too little. Runs of less than 2 s and "
-    "statistics that are all 0 are not judged.",
+    "of the I/Os, for direct I/O or random reads. For direct I/O, a share below half refutes the result. The "
+    "statistics include the file layout and all groups of a run, so they may be too high, but never too low. Runs of "
+    "less than 2 s and statistics that are all 0 are not judged.",
     error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
-    "requests, because the file had been preallocated but written only in part.",
+    "requests, because the file had been preallocated but only partly written.",
     fix="fill the file completely before it is read, and use direct=1",
     fix_if_direct="fill the file completely before it is read",
     sources=(

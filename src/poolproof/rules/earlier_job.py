@@ -24,8 +24,8 @@ def _in_result(case: Case) -> Findings:
         )
     elif case.quoted.just_written and _may_be_memory(case):
         yield suspects(
-            f"{case.quoted.just_written}, and this job reads it through the page cache: what is still in RAM is "
-            "not read from the disk",
+            f"{case.quoted.just_written}, and this job reads it through the page cache: what is still in RAM is not "
+            "read from the disk",
             weight=62,
             fix="run `sync; echo 3 > /proc/sys/vm/drop_caches` between the jobs, or use direct=1",
         )
@@ -53,8 +53,8 @@ RULE = Rule(
         "that was just written through the page cache is still in RAM."
     ),
     shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without direct=1 or "
-    "only in part (less than 95 %). If fio's disk statistics or counters are available, they decide.",
-    error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
+    "only in part (less than 95 %). If fio's disk statistics or counters are available, they take precedence.",
+    error="Too high. Seen: 63 % of the file had been written, and the rest was read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
     sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),
     in_result=_in_result,

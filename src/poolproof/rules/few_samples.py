@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
             continue
         yield notes(
             f"{case.who([job])} requests percentile {asked:g}, but issues only {ios:,} I/Os: about "
-            f"{ios * (100 - asked) / 100:.2g} of them are slower than that, but at least ten are needed",
+            f"{ios * (100 - asked) / 100:.2g} of them are slower than this percentile, but at least ten are needed",
             weight=20,
             fix=f"run at least {events_needed(asked):,} I/Os, or request a lower percentile",
         )
@@ -71,7 +71,7 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
 RULE = Rule(
     title="Too few I/Os for a percentile",
     wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio also prints "
-    "percentiles of fewer samples.",
+    "percentiles that are based on fewer samples.",
     shows="In a job: percentile_list contains a percentile that needs more I/Os than the job issues. In a result: "
     "fewer than 1,000 I/Os or syncs.",
     error="Too high or too low.",

@@ -29,7 +29,7 @@ def _of_synchronous_writes(case: Case) -> Findings:
     if off and jobs and case.leaves and writes >= _LEAST_SYNCS and all(leaf.flush_ios == 0 for leaf in case.leaves):
         yield finding(
             "suspects" if all(job.direct for job in jobs) else "refutes",
-            f"{case.who(jobs)} writes synchronously, but the disks received no flush, although their write cache is "
+            f"{case.who(jobs)} writes synchronously, but the disks received no flushes, although their write cache is "
             f"on: with the mount option {off[0]}, the file system acknowledges writes without a flush",
             weight=88,
             metrics=OF_WRITES,
@@ -60,11 +60,11 @@ RULE = Rule(
     wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush does not make the data "
     "durable, so it returns too early.",
     shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
-    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth of a flush "
-    "per sync is proof. The finding affects the latency of syncs, and the rates of a job that syncs after each write. "
-    "In the disks' counters, a write followed by a flush counts as two I/Os. Kernels before Linux 5.5 do not count "
-    "flushes, and later ones do not count those of partitions, md arrays, device mapper and zvols, so missing flushes "
-    "cannot be detected there.",
+    "are expected if several jobs sync at once, because one flush serves all of them). With less than a tenth of a "
+    "flush per sync, the result is refuted. The finding affects the latency of syncs, and the rates of a job that "
+    "syncs after each write. In the disks' counters, a write followed by a flush counts as two I/Os. Kernels before "
+    "Linux 5.5 do not count flushes, and later ones do not count those of partitions, md arrays, device mapper and "
+    "zvols, so missing flushes cannot be detected there.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=(

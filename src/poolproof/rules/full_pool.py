@@ -25,8 +25,8 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A full or fragmented pool",
-    wrong="A copy-on-write file system writes to free space. If little is left, or only small pieces, writes become "
-    "random, and large blocks are split.",
+    wrong="A copy-on-write file system writes to free space. If little free space is left, or if it consists of small "
+    "pieces, writes become random, and large blocks are split.",
     shows="Before the run: writes to a pool whose CAP is at least 85 % or whose FRAG is at least 50 % (`zpool list`).",
     error="Lower than the disks can deliver; correct for this pool.",
     fix="free space or add a vdev, and report CAP and FRAG with the result",

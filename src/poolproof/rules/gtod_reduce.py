@@ -21,8 +21,8 @@ def _why(job: LoadPart) -> str:
 RULE = Rule(
     title="Latency is not measured",
     wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. (With disable_clat alone, the mean of "
-    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises IOPS a little, "
-    "but there are no percentiles, and percentiles from another run must not be combined with this result.",
+    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises IOPS a little. "
+    "However, the result then has no percentiles, and percentiles from another run must not be combined with it.",
     shows="In a job: gtod_reduce, or disable_clat without lat_percentiles.",
     error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
     fix="remove gtod_reduce and disable_clat",

@@ -61,7 +61,7 @@ RULE = Rule(
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),
-        zfs_source("2.4.2", "module/os/linux/zfs/zpl_file.c", "zpl_fadvise (dmu_evict_range since this release)"),
+        zfs_source("2.4.2", "module/os/linux/zfs/zpl_file.c", "zpl_fadvise (calls dmu_evict_range since this release)"),
         linux_source("6.12", "mm/fadvise.c", "generic_fadvise"),
         zfs_issue(18684),
     ),

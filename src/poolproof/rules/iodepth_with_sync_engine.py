@@ -25,7 +25,7 @@ def _in_job(case: Case) -> Findings:
         claim = _claim(case, jobs)
         yield finding(
             "suspects" if case.outcome is None or claim else "notes",
-            f"{case.who(jobs)} sets {depth} performs one I/O at a time: the depth is 1"
+            f"{case.who(jobs)} sets {depth} performs one I/O at a time, so the depth is 1"
             + (f", but {claim}" if claim else ""),
             weight=60,
             fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",
@@ -62,8 +62,8 @@ RULE = Rule(
     "iodepth adjacent I/Os into one call.) The result is correct for a depth of 1. It is suspect only if it is "
     "presented as a result at the greater depth; otherwise, the finding is a note.",
     shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
-    "depth will be capped at 1`. In a text: the name of the job or a sentence near the result "
-    "claims that depth (`QD32`).",
+    "depth will be capped at 1`. In a text: the name of the job or a sentence near the result claims that depth "
+    "(`QD32`).",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix="set ioengine=io_uring (or libaio) with direct=1; or set iodepth=1 and raise numjobs instead, with one file "
     "per job",

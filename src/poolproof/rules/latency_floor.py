@@ -96,7 +96,8 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
 
 RULE = Rule(
     title="Faster than any disk",
-    wrong="Memory served the I/Os. Even on the fastest drive, an I/O through the controller to flash takes several µs.",
+    wrong="The I/Os were served from memory. Even on the fastest drive, an I/O through the controller to flash takes "
+    "several µs.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
     "the result is suspect. Buffered sequential reads (because of readahead) and buffered writes are normally this "
     "fast: for them, the finding is a note, and the byte accounting decides. Persistent memory is excluded, and so are "

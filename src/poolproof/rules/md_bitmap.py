@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The write-intent bitmap of md",
-    wrong="Before md writes to a clean region, it writes the bit of that region to every disk. This slows down small "
+    wrong="Before md writes to a clean region, it writes the bit for that region to every disk. This slows down small "
     "random writes most.",
     shows="Before the run: the target has an internal bitmap, and the job issues small random or synchronous writes.",
     error="Too low. Observed: 115 MB/s without the bitmap, 22 MB/s with it.",

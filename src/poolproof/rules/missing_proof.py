@@ -62,7 +62,7 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
                 f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: at least "
-                f"{percent(REQUESTS_OF_EACH)} would be proof",
+                f"{percent(REQUESTS_OF_EACH)} is needed to prove the IOPS and latencies",
                 _or_direct(case, "use a larger file, so that fewer reads repeat a block")
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",
             )
@@ -83,8 +83,8 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     less = f" (not counting {format_number_of(trees, 'tree block')})" if trees else ""
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
-        f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os "
-        "before they are counted, so the IOPS and latencies may be those of RAM",
+        f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os before "
+        "they are counted, so the IOPS and latencies may be those of RAM",
         _or_direct(case, f"{_BANDWIDTH}, which the bytes prove"),
     )
 

@@ -47,8 +47,8 @@ def _seeks(case: Case, target: Target) -> Findings:
     if each > _SEEKS_MANY:
         yield finding(
             "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects",
-            f"{format_count(fastest)} random reads/s from {format_number_of(target.disks, 'rotational disk')} "
-            f"are {format_count(each)} per disk, but a rotational disk reaches at most 400/s: a cache was involved",
+            f"{format_count(fastest)} random reads/s from {format_number_of(target.disks, 'rotational disk')} are "
+            f"{format_count(each)} per disk, but a rotational disk reaches at most 400/s: a cache was involved",
             weight=86,
         )
 
@@ -59,8 +59,8 @@ RULE = Rule(
     "they do not show the memory of a controller or a hypervisor.",
     shows="In a result: the rate is more than 1.05 times the ceilings of all disks together (HDD 560 MB/s, because "
     "drives with two actuators reach that; SATA 600 MB/s, SAS 4.8 GB/s over both ports, PCIe 3/4/5 ×4 3.94/7.88/15.75 "
-    "GB/s), or more than 600 seeks/s per rotational disk. A rate above the ceilings is proof, and so are more than "
-    "1500 seeks/s.",
+    "GB/s), or more than 600 seeks/s per rotational disk. A rate above the ceilings refutes the result, and so do more "
+    "than 1500 seeks/s.",
     error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s each.",
     fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it can hold, and drop caches "
     "first",

@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A file from an earlier run",
-    wrong="fio uses an existing file of the right name and size as it is: the result depends on how the file was "
+    wrong="fio uses an existing file of the right name and size as it is, so the result depends on how the file was "
     "written.",
     shows="Before the run: the files of a read job already exist, and are large enough. fio itself lays out files that "
     "are missing or too short.",

@@ -76,8 +76,8 @@ RULE = Rule(
     shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof opens "
     "its window when the first ramp ends and closes it when fio ends, so this applies only to counters taken with "
     "other tools, and to sections with ramps of different length.",
-    error="The counters are too high by ramp / runtime. Measured: 8829 reads on the disk, but only 4000 reported by "
-    "fio.",
+    error="The counters are too high by the ratio of ramp time to runtime. Measured: 8829 reads on the disk, but only "
+    "4000 reported by fio.",
     fix="read the counters when the ramp ends, not when fio starts",
     sources=(
         "measured case L17",

@@ -29,8 +29,8 @@ def _last_writer(case: Case, job: LoadPart) -> LoadPart | None:
 
 RULE = Rule(
     title="Sequential reads after random overwrites",
-    wrong="ZFS and btrfs write changed blocks to a new place. A file that was overwritten at random is scattered over "
-    "the disk, and a sequential read of it needs seeks.",
+    wrong="ZFS and btrfs write changed blocks to a new place. A file that has been overwritten in random order is "
+    "scattered across the disk, so reading it sequentially requires seeks.",
     shows="In a job file or script: a sequential read on ZFS or btrfs of a file that an earlier job wrote at random.",
     error="Too low, compared with a file written from start to end.",
     fix="read first and overwrite afterwards, or rewrite the file from start to end before the read",

@@ -44,8 +44,8 @@ RULE = Rule(
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
     "only clean pages: those of a write without a sync are still dirty.",
     shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "
-    "cache, if no command between them drops the caches. If the reading job does not set invalidate=0, this "
-    "applies only to writes without a sync. Files at least twice the size of the RAM are not reported.",
+    "cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
+    "applies only to writes without a sync. Files at least twice the size of RAM are not reported.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
     "read, or read with direct=1",

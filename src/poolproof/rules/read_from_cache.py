@@ -28,10 +28,11 @@ def _fix_of_text(case: Case) -> str:
 
 RULE = Rule(
     title="The disks read less than fio did",
-    wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents: the result measures RAM.",
-    shows=f"In the counters: the disks read less than {percent(READ)} of what fio read. Less than {percent(REFUTED)} "
-    f"is proof; {100 * READ:.0f} to {percent(ALL_READ)} is reported as a note. If the target compresses and the job's "
-    "data is compressible, proportionally fewer bytes are expected.",
+    wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents, so the result measures "
+    "RAM.",
+    shows=f"In the counters: the disks read less than {percent(READ)} of what fio read. Below {percent(REFUTED)}, the "
+    f"result is refuted; {100 * READ:.0f} to {percent(ALL_READ)} is reported as a note. If the target compresses and "
+    "the job's data is compressible, proportionally fewer bytes are expected.",
     error="Too high, by a factor of 2 to more than 100. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio "
     "read.",
     fix=f"{_FILL}, then use direct=1; or set `cold: false` {_IF_WARM}",

@@ -26,9 +26,9 @@ RULE = Rule(
     title="Random reads without requests",
     wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
     "page for each small read. Most reads were served from RAM, and their IOPS and latency are those of RAM.",
-    shows="In the counters: the requests (including merged ones), the bytes, the records computed from them, or the "
-    f"ARC misses are less than {percent(REQUESTS)} of what fio's random reads need. Less than {percent(REFUTED)} is "
-    "proof.",
+    shows="In the counters: the number of requests (including merged ones), of bytes, of records computed from the "
+    f"bytes, or of ARC misses is less than {percent(REQUESTS)} of what fio's random reads need. Below "
+    f"{percent(REFUTED)}, the result is refuted.",
     error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS with mmap, where fio "
     "counted 16,384 reads and the disk 94 requests; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
     fix=f"use direct=1 if the file system honours it; {_ON_ZFS}; leave fadvise_hint at its default and do not use mmap",

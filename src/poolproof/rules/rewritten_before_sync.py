@@ -125,14 +125,14 @@ def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
 
 RULE = Rule(
     title="Overwritten before it was synced",
-    wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page "
-    "is overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 "
-    "writes only the last version.",
+    wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page is "
+    "overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 writes only "
+    "the last version.",
     shows="In a job: buffered writes with time_based, io_size or loops that go over the file at least twice, with a "
     "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown). In a result: buffered "
     "writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
-    f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Less than {percent(REFUTED)} is "
-    "proof.",
+    f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
+    "result is refuted.",
     error="Too high, by a factor of up to the number of passes between two write-backs.",
     fix=f"{_FIX} or direct=1",
     sources=(

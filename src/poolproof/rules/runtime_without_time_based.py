@@ -117,9 +117,9 @@ RULE = Rule(
     title="runtime without time_based ends early",
     wrong="runtime is only an upper limit: the job ends when its size has been transferred, after a burst that caches "
     "can absorb.",
-    shows="In a job: runtime without time_based, if a fast disk would transfer size × loops before the runtime is over."
-    " A fast disk is assumed to reach 2 GB/s, 20,000 IOPS per direct I/O in flight and 20,000 syncs/s per clone, "
-    "or the job's rate limit if that is slower. It is a warning if the transfer takes less than 10 s; with "
+    shows="In a job: runtime without time_based, if a fast disk would transfer size × loops before the runtime expires."
+    " A fast disk is assumed to reach 2 GB/s, 20,000 IOPS per direct I/O in flight and 20,000 syncs/s per clone, or "
+    "the job's rate limit if that is slower. The finding is a warning if the transfer takes less than 10 s; with "
     "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: the"
     " job moved its bytes in less than half the requested time and in less than 10 s. In other people's results, "
     "the author may have meant the size, so only a run of less than 1 s is suspect.",

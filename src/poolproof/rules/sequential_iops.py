@@ -63,8 +63,9 @@ RULE = Rule(
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
     "not requests to the disk; a layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
-    "sync after each write, unless fio's disk statistics show that nothing was merged, or the result shows no "
-    "IOPS. In the counters: the disks handled fewer than half as many requests as fio issued I/Os.",
+    "sync after each write. This is not reported if fio's disk statistics show that nothing was merged, or if the "
+    "result does not show IOPS. In the counters: the disks handled fewer than half as many requests as fio issued "
+    "I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",
     sources=(

@@ -203,7 +203,7 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="Several jobs share one file",
     wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
-    "adds all of them up.",
+    "adds up the rates of all of them.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
     "target, only sequential clones that start at the same offset are reported. This is only a note on a disk, if each "
     "write is synchronous, or if the latencies show that libaio queued the I/O on a file, which it does only if "

@@ -26,8 +26,8 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="A commit test of a few seconds",
-    wrong="etcd's published test writes 22 MiB in 10,030 commits. On an SSD it takes seconds, and its data fits in any "
-    "cache.",
+    wrong="etcd's published test writes 22 MiB in 10,030 commits. On an SSD, the test takes only a few seconds, and "
+    "its data fits in any cache.",
     shows="In a job: a sync after each write, without time_based, and fewer than 50,000 commits.",
     error="Latency is too low.",
     fix="use size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",

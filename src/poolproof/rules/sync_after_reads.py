@@ -35,8 +35,8 @@ RULE = Rule(
     "true of every sync after O_SYNC writes.",
     shows="In a result: more than 1.1 times as many syncs as fsync=N or fdatasync=N asks for (writes / N), or syncs "
     "after synchronous writes.",
-    error="The sync latency is too low. With fio 3.33, a job that syncs after each write made 1,020 syncs for 317 "
-    "writes and 707 reads, and a job with several I/Os in flight made 254 syncs instead of 128.",
+    error="The sync latency is too low. With fio 3.33, a job that syncs after each write issued 1,020 syncs for 317 "
+    "writes and 707 reads, and a job with several I/Os in flight issued 254 syncs instead of 128.",
     fix="use fio 3.38 or later, or measure commits in a separate job that only writes, with iodepth=1 and without "
     "sync=",
     sources=(

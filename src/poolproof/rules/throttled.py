@@ -72,7 +72,7 @@ def _rate(case: Case, limit: DeviceLimit) -> float | None:
 RULE = Rule(
     title="The benchmark is throttled from outside",
     wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
-    "delays the requests before the disk sees them, so all counters agree.",
+    "delays the requests before they reach the disk, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
     "least 70 % of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
     "time. A lower share of a limit, and processors that slowed down because of heat, are reported as notes.",

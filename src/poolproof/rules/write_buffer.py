@@ -35,7 +35,7 @@ RULE = Rule(
     shows="In a result: after fio had ended, a flush of a disk took at least 50 ms and 5 % of the measured time, "
     "while the disk received no more data. Jobs that sync (fsync, end_fsync) are not reported, because their "
     "results include this time.",
-    error="Too high. Measured: 226 MB/s on an emulated hard disk whose medium takes 200 MB/s.",
+    error="Too high. Measured: 226 MB/s on an emulated hard disk whose medium can write only 200 MB/s.",
     fix="add end_fsync=1, so that the rate includes the last flush, or measure longer",
     sources=(linux_source("6.12", "block/blk-flush.c", "blk_insert_flush"), "docs/emulated-disks.md"),
     in_result=_in_result,

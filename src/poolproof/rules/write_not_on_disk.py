@@ -23,11 +23,11 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The data was not on a disk when fio ended",
-    wrong="fio stopped its clock while its data was still in RAM: the result is the speed of copying in memory.",
+    wrong="fio stopped its clock while its data was still in RAM, so the result is the speed of copying in memory.",
     shows=f"In the counters: when fio ended, the disks had written less than {percent(WRITTEN)} of the expected bytes, "
     f"or less than {percent(WRITTEN_IN_TIME)} of what they had written by the end of the final flush. The second limit "
-    f"excludes background I/O, and does not apply if each write was direct or committed. Less than {percent(REFUTED)} "
-    "is proof, but not if fio synced at the end.",
+    f"excludes background I/O, and does not apply if each write was direct or committed. Below {percent(REFUTED)}, "
+    "the result is refuted, unless fio synced at the end.",
     error="Too high, by a factor of 2 to 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same "
     "disk.",
     fix="set end_fsync=1 for throughput, or fdatasync=1 for commit latency",

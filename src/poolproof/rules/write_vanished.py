@@ -19,8 +19,8 @@ def _in_result(case: Case) -> Findings:
     so = ". The commits were durable in the log, but this is not the throughput of the pool" if logged else ""
     yield finding(
         flow.effect,
-        f"{case.generator} wrote {flow.moved}; {when}, {where} {flow.counted_share}: the rest was "
-        f"overwritten in RAM, compressed, deduplicated or never stored{so}",
+        f"{case.generator} wrote {flow.moved}; {when}, {where} {flow.counted_share}: the rest was overwritten in RAM, "
+        f"compressed, deduplicated or never stored{so}",
         metrics=("bandwidth", "write_bandwidth") if logged else OF_WRITES,
         fix=f"use {_FIX}" if case.jobs and not case.load.shares_one_file else "",
     )
@@ -31,7 +31,7 @@ RULE = Rule(
     wrong="Even after the final flush, bytes are missing from the disks: they were overwritten in RAM, or compressed "
     "on the way.",
     shows=f"In the counters: after the final flush, less than {percent(WRITTEN)} of the expected bytes have been "
-    f"written. Less than {percent(REFUTED)} is proof.",
+    f"written. Below {percent(REFUTED)}, the result is refuted.",
     error="Too high, by a factor of up to the number of jobs that share a file (measured: 6 with 8 jobs) or the "
     "compression ratio (15).",
     fix=f"use one file per job (directory= instead of filename=), {_FIX}",

@@ -88,7 +88,7 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS supports O_DIRECT only from release 2.3 on, and only on datasets, not on zvols. The I/O must be a read "
+    wrong="ZFS supports O_DIRECT only since release 2.3, and only on datasets, not on zvols. The I/O must be a read "
     "of whole pages or a write of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). If "
     "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "

@@ -308,7 +308,7 @@ def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str)
 )
 def test_a_percentile_cannot_be_known_better_than_its_bins(measure: str, least: str, hint: str) -> None:
     error = mistake(text(workloads="etcd: etcd", rest=f"measure: {{{measure}, trials: 2..6}}"))
-    assert "workload etcd is compared by sync_p99" in error.message
+    assert "the metric of workload etcd is sync_p99" in error.message
     assert error.message.startswith("c.yaml:7: "), "where `measure` stands"
     assert least in error.message
     assert error.hint == f"write until: {hint}, or metric: iops"

@@ -33,7 +33,7 @@ def test_no_more_fits_than_the_file_or_the_disk_below_it_holds() -> None:
         ("a | file 1G", "file needs directories"),
         ("a | ext4 | file", "file needs a size"),
         ("a | ext4 | file big", "not a size|no size"),
-        ("a | ext4 | file 1G 2G", "a size and nothing else"),
+        ("a | ext4 | file 1G 2G", "takes only a size"),
     ],
 )
 def test_mistakes(text: str, said: str) -> None:

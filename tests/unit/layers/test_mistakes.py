@@ -41,7 +41,7 @@ from .ground import resolve
         ("mergerfs (a | ext4) minfreespce=1G", "minfreespce=1G", "did you mean `minfreespace`?"),
         ("dir", "dir", "needs the path"),
         ("dir data", "data", "absolute"),
-        ("dir /a /b", "/b", "one path and nothing else"),
+        ("dir /a /b", "/b", "dir takes only a path"),
         ("a | dir /b", "dir", "must be the first stage"),
         ("zfs", "zfs", "at least one data vdev"),
         ("zfs log a", "zfs", "at least one data vdev"),

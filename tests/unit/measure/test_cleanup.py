@@ -257,7 +257,7 @@ def test_clean_prints_what_it_undid_and_what_is_left(place: Place, poolproof: Co
     _forget_the_journal(lost)
     code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
     assert code == 6
-    assert f"{dead.path}: 1 change undone; nothing of this run is left" in out
+    assert f"{dead.path}: 1 change undone; nothing from this run is left" in out
     assert f"left alone: {place.state('00000002')}: its run {lost.path} has no journal" in out
     assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
 

@@ -23,7 +23,7 @@ _Found = tuple[Diagnostic, Mapping[str, str], FioCall]
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
-_NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
+_NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
 _SET_IT = {
     "job file": "set the variable in poolproof's environment, or write its value into the job file",

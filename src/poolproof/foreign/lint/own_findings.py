@@ -29,12 +29,12 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     "no-job": OwnFinding(
         "No fio job found",
         "A script does not call fio, or it runs a job file that lint has not read. Nothing is checked.",
-        "name the job file, or give the command after `--`",
+        "specify the job file, or the command after `--`",
     ),
     "not-text": OwnFinding(
         "Not a text file",
         "The source is not a text file, so fio cannot read jobs from it.",
-        "name a job file or a script",
+        "specify a job file or a script",
     ),
     "refused-by-fio": OwnFinding(
         "fio refuses the job",

@@ -24,7 +24,7 @@ COMMAND = "command line"
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
-_SPLIT_IT = "name a job file or a script, or split it into several"
+_SPLIT_IT = "specify a job file or a script, or split it into several files"
 _LARGEST_BYTES = 512 * 1024  # this much text takes seconds; scripts and job files are much smaller
 _MOST_JOBS = 4096  # rules compare each job with all others
 _SECTION = re.compile(rb"(?:^|[\r\n])[ \t]*\[")
@@ -161,7 +161,7 @@ def _text(path: Path) -> str:
         with open_named(path) as file:
             return _decoded(file, str(path))
     except OSError as error:
-        hint = "name a job file or a script, or write -- fio --name=…"
+        hint = "specify a job file or a script, or write -- fio --name=…"
         raise UsageError(f"{path} cannot be read: {error.strerror}", hint) from None
 
 

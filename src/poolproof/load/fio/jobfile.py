@@ -221,7 +221,7 @@ class _JobFileParser:
             shown = path[:_LONGEST_SHOWN]
             self._report(number, f"the included file {shown!r} cannot be read", "create the file, or correct its path")
         elif self._included > _MOST_INCLUDED:
-            self._report(number, "together, the included files are larger than 512 KiB, so the rest is not read")
+            self._report(number, "the total size of the included files exceeds 512 KiB, so the rest is not read")
         elif any(map(_SECTION.match, text.split("\n"))):
             self._report(number, f"fio does not read {path[:_LONGEST_SHOWN]!r}: an included file may not have sections")
         else:

@@ -58,7 +58,7 @@ def check_values(jobs: Jobs, host: Host) -> None:
     reasons = (refusal(option, job.options[option]) for job in jobs if option in job.options)
     reason = next(filter(None, reasons), "")
     raise CampaignError(
-        f"fio refuses the workload: {complaint or f'exit code {completed.returncode}'}",
+        f"fio rejects the workload: {complaint or f'exit code {completed.returncode}'}",
         f"{reason}{'; ' if reason else ''}`fio --cmdhelp={option or 'OPTION'}` shows the accepted values",
     ).concerning(option)
 

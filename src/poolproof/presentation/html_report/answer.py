@@ -201,8 +201,8 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)
     return (
-        f"For {goal}, the best layout is one of {names}: they are not significantly different{why}. "
-        f"{name} has the best mean{result}."
+        f"For {goal}, the best layout is one of {names}: they are not significantly different{why}. {name} has the "
+        f"best mean{result}."
     )
 
 
@@ -265,11 +265,11 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
             f"runs, estimated from {count} on the same machine."
         )
     elif run.by_build:
-        yield f"This applies to {host} and {when}: how much results differ between days was not measured."
+        yield f"This applies to {host} and {when}. How much results differ between days was not measured."
     else:
         yield (
-            f"This applies to {host}, these builds of the layouts and {when}: "
-            "how much results differ between builds and between days was not measured."
+            f"This applies to {host}, these builds of the layouts and {when}. How much results differ between builds "
+            "and between days was not measured."
         )
 
 

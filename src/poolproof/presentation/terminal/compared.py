@@ -44,12 +44,12 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 def _holds_for(*runs: LoadedRun, earlier: int) -> str:
     if any(run.record.imported for run in runs):
-        return "The results were imported, so it is unknown which machine, builds and days this applies to."
+        return "The results were imported, so it is unknown to which machine, builds and days they apply."
     if earlier:
         count = format_number_of(earlier, "earlier run")
         return (
-            "This applies to this machine. All intervals include the variance between runs, "
-            f"estimated from {count} on this machine."
+            f"This applies to this machine. All intervals include the variance between runs, estimated from {count} on "
+            "this machine."
         )
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
@@ -59,8 +59,8 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
         )
     unknown = "How much results differ between builds and between days was not measured"
     return (
-        f"This applies to this machine, this build of each layout and {days}. {unknown} "
-        "(`builds: 4` in `measure` measures several builds)."
+        f"This applies to this machine, this build of each layout and {days}. {unknown} (`builds: 4` in `measure` "
+        "measures several builds)."
     )
 
 
@@ -204,7 +204,9 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 
 def in_place_text(names: str) -> str:
     """Return a note about layouts that were converted into one another in place."""
-    text = f"{names} were converted into each other in place: the second was measured later, on an older file system."
+    text = (
+        f"{names} were converted into each other in place, so the second was measured later, on an older file system."
+    )
     margin = per_cent_whole(MARGIN)
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."
 

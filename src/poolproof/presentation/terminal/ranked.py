@@ -123,7 +123,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield Text(f"{TOO_FEW}, so any of these may be better: {', '.join(ranking.too_few)}")
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
-        assert each.to_leader is not None, "the leader is not safer than itself"
+        assert each.to_leader is not None, "only layouts other than the leader are in this list"
         speed = speed_text(each.to_leader.interval)
         yield Text(f"cost of surviving {failures_text(each.safety)}: {speed} with {each.entry.layout} vs {leader}")
     for each in ranking.ranked:
@@ -160,7 +160,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are correct {method}."
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
-        text += f" {alone}; the leader was chosen by the same trials, so it may look too fast."
+        text += f" {alone}; the leader was chosen on the basis of the same trials, so it may look faster than it is."
     yield Text(f"\n{text} {holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
 
 

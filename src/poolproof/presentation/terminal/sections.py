@@ -50,7 +50,7 @@ def scope_text(earlier: int, what: str) -> str:
     if earlier:
         count = format_number_of(earlier, "earlier run")
         return f"{name} include the variance between runs, estimated from {count} on this machine."
-    return f"{name} are about this run: how much results differ between runs was not measured."
+    return f"{name} apply to this run only. How much results differ between runs was not measured."
 
 
 def measured_text(claim: ClaimResult) -> str:
@@ -112,7 +112,7 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
         pairs = format_number_of(found.pairs, "pair")
         tests = f"{pairs} at up to {format_number_of(found.checkpoints, 'checkpoint')}, {risk}"
         yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
-        yield "this risk applies only to this run: differences between runs were not considered"
+        yield "this risk applies only to this run; differences between runs were not taken into account"
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:

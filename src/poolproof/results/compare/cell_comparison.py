@@ -226,8 +226,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
     tested = [cell for cell in cells if cell.difference.error is not None]
     if not lost and not tested:
         raise RunError(
-            "--fail-if-slower: no cell has two steady trials in both A and B, so it is impossible to test for a "
-            "slowdown",
+            "--fail-if-slower: no cell has two steady trials in both A and B, so poolproof cannot test for a slowdown",
             "measure again with --trials 3 or more; for cells that did not converge, also raise --max",
         )
     decisions = decide([cell.difference for cell in cells], limit)

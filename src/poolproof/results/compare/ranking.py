@@ -58,7 +58,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
     that of a workload, or both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
-        raise UsageError("--goal and --weights cannot be used together", "leave one of them out")
+        raise UsageError("--goal and --weights can't be combined", "remove one of them")
     if weights is not None:
         return _normalised(campaign, parse_weights(weights))
     families = list(dict.fromkeys(workload.family for workload in campaign.workloads))

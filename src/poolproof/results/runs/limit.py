@@ -186,8 +186,8 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
         sizes = f"{own / 1024:.3g} KiB per request on average, and {alone / 1024:.3g} KiB when measured alone"
         return f"its disks transferred {sizes}: the layout merges requests"
     return (
-        "the disks transferred all its bytes, in requests as small as on the bare disks: the requests came in a better "
-        "order, were closer together, or were spread over several disks"
+        "the disks transferred all of its bytes, in requests as small as on the bare disks. The requests came in a "
+        "better order, were closer together, or were spread over several disks"
     )
 
 
@@ -226,7 +226,7 @@ def _loads(cell: Cell) -> dict[str, float] | str:
         (writes, "wrote", "stayed in RAM", [leaf.write_share for leaf in cell.leaves]),
     ):
         if part >= _LEAST_LOAD and not any(shares):
-            return f"its disks {word} nothing, so no disk limits it: the data {stayed}"
+            return f"its disks {word} nothing, so none of them limits it: the data {stayed}"
     loads = {
         leaf.device: reads * (leaf.read_share or 0.0) + writes * account.write_factor * (leaf.write_share or 0.0)
         for leaf in cell.leaves

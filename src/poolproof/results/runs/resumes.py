@@ -41,8 +41,8 @@ def changes_text(changes: Mapping[str, str]) -> str:
         return ""
     listed = "; ".join(f"{name}: {change}" for name, change in changes.items())
     return (
-        f"The machine changed before the run was resumed ({listed}), so differences between trials from before and "
-        "after may come from that."
+        f"The machine changed before the run was resumed ({listed}), so this may explain differences between trials "
+        "before and after that point."
     )
 
 
@@ -67,7 +67,8 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
     if only_before and only_after:
         yield (
             f"{', '.join(only_before)} had been measured before the run was resumed ({when}), {', '.join(only_after)} "
-            "only afterwards: if the machine changed in between, that looks like a difference between these layouts."
+            "only afterwards. If the machine changed in between, the change looks like a difference between these "
+            "layouts."
         )
     mean, half = _change(before, after)
     if abs(mean) - half > math.log1p(LEAST_EFFECT):
@@ -75,7 +76,7 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
         yield (
             f"After the run was resumed ({when}), the same layouts were {math.expm1(abs(mean)):.0%} "
             f"{'faster' if mean > 0 else 'slower'} than before ({low:.0%} to {high:.0%} with {_CONFIDENCE:.0%} "
-            "confidence), so differences between layouts may come from that: measure them again in a new run."
+            "confidence), so this may explain differences between layouts. Measure them again in a new run."
         )
 
 

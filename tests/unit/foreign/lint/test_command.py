@@ -188,7 +188,7 @@ def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
     assert lint(str(path), *_FS)[0] == 1
     path.write_text("[a]\nrw=read\n" + "include more\n" * 3)
     (tmp_path / "more").write_text("bs=64k\n" + "# comment\n" * 30_000)
-    assert "the included files are larger than 512 KiB" in lint(str(path), *_FS)[1]
+    assert "the total size of the included files exceeds 512 KiB" in lint(str(path), *_FS)[1]
 
 
 def test_a_finding_is_on_one_line() -> None:

@@ -165,7 +165,7 @@ def test_claims_and_speeds_include_the_variance_between_runs_and_say_so(
     for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
         run(tmp_path / "several", day, factor, campaign)
     several = run(tmp_path / "several", 9, campaign=campaign).path
-    assert "Speeds and claims are about this run: how much results" in poolproof("show", str(alone))[1]
+    assert "Speeds and claims apply to this run only. How much results" in poolproof("show", str(alone))[1]
     said = "Speeds and claims include the variance between runs, estimated from 3 earlier runs on this machine."
     assert said in poolproof("show", str(several))[1]
     one, three = (json.loads(poolproof("show", str(path), "--json")[1]) for path in (alone, several))

@@ -24,7 +24,7 @@ _SEQUENTIAL = re.compile(
 _MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
 _SCRIPT = {"ioengine": "libaio", "direct": "1"}
 _MISSING = (
-    "whether the script's FIO_DIRECT was changed from 1",
+    "whether the script's FIO_DIRECT was changed from its default, 1",
     "the size of the file, the number of bytes and the run time",
 )
 

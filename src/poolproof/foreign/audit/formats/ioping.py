@@ -32,7 +32,7 @@ _DEFAULT_FILE = 1 << 20
 _SECTOR = 512
 _TEMPORARY = re.compile(r"^(?:tmpfs|ramfs|zram)\b")
 _IN_MEMORY = "ioping ran on {target}, which is memory"
-_MISSING = ("results with more than one I/O in flight: ioping issues one I/O at a time",)
+_MISSING = ("the results with more than one I/O in flight, because ioping issues one I/O at a time",)
 _SMALL = "whether a disk's own RAM served the I/O: the temporary file is 1 MiB unless -S says otherwise"
 
 
