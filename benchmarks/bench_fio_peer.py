@@ -1,7 +1,7 @@
 """Measure twelve cells with bench-fio and with poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
 
 bench-fio (from the package fio-plot) runs each cell once for a fixed time, 60 s by default. poolproof measures until
-each result is precise to within 3 %, in trials of at most that length. Both use the same queue depth, file size
+each result is precise to within 3%, in trials of at most that length. Both use the same queue depth, file size
 and direct I/O, on ext4 on a new emulated SSD. The speed of this SSD does not change over time, so any difference comes
 from the programs.
 

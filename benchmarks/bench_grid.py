@@ -4,7 +4,7 @@ With `--plan`, only the expected time is printed.
 
 In the original benchmark, 648 cells of 180 s each took 32.4 hours. This benchmark must finish in a twentieth of that,
 97 minutes, including everything: starting the lab, building and converting layouts, filling files and draining. Each
-cell therefore gets one trial with a tolerance of 10 %. Some cells get a second trial, which shows how much trials vary.
+cell therefore gets one trial with a tolerance of 10%. Some cells get a second trial, which shows how much trials vary.
 The rest of the budget is spent on the goal, etcd.
 
 A trial that writes lasts three transaction groups. If they lasted 5 s each, the 441 write trials alone would exceed the
@@ -131,7 +131,7 @@ def known(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the numbers of cells with a result, with an interval and with the required precision, and the verdicts."""
     intervals = [cell for cell in cells if cell.figure is not None and cell.figure.low is not None]
     settled = sum(not cell.did_not_converge for cell in intervals)
-    yield f"  {measured(cells)} with a result, {len(intervals)} with an interval, {settled} precise to within 10 %"
+    yield f"  {measured(cells)} with a result, {len(intervals)} with an interval, {settled} precise to within 10%"
     verdicts = Counter(cell.verdict for cell in cells if cell.trials)
     yield f"  {', '.join(f'{verdict} {count}' for verdict, count in verdicts.most_common())}"
 

@@ -1,12 +1,12 @@
 """Simulate comparisons of two equally fast runs: `python -m benchmarks.between_runs [COMPARISONS]`.
 
-A run has 24 or 4 cells with three trials each, which vary by 3 %. The results of a cell also vary by 5 % from run to
+A run has 24 or 4 cells with three trials each, which vary by 3%. The results of a cell also vary by 5% from run to
 run. Both standard deviations differ from cell to cell: σ is the standard deviation of their logarithms. The older of
 the two runs may have a number of earlier runs, from which the between-run variance is estimated.
 
 For each number of earlier runs, the table shows the share of comparisons in which at least one cell is reported as
-faster or slower although nothing changed, the share of 95 % confidence intervals that contain the true value, and the
-share of cells with an added difference of 50 % in which it is found.
+faster or slower although nothing changed, the share of 95% confidence intervals that contain the true value, and the
+share of cells with an added difference of 50% in which it is found.
 """
 
 import math
@@ -65,7 +65,7 @@ def _run(rng: random.Random, noises: list[float], betweens: list[float]) -> list
 def main() -> None:
     """Print the table in docs/compare.md."""
     comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("| cells | σ | earlier runs | false winner | coverage | 50 % found |")
+    print("| cells | σ | earlier runs | false winner | coverage | 50% found |")
     print("|---|---|---|---|---|---|")
     for cells, sigma in _SETTINGS:
         for count in _COUNTS:

@@ -78,7 +78,7 @@ class Pair:
 class Judged:
     """The comparison of a pair. `false` has the cells that are called faster or slower, although nothing changed.
 
-    `excluding` has the cells whose own 95 % interval does not contain 0 %. `found` is the number of cells that are
+    `excluding` has the cells whose own 95% interval does not contain 0%. `found` is the number of cells that are
     called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
     word before that. `planted` has an entry for each cell: the standard deviation of its trials' logarithms, pooled
     over both runs (None if none has two trials), and whether it is then called slower.
@@ -176,7 +176,7 @@ def _measured(court: Court, path: Path, kind: str) -> LoadedRun | None:
 
 def rows(found: Sequence[Judged]) -> Iterator[str]:
     """Yield the table: a row for each kind of pair, one for all, and one for the pairs that share no run."""
-    yield "| pairs | cells | pairs with a false word | false words | intervals without 0 % | undecided | 20 % found |"
+    yield "| pairs | cells | pairs with a false word | false words | intervals without 0% | undecided | 20% found |"
     yield "|---|---|---|---|---|---|---|"
     for kind in (*KINDS, "all", "disjoint"):
         own = [each for each in found if kind in ("all", each.pair.kind) or (kind == "disjoint" and each.pair.disjoint)]
@@ -194,7 +194,7 @@ def rows(found: Sequence[Judged]) -> Iterator[str]:
 
 def rows_by_deviation(found: Sequence[Judged]) -> Iterator[str]:
     """Yield a table of the cells whose planted difference was found, by the standard deviation of their trials."""
-    yield "| standard deviation of the trials | cells | 20 % found |"
+    yield "| standard deviation of the trials | cells | 20% found |"
     yield "|---|---|---|"
     cells = [(deviation, is_found) for each in found for deviation, is_found in each.planted if deviation is not None]
     for low, high in itertools.pairwise((0.0, *_DEVIATIONS, math.inf)):

@@ -1,14 +1,14 @@
 """Simulate how often one of two equal layouts is reported as faster: `python -m benchmarks.false_winners [RUNS]`.
 
-Two layouts run the same workloads. The trials of a cell vary by about 3 %. Their standard deviation differs from cell
+Two layouts run the same workloads. The trials of a cell vary by about 3%. Their standard deviation differs from cell
 to cell: σ is the standard deviation of its logarithm. A trial is a series of autocorrelated rates. If there are several
 builds, part of the variance is between builds, and the mean of each build is one sample
 (`statistics/build_samples.py`). As in a real run, the typical variance is estimated from the cells of the simulated
-run. With `until`, trials are repeated until each cell is precise to within 3 %, at least two and at most six times.
+run. With `until`, trials are repeated until each cell is precise to within 3%, at least two and at most six times.
 
 Each row of the table shows the share of runs in which at least one cell is reported as faster or slower although the
-layouts are equal, the share of 95 % confidence intervals of a cell's ratio that contain the true value, and the share
-of cells with an added difference of 5 or 20 % in which it is found. The effect is that of `compare --effect`.
+layouts are equal, the share of 95% confidence intervals of a cell's ratio that contain the true value, and the share
+of cells with an added difference of 5 or 20% in which it is found. The effect is that of `compare --effect`.
 """
 
 import math
@@ -50,7 +50,7 @@ class Setting:
         """Return the first columns of the row, as text."""
         trials = "2..6, until" if self.trials is None else str(self.trials)
         sigma = f"{self.sigma:g}, alike" if self.alike else f"{self.sigma:g}"
-        return f"{self.cells} | {trials} | {self.builds} | {sigma} | {100 * self.effect:g} %"
+        return f"{self.cells} | {trials} | {self.builds} | {sigma} | {100 * self.effect:g}%"
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _series(rng: random.Random, level: float) -> Iterator[float]:
 def main() -> None:
     """Print the table in docs/compare.md."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("| cells | trials | builds | σ | effect | false winner | coverage | 5 % found | 20 % found |")
+    print("| cells | trials | builds | σ | effect | false winner | coverage | 5% found | 20% found |")
     print("|---|---|---|---|---|---|---|---|---|")
     for setting in SETTINGS:
         found = simulate(setting, max(10, runs * 24 // setting.cells) if setting.cells > 24 else runs)

@@ -36,7 +36,7 @@ def correlated(rng: random.Random, phi: float, deviation: float, mean: float = 1
 
 
 def _drift(rng: random.Random) -> list[float]:
-    """Return a series that falls by 10 % per minute."""
+    """Return a series that falls by 10% per minute."""
     return [value - 10 * at / 600 for at, value in enumerate(correlated(rng, 0.3, 3, 120))]
 
 
@@ -46,7 +46,7 @@ def _step(rng: random.Random) -> list[float]:
 
 
 def _warm_up(rng: random.Random) -> list[float]:
-    """Return a series that starts at 40 % of its rate and approaches it with a time constant of half a second."""
+    """Return a series that starts at 40% of its rate and approaches it with a time constant of half a second."""
     return [value * (1 - 0.6 * math.exp(-at / 5)) for at, value in enumerate(correlated(rng, 0.3, 2))]
 
 
@@ -83,22 +83,22 @@ def _sawtooth(rng: random.Random) -> list[float]:
 
 
 STATIONARY = (
-    Kind("white 2 %", lambda rng: correlated(rng, 0.0, 2)),
-    Kind("white 6 %", lambda rng: correlated(rng, 0.0, 6)),
-    Kind("white 12 %", lambda rng: correlated(rng, 0.0, 12)),
-    Kind("AR(1) 0.3, 6 %", lambda rng: correlated(rng, 0.3, 6)),
-    Kind("AR(1) 0.3, 12 %", lambda rng: correlated(rng, 0.3, 12)),
-    Kind("AR(1) 0.6, 6 %", lambda rng: correlated(rng, 0.6, 6)),
-    Kind("AR(1) 0.6, 12 %", lambda rng: correlated(rng, 0.6, 12)),
-    Kind("AR(1) 0.9, 2 %", lambda rng: correlated(rng, 0.9, 2)),
-    Kind("AR(1) 0.9, 6 %", lambda rng: correlated(rng, 0.9, 6)),
-    Kind("AR(1) 0.95, 0.5 %", lambda rng: correlated(rng, 0.95, 0.5)),
-    Kind("AR(1) 0.95, 2 %", lambda rng: correlated(rng, 0.95, 2)),
-    Kind("AR(1) 0.95, 6 %", lambda rng: correlated(rng, 0.95, 6)),
+    Kind("white 2%", lambda rng: correlated(rng, 0.0, 2)),
+    Kind("white 6%", lambda rng: correlated(rng, 0.0, 6)),
+    Kind("white 12%", lambda rng: correlated(rng, 0.0, 12)),
+    Kind("AR(1) 0.3, 6%", lambda rng: correlated(rng, 0.3, 6)),
+    Kind("AR(1) 0.3, 12%", lambda rng: correlated(rng, 0.3, 12)),
+    Kind("AR(1) 0.6, 6%", lambda rng: correlated(rng, 0.6, 6)),
+    Kind("AR(1) 0.6, 12%", lambda rng: correlated(rng, 0.6, 12)),
+    Kind("AR(1) 0.9, 2%", lambda rng: correlated(rng, 0.9, 2)),
+    Kind("AR(1) 0.9, 6%", lambda rng: correlated(rng, 0.9, 6)),
+    Kind("AR(1) 0.95, 0.5%", lambda rng: correlated(rng, 0.95, 0.5)),
+    Kind("AR(1) 0.95, 2%", lambda rng: correlated(rng, 0.95, 2)),
+    Kind("AR(1) 0.95, 6%", lambda rng: correlated(rng, 0.95, 6)),
 )
 SHAPED = (
     Kind("warm-up of half a second", _warm_up),
-    Kind("drift of 10 % a minute", _drift, None),
+    Kind("drift of 10% a minute", _drift, None),
     Kind("step after 20 s", _step),
     Kind("stalls, one in 3 s", _bursts),
     Kind("two speeds, 4 s each", _two_speeds),

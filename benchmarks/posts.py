@@ -9,7 +9,7 @@ the expected results of each text:
                 "figures": {"direction": "write", "iops": 7801.0, "bw": 31953920.0}}]}}
 
 A value counts as found if the audit reports the same IOPS and bandwidth for the same direction (read or write). They
-may differ by up to 1.5 %, because the texts contain only three digits. A value counts as misread if the audit reports
+may differ by up to 1.5%, because the texts contain only three digits. A value counts as misread if the audit reports
 other numbers for its line, and as missed if it reports nothing for that line. Exits with 1 if a goal is not reached.
 """
 
@@ -115,9 +115,9 @@ def missed_goals(found: Sequence[Labelled]) -> list[str]:
     caught = sum(each.is_right for each in traps)
     doubted = sum(each.said in _DOUBTED for each in controls)
     checks = {
-        f"traps found: {caught} of {len(traps)}, goal 80 %": caught >= _LEAST_TRAPS * len(traps),
+        f"traps found: {caught} of {len(traps)}, goal 80%": caught >= _LEAST_TRAPS * len(traps),
         "a control is refuted": not any(each.said == "refuted" for each in controls),
-        f"controls suspect or failed: {doubted} of {len(controls)}, goal at most 2 %": doubted
+        f"controls suspect or failed: {doubted} of {len(controls)}, goal at most 2%": doubted
         <= _MOST_DOUBTED_CONTROLS * len(controls),
         "a value is misread or missed": not any(each.said in ("misread", "missed") for each in found),
     }

@@ -202,7 +202,7 @@ def _others() -> Iterator[Trial]:
     late: dict[str, Verdict] = {"bandwidth": "refuted", "iops": "refuted"}
     buffered = "rw=randwrite bs=4k size=64g"
     yield Trial("zfs a", buffered, 262_144, 4 * KIB, Use(20_000, write=(2 * GIB, 9 * GIB)), late, _ZFS)
-    # lab: 64k synchronous writes of 2 MiB by 4 jobs; the pool stored 16 % of them
+    # lab: 64k synchronous writes of 2 MiB by 4 jobs; the pool stored 16% of them
     overwritten: dict[str, Verdict] = {"bandwidth": "refuted", "iops": "sound"}
     log = Use(6_400, write=(440 * MIB, 464 * MIB), flushes=1_600, log=400 * MIB)
     yield Trial("zfs a log b", "rw=randwrite bs=64k size=2m sync=1 numjobs=4 directory=X", 6_400, 64 * KIB, log,

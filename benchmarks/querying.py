@@ -146,7 +146,7 @@ _TEMPLATE = json.dumps(
              "message": "402 reads were timed: the p99 depends on the slowest 4 alone, but at least ten are needed",
              "weight": 20},
             {"rule": "shared-file-numjobs", "effect": "EFFECT", "weight": 90,
-             "message": "8 jobs wrote 6.65 GiB to one file; 344 MiB reached the disks (5.1 % of 6.65 GiB)",
+             "message": "8 jobs wrote 6.65 GiB to one file; 344 MiB reached the disks (5.1% of 6.65 GiB)",
              "fix": "directory= instead of filename= (a file per job), or offset_increment=8m size=8m"},
         ],
         "metric": "iops", "figures": {

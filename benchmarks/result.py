@@ -9,7 +9,7 @@ class Result:
 
     `unit`: the unit of both.
     `detail`: how the value was obtained.
-    `low`, `high`: the bounds of its 95 % confidence interval, if it has one. The claim holds if `high` is within the
+    `low`, `high`: the bounds of its 95% confidence interval, if it has one. The claim holds if `high` is within the
     limit, and fails if `low` is not. Otherwise, this machine can't tell.
     """
 

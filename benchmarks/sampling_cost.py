@@ -60,7 +60,7 @@ def measure() -> Result:
         raise SystemExit(f"the target reaches {iops:.0f} IOPS, too few to decide")
     detail = (
         f"median of {len(slower)} pairs at {iops / 1000:.0f}k IOPS, {len(_leaves())} leaves every "
-        f"{SAMPLE_S * 1000:.0f} ms; the sampler takes {_cpu_per_cent(phases):.2f} % of one processor"
+        f"{SAMPLE_S * 1000:.0f} ms; the sampler takes {_cpu_per_cent(phases):.2f}% of one processor"
     )
     median = statistics.median(slower)
     return Result("slow-down of fio by sampling", median, _LIMIT_PER_CENT, " %", detail, low, high)
@@ -149,7 +149,7 @@ def _mean_rate(phase: Phase, rates: Sequence[tuple[float, float]]) -> float | No
 
 
 def _median_bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Return a 95 % confidence interval of the median that assumes no distribution. The values must be sorted.
+    """Return a 95% confidence interval of the median that assumes no distribution. The values must be sorted.
 
     It is computed from the order statistics of the sign test.
     """

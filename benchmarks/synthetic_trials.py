@@ -1,7 +1,7 @@
 """Test the stopping rule for a cell's trials with known true means: `python -m benchmarks.synthetic_trials`.
 
 The standard deviation of the trials differs from cell to cell. Each cell gets two trials, and then more (six at most)
-until its result is precise to within 3 %. The table shows how often the confidence intervals contain the true value,
+until its result is precise to within 3%. The table shows how often the confidence intervals contain the true value,
 and how many trials were needed, both with and without the typical variance of the run's other cells.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
     for typical in _DEVIATIONS:
         found = [list(held(typical, shared=shared)) for shared in (True, False)]
         words = [f"{100 * sum(h for h, _ in f) / len(f):.1f}, {sum(n for _, n in f) / len(f):.1f}" for f in found]
-        print(f"| {typical:g} % | {words[0]} | {words[1]} |")
+        print(f"| {typical:g}% | {words[0]} | {words[1]} |")
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def best_trials(trials: float, builds: float, build_s: float, trial_s: float) ->
 
 
 def _per_cent(variance: float | None) -> str:
-    return "–" if variance is None else f"{100 * math.sqrt(variance):.2g} %"
+    return "–" if variance is None else f"{100 * math.sqrt(variance):.2g}%"
 
 
 def cells_between(runs: Sequence[LoadedRun]) -> list[Parts]:
@@ -225,7 +225,7 @@ def _lines(runs: Sequence[LoadedRun]) -> Iterable[str]:
     for name in places[0]:
         share = share_of_positions([each for found in places for each in found[name]])
         of = "trials" if name.startswith("trial") else "the means of builds"
-        yield f"{name}: explains {100 * share:.0f} % of the variance of {of}"
+        yield f"{name}: explains {100 * share:.0f}% of the variance of {of}"
     times = [took(run.trials, _begun_s(run)) for run in runs]
     trial_s = statistics.fmean(second for found in times for own in found.trials.values() for second in own)
     build_s = statistics.fmean(found.building_s / _builds(run) for run, found in zip(runs, times, strict=True))

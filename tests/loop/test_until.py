@@ -149,7 +149,7 @@ def test_ctrl_c_in_such_a_trial_stops_the_run_and_cleans_up(testbed: Testbed) ->
 
 
 def test_a_budget_is_spent_on_the_cells_that_decide_the_goal(testbed: Testbed) -> None:
-    """No result can be as precise as 0.001 %, so the budget determines how long two equal layouts are measured."""
+    """No result can be as precise as 0.001%, so the budget determines how long two equal layouts are measured."""
     cells = testbed.cells(_BUDGET)
     assert {name: cell["trials"] for name, cell in cells.items() if name[1] == "other"} == {
         ("one", "other"): 2,

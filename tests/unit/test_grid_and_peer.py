@@ -57,7 +57,7 @@ def test_the_time_of_a_run_is_printed_by_part_with_the_limit(tmp_path: Path) -> 
         run.append(trial)
     text = "\n".join(spent(run, CAMPAIGN, 200.0))
     assert "1 cells, 2 trials" in text
-    assert "1 with a result, 1 with an interval, 1 precise to within 10 %" in text and "sound 1" in text
+    assert "1 with a result, 1 with an interval, 1 precise to within 10%" in text and "sound 1" in text
     assert "  fio: 1 min" in text and "  build and fill: 1 min" in text
     assert "wall time: 3 min 20 s, within the limit of 1 h 37 min" in text
     assert "1/583.2 of it" in text

@@ -169,7 +169,7 @@ def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path
 
 @pytest.fixture
 def unsettled_page(tmp_path: Path) -> Path:
-    """A page on which the fastest layout for `reads` drifts, and intervals have a confidence level of 90 %."""
+    """A page on which the fastest layout for `reads` drifts, and intervals have a confidence level of 90%."""
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
     drift = (NotConverged("drift", "it falls by 30% over 60 s"),)
     trials = [
@@ -207,11 +207,11 @@ def test_an_unsettled_result_is_marked_with_the_reason(opened: Opening, unsettle
 def test_unsettled_results_are_hollow_and_the_bars_name_their_confidence(opened: Opening, unsettled_page: Path) -> None:
     page = opened(unsettled_page)
     page.page.select_option("#metric", "p99")
-    assert "Bars are 95 % intervals" in page.text("#layouts-note")
+    assert "Bars are 95% intervals" in page.text("#layouts-note")
     page.page.select_option("#metric", "iops")
     note = page.text("#layouts-note")
     assert "1 result that did not converge is drawn hollow and unconnected, without an interval" in note
-    assert "Bars are 90 % intervals for workloads compared by this metric, 95 % for others." in note
+    assert "Bars are 90% intervals for workloads compared by this metric, 95% for others." in note
     points = page.chart("layouts-chart").locator("g.mark-symbol.role-mark path")
     fills = points.evaluate_all("all => all.map(it => getComputedStyle(it).fill)")
     assert sum(fill in ("none", "rgba(0, 0, 0, 0)") for fill in fills) == 1

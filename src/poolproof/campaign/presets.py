@@ -117,12 +117,12 @@ _POSTGRES = Preset(
 )
 
 _VM = Preset(
-    # 70 % random reads of about 8 KiB with 8 I/Os in flight: Microsoft's VMFleet calls this its general profile,
+    # 70% random reads of about 8 KiB with 8 I/Os in flight: Microsoft's VMFleet calls this its general profile,
     # and StorageReview runs it for virtual machines with HCIBench. Guests send more than one size, because their page
     # caches write back 4 KiB pages and merged runs of them. The split from 4 to 64 KiB is poolproof's own choice; no
     # trace confirms its exact shares. The four jobs are four guests, each with its own file instead of a disk image.
     name="vm",
-    summary="four virtual machines: random I/O, 70 % reads, 4 to 64 KiB blocks, 8 I/Os in flight each",
+    summary="four virtual machines: random I/O, 70% reads, 4 to 64 KiB blocks, 8 I/Os in flight each",
     jobs=(
         _job(
             "vm",

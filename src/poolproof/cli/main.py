@@ -72,7 +72,7 @@ def _repair_surroundings() -> None:
 
 
 def _run() -> NoReturn:
-    # garbage collection took 8 % of the start-up time, and 60 ms at exit; modules are not garbage
+    # garbage collection took 8% of the start-up time, and 60 ms at exit; modules are not garbage
     gc.set_threshold(_NEW_OBJECTS)
     atexit.register(_skip_last_collection)
     try:

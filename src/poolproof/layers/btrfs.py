@@ -223,7 +223,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
         """Return the number of bytes left for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
-        Metadata takes 15 % of each device, but at most 2 GiB. It takes at least 48 MiB, or 96 MiB on a single device,
+        Metadata takes 15% of each device, but at most 2 GiB. It takes at least 48 MiB, or 96 MiB on a single device,
         because metadata is then stored twice.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB

@@ -87,7 +87,7 @@ class Ext4Layer(FileSystemLayer):
         return inputs[0] * (2 if "data=journal" in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device's size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
+        """Return the device's size minus the 5% reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
 
         By default, mke2fs creates one inode per 4 KiB on devices smaller than 512 MiB, and one per 16 KiB on larger
         ones.

@@ -91,7 +91,7 @@ class LuksLayer(Layer[Chosen]):
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device's size minus 16 MiB for the LUKS2 header and, with integrity, 10 % for tags and journal."""
+        """Return the device's size minus 16 MiB for the LUKS2 header and, with integrity, 10% for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 

@@ -210,7 +210,7 @@ class LvmLayer(Layer[Lvm]):
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """Return the volume's capacity in bytes. 8 MiB per device are set aside for labels and for rounding to extents.
 
-        The capacity of a thin volume is `virtualsize=` or, by default, 98 % of the space. `size=` limits that of any
+        The capacity of a thin volume is `virtualsize=` or, by default, 98% of the space. `size=` limits that of any
         other volume.
         """
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]

@@ -200,7 +200,7 @@ class MdLayer(Layer[Md]):
         """Return the capacity in bytes.
 
         `size=` limits the space that is used on each device. Each device also loses space to the superblock, the bitmap
-        and room for a reshape: 128 MiB, or 1 % plus 1 MiB if that is less.
+        and room for a reshape: 128 MiB, or 1% plus 1 MiB if that is less.
         """
         used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]

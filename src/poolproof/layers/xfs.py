@@ -66,7 +66,7 @@ class XfsLayer(FileSystemLayer):
         return (Step(f"create an XFS file system on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device's size minus 6 % for allocation groups and reserves, and minus the log (64 MiB to 2 GiB).
+        """Return the device's size minus 6% for allocation groups and reserves, and minus the log (64 MiB to 2 GiB).
 
         Source: mkfs.xfs 6.1.
         """

@@ -209,7 +209,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return the number of bytes of data that fit if each byte is stored `copies` times.
 
-        This excludes 32 MiB per device for labels and metaslab rounding, the slop space, and 5 % for metadata. The slop
+        This excludes 32 MiB per device for labels and metaslab rounding, the slop space, and 5% for metadata. The slop
         space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128 GiB. Source:
         spa_get_slop_space() in OpenZFS.
         """

@@ -81,7 +81,7 @@ class ZvolLayer(Layer[Zvol]):
 
     def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (pool,) = inputs
-        # the estimate of the pool's capacity may be 5 % too low, so only volumes that cannot fit are refused
+        # the estimate of the pool's capacity may be 5% too low, so only volumes that cannot fit are refused
         reserved = 0 if spec.sparse else spec.size_bytes * spec.copies_over_pool
         if pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
             raise HostError(

@@ -29,7 +29,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
-    """Yield a finding if background I/O accounts for more than 5 % of the counted bytes.
+    """Yield a finding if background I/O accounts for more than 5% of the counted bytes.
 
     `size`: the estimated number of bytes that background I/O moved in the measurement window.
     """
@@ -38,7 +38,7 @@ def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: flo
     rest = (flow.counted_bytes - size) / flow.expected_bytes
     found = account(case)
     hides = rest < flow.least and found is not None and found.idle_s >= _WATCHED_S
-    remain = f"{100 * max(rest, 0):.0f} % of the expected bytes are left"
+    remain = f"{100 * max(rest, 0):.0f}% of the expected bytes are left"
     doubt = f"without these bytes, only {remain}, so a cache may have been involved"
     yield finding(
         "suspects" if hides else "notes",
@@ -53,8 +53,8 @@ RULE = Rule(
     wrong="A resync, a scrub, a trim, the lazy initialization of inode tables or another program slows fio down, and "
     "its I/O can hide a cache.",
     shows=(
-        "In the evidence: a layer is busy, which makes the result suspect. Or the disks moved bytes while fio was not "
-        "running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. The second "
+        "In the evidence: a layer is busy, which makes the result suspect, or the disks moved bytes while fio was not "
+        "running, at a rate that accounts for more than 5% of the bytes counted during the measurement. The second "
         "case is reported as a note. It makes the result suspect only if the remaining bytes are too few for fio's "
         "I/O and the disks were observed without fio for at least a second."
     ),

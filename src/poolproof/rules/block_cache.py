@@ -13,7 +13,7 @@ def _in_result(case: Case) -> Findings:
     if case.load.reads and fast and read:
         state = "warm" if served > read / 2 else "cold"
         yield notes(
-            f"of the {format_size(read)} that the disks read, {format_size(served)} ({100 * served / read:.0f} %) came "
+            f"of the {format_size(read)} that the disks read, {format_size(served)} ({100 * served / read:.0f}%) came "
             f"from the cache device {device}: the cache was mostly {state} for these reads, and the result is valid "
             "for that state only",
             weight=45,
@@ -24,7 +24,7 @@ def _in_result(case: Case) -> Findings:
     if case.load.writes and fast and written:
         yield notes(
             f"of the {format_size(written)} that the disks had written when {case.generator} ended, "
-            f"{format_size(taken)} ({100 * taken / written:.0f} %) went to the cache device {device}: the result would "
+            f"{format_size(taken)} ({100 * taken / written:.0f}%) went to the cache device {device}: the result would "
             "differ if the cache were full or did not hold these blocks",
             weight=45,
         )
@@ -50,6 +50,6 @@ RULE = Rule(
     in_result=_in_result,
     cleared_by_byte_count=False,
     needs="Run this on an LVM volume with a cache (`lvm cache`), or on a ZFS pool with a cache device.",
-    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; "
-    "dmsetup status --target cache; grep l2_ /proc/spl/kstat/zfs/arcstats",
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; dmsetup status --target "
+    "cache; grep l2_ /proc/spl/kstat/zfs/arcstats",
 )

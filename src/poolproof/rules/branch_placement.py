@@ -26,7 +26,7 @@ def _in_result(case: Case) -> Findings:
     device, most = max(sizes.items(), key=lambda item: item[1])
     if most >= 0.95 * total:
         yield notes(
-            f"{device} moved {100 * most / total:.0f} % of the bytes, and "
+            f"{device} moved {100 * most / total:.0f}% of the bytes, and "
             f"{format_number_of(len(sizes) - 1, 'other disk')} moved almost none: the result describes {device}, not "
             "the pool",
             weight=45,
@@ -38,7 +38,7 @@ RULE = Rule(
     wrong="mergerfs stores each file on a single branch. A test with one file measures one disk. A test with several "
     "files measures the disks that the create policy chose, but the sum of their rates is reported as the rate of the "
     "pool.",
-    shows="In a job: several files on mergerfs. In the counters: one disk moved at least 95 % of the bytes.",
+    shows="In a job: several files on mergerfs. In the counters: one disk moved at least 95% of the bytes.",
     error="Too high or too low, compared with the whole pool.",
     fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
     "category.create, and measure one branch alone first",

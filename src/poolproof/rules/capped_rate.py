@@ -15,7 +15,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if job is not None and job.thinks and (paused := _paused_share(job, part)) >= _PAUSED:
         return finding(
             "suspects" if case.quoted is None else "notes",
-            f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f} % of the time, so the "
+            f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f}% of the time, so the "
             "pauses determine the rate, and the layout may be capable of more. The latencies are valid at this rate",
             weight=72,
             metrics=RATES,
@@ -71,11 +71,11 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 
 RULE = Rule(
     title="The rate is limited by the job's options",
-    wrong="rate and rate_iops make fio wait before each I/O. A layout that is faster shows exactly this rate, so all "
-    "layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
+    wrong="rate and rate_iops make fio wait before each I/O. A layout that could be faster shows exactly this rate, so "
+    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
     "thinktime_blocks I/Os, and these pauses can determine most of the rate.",
-    shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of thinktime add "
-    "up to at least 10 % of the time. Only the verdict on rates changes, and these rates are not compared or ranked. "
+    shows="In a result: rate or rate_iops is set, and at least 90% of it was reached; or the pauses of thinktime add "
+    "up to at least 10% of the time. Only the verdict on rates changes, and these rates are not compared or ranked. "
     "In other people's results, this is reported as a note.",
     error="Too low: the rate is the configured limit. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "

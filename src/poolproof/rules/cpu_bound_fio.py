@@ -24,7 +24,7 @@ def _in_kernel_threads(case: Case) -> Findings:
     busy = [cpu for cpu in host.cpus if cpu.busy >= _BUSY] if host and case.outcome else []
     if not busy or any(_polls(case, part) for part in (case.outcome.parts if case.outcome else ())):
         return
-    names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f} %" for cpu in busy[:_MOST_NAMED])
+    names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f}%" for cpu in busy[:_MOST_NAMED])
     yield notes(
         f"{case.generator}'s own jobs did not saturate any processor, but some processors were busy throughout "
         f"({names}): kernel threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
@@ -44,7 +44,7 @@ def _in_reported_job(case: Case, job: PartOutcome) -> Finding | None:
     if user is None or system is None or user + system < _BUSY_PERCENT or _polls(case, job):
         return None
     return notes(
-        f"job `{job.name}` used {user + system:.0f} % of a processor ({user:.0f} % in fio, {system:.0f} % in the "
+        f"job `{job.name}` used {user + system:.0f}% of a processor ({user:.0f}% in fio, {system:.0f}% in the "
         "kernel): the processor is the limit, not the disk"
     )
 
@@ -53,8 +53,8 @@ RULE = Rule(
     title="The processor is the limit",
     wrong="A fio job runs on one processor at a time. Generating random data, verification, checksums or the file "
     "system can saturate that processor.",
-    shows="In a result: the user and system time of a job add up to at least 90 % of a processor, and the job does not "
-    "poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95 % of the trial, but fio was "
+    shows="In a result: the user and system time of a job add up to at least 90% of a processor, and the job does not "
+    "poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95% of the trial, but fio was "
     "not the cause.",
     error="Too low. Observed maximum of one core: 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
     fix="raise numjobs (with one file per job), or set cpus_allowed or thread=1; if the target does not compress, "

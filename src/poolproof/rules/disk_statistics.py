@@ -23,7 +23,7 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
         return None
     is_direct = all(job and job.direct for job in jobs)
     is_stated = is_direct and "direct" not in (case.quoted or UNQUOTED).assumed
-    share = f"{100 * requests.ratio:.2g} %"
+    share = f"{100 * requests.ratio:.2g}%"
     cause = "the other direct reads hit extents that were never written, or were served by a cache below the file"
     if kind == "write":
         cause = "the rest was overwritten or dropped before it reached the disk"

@@ -12,7 +12,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""The number of passes after which random writes that may repeat blocks leave only 1/e³ = 5 % of them unwritten."""
+"""The number of passes after which random writes that may repeat blocks leave only 1/e³ = 5% of them unwritten."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:

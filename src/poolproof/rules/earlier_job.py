@@ -53,8 +53,8 @@ RULE = Rule(
         "that was just written through the page cache is still in RAM."
     ),
     shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without direct=1 or "
-    "only in part (less than 95 %). If fio's disk statistics or counters are available, they take precedence.",
-    error="Too high. Seen: 63 % of the file had been written, and the rest was read as zeros.",
+    "only in part (less than 95%). If fio's disk statistics or counters are available, they take precedence.",
+    error="Too high. Seen: 63% of the file had been written, and the rest was read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
     sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),
     in_result=_in_result,

@@ -47,7 +47,7 @@ RULE = Rule(
     "for these reads, which can take most of the time of a short test.",
     shows=(
         "In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half "
-        "the size of the files, and at least 5 % of the amount that they wrote."
+        "the size of the files, and at least 5% of the amount that they wrote."
     ),
     error="Too low. Measured: a direct write of 128 KiB took 2.5 s, while the disk read all 64 MiB of the file.",
     fix="set fadvise_hint=0",

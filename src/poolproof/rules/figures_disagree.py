@@ -27,7 +27,7 @@ RULE = Rule(
     title="Results that contradict each other",
     wrong="fio computes rate = bytes / runtime. If the values disagree, they were copied by hand, taken from different "
     "runs, or changed.",
-    shows="In a result: bytes / runtime and the rate differ by more than 5 %, which rounding cannot explain.",
+    shows="In a result: bytes / runtime and the rate differ by more than 5%, which rounding cannot explain.",
     error="Too high or too low.",
     fix="ask for fio's own output, or run the job again with --output-format=json+",
     sources=(

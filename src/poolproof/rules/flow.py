@@ -72,14 +72,14 @@ class Flow:
 
     @property
     def share(self) -> str:
-        """The ratio of counted to expected bytes as text: `17 %`, `2.4 %`, `2.2 times`."""
+        """The ratio of counted to expected bytes as text: `17%`, `2.4%`, `2.2 times`."""
         if self.ratio >= 2:
             return f"{self.ratio:.2g} times"
-        return f"{100 * self.ratio:.0f} %" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g} %"
+        return f"{100 * self.ratio:.0f}%" if self.ratio >= 0.1 else f"{100 * self.ratio:.2g}%"
 
     @property
     def counted_share(self) -> str:
-        """The counted bytes and their share of the expected bytes as text: `512 MiB (25 % of 2.00 GiB)`."""
+        """The counted bytes and their share of the expected bytes as text: `512 MiB (25% of 2.00 GiB)`."""
         return f"{self.counted} ({self.share} of {self.expected})"
 
 
@@ -216,7 +216,7 @@ def deferred_writes(case: Case) -> Flow | None:
 def late_writes(case: Case) -> Flow | None:
     """Return whichever of `writes_at_end` and `deferred_writes` has too low a ratio, or None if both are high enough.
 
-    If both are too low, `writes_at_end` is returned. It is considered only if more than 5 % of the bytes were written
+    If both are too low, `writes_at_end` is returned. It is considered only if more than 5% of the bytes were written
     after fio ended. These writes were late rather than lost, because the final flush wrote them.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
@@ -242,7 +242,7 @@ def ends_durable(case: Case) -> bool:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if at most 5 % of the job's writes came after the last sync of their clone."""
+    """True if at most 5% of the job's writes came after the last sync of their clone."""
     written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
     ios = sum(part.figures.ios or 0 for part in written)
     return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios

@@ -12,9 +12,9 @@ def _in_job(case: Case) -> Findings:
         return
     signs = []
     if (zfs.capacity_percent or 0) >= _FULL_PERCENT:
-        signs.append(f"{zfs.capacity_percent} % full (CAP)")
+        signs.append(f"{zfs.capacity_percent}% full (CAP)")
     if (zfs.fragmentation_percent or 0) >= _FRAGMENTED_PERCENT:
-        signs.append(f"{zfs.fragmentation_percent} % fragmented (FRAG)")
+        signs.append(f"{zfs.fragmentation_percent}% fragmented (FRAG)")
     if signs:
         yield notes(
             f"the pool is {' and '.join(signs)}: ZFS has to search for unused space and may use gang blocks, so writes "
@@ -27,7 +27,7 @@ RULE = Rule(
     title="A full or fragmented pool",
     wrong="A copy-on-write file system writes to free space. If little free space is left, or if it consists of small "
     "pieces, writes become random, and large blocks are split.",
-    shows="Before the run: writes to a pool whose CAP is at least 85 % or whose FRAG is at least 50 % (`zpool list`).",
+    shows="Before the run: writes to a pool whose CAP is at least 85% or whose FRAG is at least 50% (`zpool list`).",
     error="Lower than the disks can deliver; correct for this pool.",
     fix="free space or add a vdev, and report CAP and FRAG with the result",
     sources=(

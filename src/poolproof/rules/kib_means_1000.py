@@ -65,10 +65,10 @@ RULE = Rule(
     title="KiB means 1000 bytes",
     wrong="By default, `4KiB` is 4000 bytes and `4k` is 4096. Direct I/O of 4000 bytes fails, and buffered writes of "
     "4000 bytes have to read pages first.",
-    shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. Or a size with a suffix that comes "
-    "before kb_base=1000 on a command line, or in the global section above a job that sets kb_base: fio parses such a "
-    "size before it reads kb_base.",
-    error="Too high or too low. Sizes are off by 2 to 7 %, and blocks are unaligned.",
+    shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. A size with a suffix is also reported "
+    "if it comes before kb_base=1000 on a command line, or in the global section above a job that sets kb_base, "
+    "because fio parses such a size before it reads kb_base.",
+    error="Too high or too low. Sizes are off by 2 to 7%, and blocks are unaligned.",
     fix="write 4k, 1m, 16g, or put kb_base=1000 before the sizes",
     sources=(
         fio_source("3.42", "parse.c", "get_mult_bytes"),

@@ -71,7 +71,7 @@ RULE = Rule(
     "default sequential reads do not fill it. A short test measures a cold cache. Export and import do not empty the "
     "cache, so the next test may measure a warm one.",
     shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grew by "
-    "more than 5 % of what fio read.",
+    "more than 5% of what fio read.",
     error="Too low if the cache is cold, too high if it happens to be warm.",
     fix="read the whole working set repeatedly until l2_write_bytes stops growing, then measure; or remove the cache "
     "device with `zpool remove`",

@@ -54,9 +54,9 @@ RULE = Rule(
     title="The log device has nothing to do",
     wrong="A log device receives only synchronous writes. Without them, a test shows no effect of the log device: any "
     "difference has another cause, such as the ARC.",
-    shows="In a job: no synchronous writes. Or logbias=throughput, or direct writes of whole records on OpenZFS 2.3 "
-    "or later: their data goes to the pool, and the log device gets only a small record of each write. In the "
-    "counters: zil_itx_metaslab_slog_bytes grew by less than 1 % of what fio wrote.",
+    shows="In a job: no synchronous writes, logbias=throughput, or direct writes of whole records on OpenZFS 2.3 or "
+    "later. In the last two cases, the data goes to the pool, and the log device gets only a small record of each "
+    "write. In the counters: zil_itx_metaslab_slog_bytes grew by less than 1% of what fio wrote.",
     error="The result itself is correct, but conclusions about the log device are wrong.",
     fix="use fdatasync=1 or sync=dsync with iodepth=1 and numjobs above 1; set logbias=latency, or sync=always on the "
     "dataset",

@@ -13,7 +13,7 @@ def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
     Yields a `Flow` for the reads and one for the writes of each disk that stores backing files. Each comes with two
     phrases that name its two sides, e.g. "loop0 read" and "sda, the disk below, read". Loop devices on the same disk
     are added up, because the disk's counters cover all of them. Reads or writes are left out if the loop devices moved
-    at most 5 % of fio's bytes. Reads are also left out if RAM is part of the measurement.
+    at most 5% of fio's bytes. Reads are also left out if RAM is part of the measurement.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -77,8 +77,8 @@ RULE = Rule(
     wrong="Without direct I/O, a loop device uses the page cache of its backing file, so even I/O with direct=1 may "
     "stay in RAM.",
     shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than "
-    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved "
-    "more than 115 %, or if its I/O was not counted, a result on a loop device without direct I/O is suspect.",
+    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved more than "
+    "115%, or if its I/O was not counted, a result on a loop device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
     fix="run losetup --direct-io=on LOOP FILE, and fill the backing file, so that it has no holes",
     sources=(

@@ -31,7 +31,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         share = faster_than(part, limit_ns, is_alone=is_alone) - read_ahead
         if share >= percent and not (who == "no flash" and (case.quoted or UNQUOTED).has_fast_media):
             return suspects(
-                f"{share:.3g} % of the random reads took less than {limit_ns / 1000:.0f} µs: {who} is that fast, so "
+                f"{share:.3g}% of the random reads took less than {limit_ns / 1000:.0f} µs: {who} is that fast, so "
                 "RAM served them",
                 weight=70,
             )
@@ -58,12 +58,12 @@ RULE = Rule(
     title="Random reads faster than flash",
     wrong="A random read from flash takes 20 µs or more, because reading the flash page takes that long. If some of "
     "the reads are much faster, they came from memory, even if the median looks like that of a disk.",
-    shows="In a result without counters: at least 10 % of the random reads took less than 5 µs, or at least 30 % took "
-    "less than 10 µs, or at least 50 % took less than 15 µs; or submission waits for each read and takes less than 10 "
+    shows="In a result without counters: at least 10% of the random reads took less than 5 µs, or at least 30% took "
+    "less than 10 µs, or at least 50% took less than 15 µs; or submission waits for each read and takes less than 10 "
     "µs. A mean is enough to show it, because the share of slower reads is at most mean / limit. The limits of 10 and "
     "15 µs do not apply if the text mentions Optane. Persistent memory is excluded, and so are as many buffered reads "
     "as readahead can serve (with `randread:8`, seven of eight).",
-    error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80 % took 7 µs and 20 % took 25 µs.",
+    error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
     fix="use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
     "counters",
     fix_if_direct="use a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "

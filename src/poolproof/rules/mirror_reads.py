@@ -44,7 +44,7 @@ def mirrors_read(case: Case) -> Iterator[Mirror]:
             rotational=" and ".join(_name(side) for side in rotational),
             others=" and ".join(_name(side) for side in sides if not side.turns),
             shares=", ".join(
-                f"{_name(side)} {100 * count / sum(moved):.0f} %" for side, count in zip(sides, moved, strict=True)
+                f"{_name(side)} {100 * count / sum(moved):.0f}%" for side, count in zip(sides, moved, strict=True)
             ),
             rotational_are_files=all(side.is_file for side in rotational),
             all_are_disks=not any(side.is_file for side in sides),

@@ -61,7 +61,7 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
         if found is not None and not found.is_proof:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
-                f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: at least "
+                f"{found.counted_text}, {100 * found.ratio:.2g}% of what these reads need: at least "
                 f"{percent(REQUESTS_OF_EACH)} is needed to prove the IOPS and latencies",
                 _or_direct(case, "use a larger file, so that fewer reads repeat a block")
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",

@@ -17,7 +17,7 @@ def _in_result(case: Case) -> Findings:
     stolen = sum(cpu.steal for cpu in cpus) / len(cpus) if cpus else 0.0
     if stolen >= _STEAL:
         yield suspects(
-            f"the hypervisor gave {100 * stolen:.0f} % of the processor time to other virtual machines, so I/Os waited "
+            f"the hypervisor gave {100 * stolen:.0f}% of the processor time to other virtual machines, so I/Os waited "
             "for a processor",
             weight=75,
         )
@@ -43,10 +43,10 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
         return
     waited = ""
     if delayed is not None and (delays_load or waiting is None):
-        share = f"{100 * delayed:.0f} % of the time"
+        share = f"{100 * delayed:.0f}% of the time"
         waited = f", and {case.generator}'s threads were ready to run but waited for a processor {share}"
     elif waiting is not None:
-        waited = f", and tasks waited for a processor {100 * min(waiting, 1):.0f} % of the time"
+        waited = f", and tasks waited for a processor {100 * min(waiting, 1):.0f}% of the time"
     yield suspects(
         f"other programs used {used:.2g} of {cpus} processors while {case.generator} ran{waited}: latency is too high "
         "and the rate may be too low",
@@ -79,10 +79,10 @@ RULE = Rule(
     title="Other work on the machine",
     wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
     "first: the 99th percentile doubles long before the mean changes.",
-    shows="In a result: other processes used at least 10 % of all processor time, and tasks waited for a processor at "
-    "least 10 % of the time (/proc/pressure/cpu); fio's own threads waited for a processor at least 10 % of the time "
-    "(/proc/PID/task/TID/schedstat) while other processes used processors; a hypervisor took at least 5 % of the "
-    "processor time; or other processes moved more than 2 MB/s and more than 10 % of the bytes that the disks moved.",
+    shows="In a result: other processes used at least 10% of all processor time, and tasks waited for a processor at "
+    "least 10% of the time (/proc/pressure/cpu); fio's own threads waited for a processor at least 10% of the time "
+    "(/proc/PID/task/TID/schedstat) while other processes used processors; a hypervisor took at least 5% of the "
+    "processor time; or other processes moved more than 2 MB/s and more than 10% of the bytes that the disks moved.",
     error="Rates are too low and latencies too high; rates are too high if the other I/O hides a cache. Measured: two "
     "runs at once raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",

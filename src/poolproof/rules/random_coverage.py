@@ -9,7 +9,7 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and not job.reads and skips_blocks(job)]
     if jobs := [job for job in jobs if not (writes_again(job) or _on_device(job) or was_filled(case, job))]:
-        share = "far fewer than 63 %" if _is_skewed(jobs[0]) else "about 63 %"
+        share = "far fewer than 63%" if _is_skewed(jobs[0]) else "about 63%"
         yield notes(
             f"{case.who(jobs)} picks random blocks without tracking which ones are already written (norandommap, or a "
             f"random_distribution): one pass writes {share} of the blocks, so a later read of the file finds holes",
@@ -30,7 +30,7 @@ def _on_device(job: LoadPart) -> bool:
 RULE = Rule(
     title="Random writes do not cover the file",
     wrong="With norandommap, fio does not track which blocks are already written, so random writes hit some blocks "
-    "twice and miss others: one pass writes 1 − 1/e = 63 % of the blocks. A later read of the file finds holes in"
+    "twice and miss others: one pass writes 1 − 1/e = 63% of the blocks. A later read of the file finds holes in"
     " place of the missed blocks.",
     shows="In a job: one pass of random writes to a file that no earlier job filled, with norandommap (unless "
     "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is not reported, "

@@ -15,7 +15,7 @@ def _in_result(case: Case) -> Findings:
         yield finding(
             found.effect,
             f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show only "
-            f"{found.counted_text} ({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where "
+            f"{found.counted_text} ({100 * found.ratio:.2g}% of what these reads need): the rest was in RAM, where "
             "readahead or an earlier read of the same record or page had put it",
             weight=65,
             metrics=OF_READS,

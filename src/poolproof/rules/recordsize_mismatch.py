@@ -84,7 +84,7 @@ RULE = Rule(
     "file systems do the same with pages of 4 KiB. The result is what an application gets, not what the disks can do.",
     shows="In a job: random blocks that are not multiples of the ZFS record or, for buffered I/O on other file "
     "systems, of a page. In the counters: with such a job, the disks read more than twice what fio read, or a "
-    "write-only job causes reads of more than 5 % of its bytes.",
+    "write-only job causes reads of more than 5% of its bytes.",
     error="Lower than the disks can deliver, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: "
     "11,436 reads for 16 MiB written.",
     fix=_FIX,

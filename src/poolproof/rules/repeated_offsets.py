@@ -41,8 +41,8 @@ RULE = Rule(
     "runs, the reads are served from RAM.",
     shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 or a file system on which "
     "invalidate has no effect. In the counters: the disks read less than fio did.",
-    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s. With randrepeat=0: 143 MB/s, then 154 "
-    "MB/s.",
+    error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2675 MB/s. With randrepeat=0: "
+    "143 MB/s, then 154 MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
     sources=(
         "measured cases L07, L08",

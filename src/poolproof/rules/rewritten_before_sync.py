@@ -61,7 +61,7 @@ def _in_result(case: Case) -> Findings:
             yield finding(
                 "refutes" if share < REFUTED else "suspects",
                 f"{case.who([job])} writes to {format_size(job.size_bytes or 0)} and syncs after every "
-                f"{job.sync_every} writes: at most {100 * share:.0f} % of these writes go to different blocks, and the "
+                f"{job.sync_every} writes: at most {100 * share:.0f}% of these writes go to different blocks, and the "
                 "rest was overwritten in RAM. Anything else that the disks wrote was journal and metadata",
                 weight=60,
                 metrics=rates_of("all", "write"),

@@ -26,7 +26,7 @@ RULE = Rule(
     "the file seek only within a small area of the disk, and may be served from the disk's own cache.",
     shows=(
         "Before the run: FIEMAP shows that several extents of the test files share the same physical blocks. The "
-        "result is suspect if these extents make up more than 5 % of the bytes."
+        "result is suspect if these extents make up more than 5% of the bytes."
     ),
     error="Too high: the disk may serve reads from its own memory, which is much faster than its medium.",
     fix="rewrite the file (cp --reflink=never), or let poolproof fill it",

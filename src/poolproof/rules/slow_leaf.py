@@ -50,7 +50,7 @@ def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
 def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most = max(peer.utilisation for peer in peers)
     if leaf.utilisation >= max(_BUSY, 1.5 * most):
-        yield f"it was busy {100 * leaf.utilisation:.0f} % of the time, and each other disk at most {100 * most:.0f} %"
+        yield f"it was busy {100 * leaf.utilisation:.0f}% of the time, and each other disk at most {100 * most:.0f}%"
 
 
 def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
@@ -66,7 +66,7 @@ RULE = Rule(
     title="One disk limits the layout",
     wrong="A mirror or a stripe is only as fast as its slowest disk. One failing disk makes the whole layout look "
     "slow.",
-    shows="In the counters: a disk was busy at least 70 % of the time, and the other disks moved at least half as many "
+    shows="In the counters: a disk was busy at least 70% of the time, and the other disks moved at least half as many "
     "bytes. It was also at least 1.5 times as busy as any other, or its requests took at least five times as long.",
     error="Too low.",
     fix="check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk",

@@ -29,7 +29,7 @@ RULE = Rule(
     "only covers writes that have completed, so this is not what a database does. A database waits for its writes, "
     "then syncs and waits for the sync.",
     shows="In a job: libaio or io_uring with iodepth above 1, and fsync or fdatasync. Measured at iodepth=32: libaio "
-    "was at depth 32 in 94 % of the submissions, io_uring in all of them.",
+    "was at depth 32 in 94% of the submissions, io_uring in all of them.",
     error="Too high for a database; the sync latency is too low or too high.",
     fix="set iodepth=1 and, for several committing clients, raise numjobs, with one file per job; or use sync=dsync at "
     "that depth",

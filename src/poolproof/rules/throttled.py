@@ -19,7 +19,7 @@ def _in_result(case: Case) -> Findings:
     seconds = others.seconds if others else 0.0
     if throttling.processors is not None and seconds and throttling.cpu_s >= _STOPPED * seconds:
         yield suspects(
-            f"a control group limits its processes to {100 * throttling.processors:.3g} % of one processor (cpu.max), "
+            f"a control group limits its processes to {100 * throttling.processors:.3g}% of one processor (cpu.max), "
             f"and stopped them {_times(throttling.cpu_periods)}, for a total of {format_duration(throttling.cpu_s)} "
             f"out of {format_duration(seconds)}",
             weight=87,
@@ -74,9 +74,9 @@ RULE = Rule(
     wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
     "delays the requests before they reach the disk, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
-    "least 70 % of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
+    "least 70% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2% of the "
     "time. A lower share of a limit, and processors that slowed down because of heat, are reported as notes.",
-    error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20 % of a "
+    error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20% of a "
     "processor halved the IOPS and raised the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",
     sources=(

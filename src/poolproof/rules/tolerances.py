@@ -44,7 +44,7 @@ fio's disk statistics.
 REQUESTS_OF_EACH = 0.95
 """The fraction of I/Os that must have caused work of their own at the disks before IOPS and latencies count as proven.
 
-If a twentieth of the I/Os took no time, the IOPS are 5 % too high.
+If a twentieth of the I/Os took no time, the IOPS are 5% too high.
 """
 
 REQUESTS_IF_UNEVEN = 0.9
@@ -70,5 +70,5 @@ It has the same tolerance as `WRITTEN`.
 
 
 def percent(share: float) -> str:
-    """Format a limit as a percentage for the description of a rule, e.g. `85 %`."""
-    return f"{100 * share:.0f} %"
+    """Format a limit as a percentage for the description of a rule, e.g. `85%`."""
+    return f"{100 * share:.0f}%"

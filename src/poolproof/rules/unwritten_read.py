@@ -15,7 +15,7 @@ _FAST_BYTES_PER_S = 500e6
 def _never_written(case: Case) -> tuple[int | None, int]:
     """Return the number of the files' bytes that are not stored on any disk, and the total size of the files.
 
-    The first number counts as 0 if it is at most 5 % of the total. Returns None and 0 if the files were not checked.
+    The first number counts as 0 if it is at most 5% of the total. Returns None and 0 if the files were not checked.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:
@@ -57,7 +57,7 @@ def _after_partial_writes(case: Case) -> Findings:
                 f"at random for {limit} without tracking which blocks are already written: at less than "
                 f"{format_rate(needed)}, it leaves out "
             )
-            why += "more than 5 % of them"
+            why += "more than 5% of them"
         elif needed:
             why = f"for {limit}: at less than {format_rate(needed)}, it stops before the end of the file"
         else:
@@ -122,7 +122,7 @@ def _few_holes(case: Case) -> Findings:
     if flow.ratio < 1 - share / 2:
         yield suspects(
             f"{format_size(empty)} of the {format_size(total)} in the files was never written, and the disks read only "
-            f"{flow.counted_share}: the result is up to {100 * share / (1 - share):.0f} % too high",
+            f"{flow.counted_share}: the result is up to {100 * share / (1 - share):.0f}% too high",
             weight=85,
             metrics=OF_READS,
         )
@@ -135,9 +135,9 @@ RULE = Rule(
     " the missing data do not reach a disk.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
     "left incomplete. That job wrote at random with norandommap (if it starts over, with time for fewer than three "
-    "passes at 500 MB/s), or its runtime was too short to write the file at 500 MB/s. Or a read of a file or device "
-    "that truncate, fallocate or blkdiscard left without data. In the counters: too few reads, although direct=1 "
-    "bypassed RAM.",
+    "passes at 500 MB/s), or its runtime was too short to write the file at 500 MB/s. A read of a file or device that "
+    "truncate, fallocate or blkdiscard left without data is reported too. In the counters: too few reads, although "
+    "direct=1 bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

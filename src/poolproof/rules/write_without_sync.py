@@ -51,7 +51,7 @@ RULE = Rule(
     wrong="Buffered writes return as soon as the data is in RAM. Without a sync, fio ends before the disks have the "
     "data.",
     shows="In a job: unsynced buffered writes (sync_file_range is not a sync). In the counters: when fio ended, more "
-    "than 10 % of the bytes had not been written yet.",
+    "than 10% of the bytes had not been written yet.",
     error="Too high, by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(

@@ -72,7 +72,7 @@ def _in_result(case: Case) -> Findings:
         yield finding(
             "notes" if proves(case) else "suspects",
             f"{'direct=always is set' if always else 'direct=1 was requested'}, but only "
-            f"{100 * use.direct_read_bytes / read:.0f} % of the {format_size(read)} that ZFS read bypassed the ARC",
+            f"{100 * use.direct_read_bytes / read:.0f}% of the {format_size(read)} that ZFS read bypassed the ARC",
             weight=70,
         )
 
@@ -93,7 +93,7 @@ RULE = Rule(
     "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
     "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
-    "less than 95 % of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "
+    "less than 95% of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "
     "(direct=always) asked for it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "

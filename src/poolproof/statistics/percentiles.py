@@ -75,7 +75,7 @@ def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, fl
 
 def percentile(histogram: Histogram, percent: float) -> float:
     """Return the value of the bin that contains the percentile."""
-    rank, below = math.ceil(sum(histogram.values()) * percent / 100 * (1 - 1e-12)), 0  # 41,000 × 99.9 % is 40,959
+    rank, below = math.ceil(sum(histogram.values()) * percent / 100 * (1 - 1e-12)), 0  # 41,000 × 99.9% is 40,959
     for value in sorted(histogram):
         below += histogram[value]
         if below >= rank:

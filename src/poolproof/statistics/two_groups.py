@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LEAST_IN_GROUPS = 3
-_APART = 3.0  # with a normal deviation of 20 %, 3 values are this far apart in 1 of 1,000 cases
+_APART = 3.0  # with a normal deviation of 20%, 3 values are this far apart in 1 of 1,000 cases
 _OVER_WITHIN = 4.0
 _OVER_SWING = 3.0
 

@@ -62,7 +62,7 @@ class StoppingRule:
 
     def __post_init__(self) -> None:
         if not 0 < self.until < 1:
-            raise ValueError(f"until {self.until:g} is out of range: it must be between 0 and 1; 0.03 is 3 %")
+            raise ValueError(f"until {self.until:g} is out of range: it must be between 0 and 1; 0.03 is 3%")
         if not 0.5 <= self.confidence < 1:
             raise ValueError(f"confidence {self.confidence:g} is out of range: it must be at least 0.5 and less than 1")
         if not 0 < self.min_s <= self.max_s:

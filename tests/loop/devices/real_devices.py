@@ -140,7 +140,7 @@ def measured_way_s(known: str, takes_s: float, **options: object) -> float:
 def compare(
     what: str, expected: float, measure: Callable[[], float], free: str, *, way_s: Callable[[], float] | None = None
 ) -> None:
-    """Pass if, in one of six rounds, the median of three measurements is within 15 % of the expected value.
+    """Pass if, in one of six rounds, the median of three measurements is within 15% of the expected value.
 
     A wrong model fails in every round. If the machine was too busy in every round, as measured on the `free` device
     before and after, the device can only be slower than the model. In this case, all rounds must be below the upper

@@ -1,6 +1,6 @@
 """Compare each model, when served through nbdkit, nbdfuse and a loop device, with the model on its own.
 
-The rate that fio measures must be within 15 % of the rate that `closed_loop` computes for the same requests. These
+The rate that fio measures must be within 15% of the rate that `closed_loop` computes for the same requests. These
 tests produce the table in docs/emulated-disks.md: `pytest tests/loop/devices/test_models_served.py -rPs`.
 """
 

@@ -143,7 +143,7 @@ def test_a_volume_s_own_copies_take_the_place_of_its_pool_s(text: str, factor: i
 def test_btrfs_raid1_holds_no_more_than_two_copies_allow(a: int, b: int, c: int) -> None:
     held = tree.capacity_bytes(resolve("btrfs raid1 a b c"), {"a": a, "b": b, "c": c})
     ideal = min((a + b + c) // 2, a + b + c - max(a, b, c))
-    assert 0.75 * ideal < held <= ideal  # of 1 GiB, 16 % go to metadata, and a chunk may stay unused
+    assert 0.75 * ideal < held <= ideal  # of 1 GiB, 16% go to metadata, and a chunk may stay unused
 
 
 @given(a=sizes_bytes, b=sizes_bytes, c=sizes_bytes)

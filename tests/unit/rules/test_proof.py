@@ -151,7 +151,7 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
     late = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
     found = judge(late, "bandwidth")
     assert (found.verdict, found.findings[0].rule) == ("refuted", "write-without-sync")
-    assert "(22 % of the 9 GiB that they had written by the end of the final flush)" in found.findings[0].message
+    assert "(22% of the 9 GiB that they had written by the end of the final flush)" in found.findings[0].message
     in_time = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 8 * GIB, 9 * GIB, _ZFS)
     assert judge(in_time, "bandwidth").verdict == "sound"
     others = _write("rw=randwrite bs=4k size=64g end_fsync=1", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
@@ -241,7 +241,7 @@ def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
 
 
 def test_metadata_after_a_final_sync_is_not_late() -> None:
-    """btrfs, randrw with 99 % reads.
+    """btrfs, randrw with 99% reads.
 
     fio wrote 208 KiB. The disks had written 276 KiB when fio ended, and 732 KiB after the trees were written.
     """
@@ -258,8 +258,8 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
         ("rw=write size=8k fsync=4", 960, 19.7, "suspect"),  # btrfs: half of the writes
         ("rw=write size=8k fsync=4", 5_356, 21.1, "suspect"),  # xfs
         ("rw=write size=4k fsync=4", 960, 19.7, "refuted"),
-        ("rw=randwrite size=32k fsync=8 norandommap=1", 1_448, 15.7, "suspect"),  # btrfs: 66 %
-        ("rw=randwrite size=4m fdatasync=32 random_distribution=zipf:1.2", 4_000, 30.4, "suspect"),  # btrfs: 62 %
+        ("rw=randwrite size=32k fsync=8 norandommap=1", 1_448, 15.7, "suspect"),  # btrfs: 66%
+        ("rw=randwrite size=4m fdatasync=32 random_distribution=zipf:1.2", 4_000, 30.4, "suspect"),  # btrfs: 62%
         (
             "rw=randwrite size=4m fdatasync=32 random_distribution=zipf:1.2 random_generator=lfsr",
             4_000,
@@ -267,7 +267,7 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
             "suspect",
         ),
         ("rw=randwrite size=32k fsync=8 norandommap=1 random_generator=lfsr", 2_760, 13.4, "sound"),
-        ("rw=randwrite size=64k fsync=4 norandommap=1", 1_116, 5.3, "sound"),  # ext4: 91 %
+        ("rw=randwrite size=64k fsync=4 norandommap=1", 1_116, 5.3, "sound"),  # ext4: 91%
         ("rw=randwrite size=32k fsync=8", 2_760, 13.4, "sound"),  # ext4: a map of the written blocks
         ("rw=randwrite size=64g fdatasync=32 random_distribution=zipf:0.6", 4_000, 30.4, "sound"),
         ("rw=randwrite size=32k fsync=8 direct=1 norandommap=1", 1_448, 15.7, "sound"),
@@ -456,7 +456,7 @@ def test_what_a_write_back_cache_moves_to_the_slow_disk_counts_once(fast_kib: in
 
 @pytest.mark.parametrize(("drained_kib", "is_said"), [(45_097, False), (65_000, True)])
 def test_a_bandwidth_that_was_deduplicated_is_not_called_valid(drained_kib: int, is_said: bool) -> None:
-    """OpenZFS 2.1 in a lab, dedup=on, 70 % of the blocks equal: 32 MiB in the intent log, 11.6 MiB in the pool."""
+    """OpenZFS 2.1 in a lab, dedup=on, 70% of the blocks equal: 32 MiB in the intent log, 11.6 MiB in the pool."""
     logged, at_end = 33_985_168, 34_959_524
     disk = leaf("a", write_bytes=at_end, drained_write_bytes=drained_kib * KIB, write_ios=382, write_merges=0)
     found = account(write=(32 * MIB, at_end, drained_kib * KIB))
@@ -470,7 +470,7 @@ def test_a_bandwidth_that_was_deduplicated_is_not_called_valid(drained_kib: int,
 
 
 def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
-    """OpenZFS 2.1 in a lab: filling 96 MiB filled the cache device, which then served 97 % of the reads."""
+    """OpenZFS 2.1 in a lab: filling 96 MiB filled the cache device, which then served 97% of the reads."""
     facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("b",), arc_max_bytes=64 * MIB)
     data = leaf("a", read_bytes=429_917, read_ios=25, read_merges=0)
     cache = leaf("b", read_bytes=14_512_640, read_ios=879, read_merges=0)
@@ -481,7 +481,7 @@ def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
     case = Case(options, said(read=direction(897 * 16 * KIB, 3.0, 16 * KIB)), evidence, target)
     found_rules = {finding.rule: finding.message for finding in judge(case, "iops").findings}
     assert "l2arc-cold" not in found_rules
-    assert "(97 %) came from the cache device b: the cache was mostly warm" in found_rules["block-cache"]
+    assert "(97%) came from the cache device b: the cache was mostly warm" in found_rules["block-cache"]
 
 
 def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
@@ -505,7 +505,7 @@ def test_a_cache_that_writes_through_does_not_hide_what_was_overwritten_in_ram()
     lost = _written_through(158, 69.0, 69.1, options)
     messages = [each.message for each in judge(lost, "bandwidth").findings if each.rule == "write-vanished"]
     assert messages
-    assert all("69 MiB (44 % of 158 MiB)" in message for message in messages)
+    assert all("69 MiB (44% of 158 MiB)" in message for message in messages)
     assert _verdicts(_written_through(83, 55, 55, options), "bandwidth", "iops") == ("suspect", "suspect")
     assert judge(_written_through(83, 83, 83, options), "bandwidth").verdict == "sound"
 
@@ -525,7 +525,7 @@ def test_blocks_that_a_cache_copies_are_no_writes_of_the_job() -> None:
 
 
 def test_log_bytes_do_not_stand_for_the_pool() -> None:
-    """64k synchronous writes of 2 MiB by 4 jobs. The pool stores 16 % of them, and the log device all of them."""
+    """64k synchronous writes of 2 MiB by 4 jobs. The pool stores 16% of them, and the log device all of them."""
     moved = 400 * MIB
     facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
     log = leaf("log", write_bytes=moved, write_ios=6400, flush_ios=1600, drained_write_bytes=moved)
@@ -539,7 +539,7 @@ def test_log_bytes_do_not_stand_for_the_pool() -> None:
 
 
 def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
-    """btrfs with zstd. According to the job, the data is 99 % compressible, but the fill stored nearly all of it."""
+    """btrfs with zstd. According to the job, the data is 99% compressible, but the fill stored nearly all of it."""
     target = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
     options = "rw=randread bs=4k size=64m pre_read=1 buffer_compress_percentage=99"
     cached = _read(options, 65_536, 4096, 100, 4 * MIB, target)
@@ -664,7 +664,7 @@ def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_
 @pytest.mark.parametrize(
     ("options", "requests", "metric", "missing"),
     [
-        ("rw=randread bs=4k size=64m", 15_000, "iops", "15000 requests, 92 % of what these reads need"),
+        ("rw=randread bs=4k size=64m", 15_000, "iops", "15000 requests, 92% of what these reads need"),
         ("rw=read bs=4k size=64m", 512, "p99", "fio counted 16.4k reads, but the disks counted 512 requests"),
         ("rw=read bs=4k size=64m", 512, "bandwidth", ""),
     ],

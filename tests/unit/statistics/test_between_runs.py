@@ -15,7 +15,7 @@ def mean(log: float, inside: float = 1e-4) -> LogMean:
 
 
 def test_without_earlier_runs_most_comparisons_have_a_false_winner_and_with_them_few() -> None:
-    """Results vary by 5 % per cell from run to run.
+    """Results vary by 5% per cell from run to run.
 
     Without the between-run variance, nearly every comparison of 24 cells has a false winner.
     """
@@ -27,12 +27,12 @@ def test_without_earlier_runs_most_comparisons_have_a_false_winner_and_with_them
 
 
 def half_width(found: Points) -> float:
-    """Return half the width of the 95 % interval of a value with this variance."""
+    """Return half the width of the 95% interval of a value with this variance."""
     return MeanError(found).reach(0.025)
 
 
 def test_a_cell_that_varies_more_than_three_others_has_a_wider_interval_than_they_have() -> None:
-    """If each cell had the variance of all cells together, 9 % of such comparisons would have a false winner."""
+    """If each cell had the variance of all cells together, 9% of such comparisons would have a false winner."""
     samples = {cell: [mean(size * (at % 2), 0.0) for at in range(6)] for cell, size in enumerate((0.1, 0.1, 0.1, 0.2))}
     found = between_runs(samples)
     widths = [half_width(found.widened(cell, mean(0.0, 0.0)).known) for cell in samples]

@@ -106,7 +106,7 @@ def test_the_interval_covers_the_ratio_95_times_in_100(one: int, other: int, noi
         interval = apart(first, second).interval
         assert interval.low is not None and interval.high is not None
         hits += interval.low <= 2 <= interval.high
-    assert hits / rounds >= 0.935, "95 %, or more where trials are few"
+    assert hits / rounds >= 0.935, "95%, or more where trials are few"
     assert hits / rounds <= 0.97 or min(one, other) < 4
 
 

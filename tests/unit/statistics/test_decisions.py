@@ -13,7 +13,7 @@ from poolproof.statistics.comparison import Difference, Word, decide, difference
 ROUNDS = 1000
 EFFECT = 0.02
 ALLOWED = 0.05 + 3 * math.sqrt(0.05 * 0.95 / ROUNDS)
-"""5 % plus three standard errors of the simulation."""
+"""5% plus three standard errors of the simulation."""
 
 
 def measured(chance: random.Random, truth: float, noise: float, trials: int) -> Difference:

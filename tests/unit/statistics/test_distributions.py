@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poolproof.statistics.distributions import f_upper_tail, incomplete_beta, quantile, upper_tail
 
-# Two-sided 95 % and 99 %, one-sided 99.95 %: any handbook's table (NIST/SEMATECH e-Handbook, 1.3.6.7.2)
+# Two-sided 95% and 99%, one-sided 99.95%: any handbook's table (NIST/SEMATECH e-Handbook, 1.3.6.7.2)
 TABLE = [
     (0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 3, 3.182), (0.975, 10, 2.228), (0.975, 30, 2.042),
     (0.995, 1, 63.657), (0.995, 4, 4.604), (0.995, 20, 2.845), (0.999, 5, 5.893), (0.999, 100, 3.174),

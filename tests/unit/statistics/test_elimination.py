@@ -53,7 +53,7 @@ def test_two_trials_are_too_few_unless_other_cells_say_how_much_trials_differ() 
 
 
 def test_each_workload_of_the_goal_has_the_prior_of_its_kind() -> None:
-    """A rate that varies by 0.1 % says nothing about a percentile that varies by 30 %."""
+    """A rate that varies by 0.1% says nothing about a percentile that varies by 30%."""
 
     def contenders(tail: VariancePrior) -> dict[str, LogMean | None]:
         priors = (VariancePrior(0.001, 0.25), tail)

@@ -1,4 +1,4 @@
-"""Equal layouts get a false winner in at most 5 % of runs.
+"""Equal layouts get a false winner in at most 5% of runs.
 
 This is a short form of `python -m benchmarks.false_winners`.
 """
@@ -31,12 +31,12 @@ def test_equal_layouts_get_a_false_winner_in_at_most_5_per_cent_of_runs(
     found = simulate(setting, runs)
     assert found.false <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5, "two standard errors of the simulation"
     assert 0.93 <= found.coverage <= 0.99
-    assert found.power[1] > power, "a planted difference of 20 %"
+    assert found.power[1] > power, "a planted difference of 20%"
 
 
 @pytest.mark.parametrize(("least", "most", "deviation"), [(2, 6, 0.03), (3, 10, 0.03)])
 def test_trials_that_stop_when_they_agree_do_not_look_more_precise(least: int, most: int, deviation: float) -> None:
-    """Two cells are measured until each is precise to within 3 %, so the number of trials depends on their results."""
+    """Two cells are measured until each is precise to within 3%, so the number of trials depends on their results."""
     chance, rule, covered, runs = random.Random(3), StoppingRule(trials_min=least, trials_max=most), 0, 1500
     for _ in range(runs):
         cells: list[list[TrialMean]] = [[], []]

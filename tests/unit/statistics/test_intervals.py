@@ -1,4 +1,4 @@
-"""Confidence intervals compared with textbook values and by simulation: 95 % of them contain the true value."""
+"""Confidence intervals compared with textbook values and by simulation: 95% of them contain the true value."""
 
 import math
 import random
@@ -115,7 +115,7 @@ def test_groups_with_very_different_variances_say_little_about_each_other() -> N
 def test_an_outlier_does_not_change_the_prior_of_the_others(trials: int) -> None:
     """Reads on btrfs raid1 come from a hard disk in one trial and from an SSD in the next.
 
-    The 24 other cells vary by 3 %.
+    The 24 other cells vary by 3%.
     """
     rng = random.Random(7)
     cells = [

@@ -62,7 +62,7 @@ def test_trials_that_swing_within_as_much_as_between_are_one_group(ratio: float)
 
 
 def test_normal_trials_raise_no_alarm() -> None:
-    """If trials vary by 15 %, as on a noisy machine, 10,000 cells with 3, 5 or 10 trials cause no false alarm."""
+    """If trials vary by 15%, as on a noisy machine, 10,000 cells with 3, 5 or 10 trials cause no false alarm."""
     chance = random.Random(7)
     for count in (3, 5, 10):
         for _ in range(10_000):

@@ -48,7 +48,7 @@ def test_a_converged_trial_is_rarely_off_by_more_than_the_tolerance() -> None:
     ("name", "most"),
     [
         ("warm-up of half a second", 0.0),
-        ("drift of 10 % a minute", 0.05),
+        ("drift of 10% a minute", 0.05),
         ("step after 20 s", 0.05),
         ("stalls, one in 3 s", 0.05),
         ("two speeds, 4 s each", 0.05),

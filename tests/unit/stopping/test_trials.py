@@ -72,7 +72,7 @@ def test_trials_that_differ_more_than_their_samples_explain_disagree() -> None:
 
 
 def test_an_interval_that_was_widened_for_repeated_checks_does_not_hide_that_trials_disagree() -> None:
-    """The series has few effective samples, so its 95 % interval is ±7 %, four times its standard error of 1.7 %."""
+    """The series has few effective samples, so its 95% interval is ±7%, four times its standard error of 1.7%."""
     means = (94.0, 106.0, 95.0)
     widened = [TrialMean(mean, mean - 7, mean + 7, error=1.7, freedom=6.0) for mean in means]
     assert across(widened, StoppingRule()).disagree
@@ -89,7 +89,7 @@ def test_the_error_of_a_trial_is_that_of_its_series_however_often_it_was_checked
 
 
 def test_a_cell_whose_trials_disagree_uses_only_its_own_variance() -> None:
-    """With the typical variance of many quiet cells alone, two trials that differ by 7 % would seem precise to 2 %."""
+    """With the typical variance of many quiet cells alone, two trials that differ by 7% would seem precise to 2%."""
     quiet = VariancePrior(0.007, 0.25)
     between = across(_trials(965, 1035, within=5), StoppingRule(), quiet)
     assert between.disagree and not between.is_precise and not between.done

@@ -85,12 +85,12 @@ def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: boo
 
 
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
-    """Return the confidence level of a metric's intervals as text, for example `95 % intervals`.
+    """Return the confidence level of a metric's intervals as text, for example `95% intervals`.
 
     If workloads are compared by this metric, their intervals use the requested confidence level. All other intervals
-    use 95 % (Student's t). If the cells include both kinds of workload, the text names both levels.
+    use 95% (Student's t). If the cells include both kinds of workload, the text names both levels.
     """
-    requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
+    requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g}%"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
     if requested == usual or True not in is_own:
         return f"{usual} intervals"

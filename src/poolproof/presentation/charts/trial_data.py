@@ -122,7 +122,7 @@ class TrialData:
 
     @property
     def has_drain(self) -> bool:
-        """True if, after the load ended, the disks kept writing for more than 0.5 % of the window's length."""
+        """True if, after the load ended, the disks kept writing for more than 0.5% of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, REJECTED, Metric
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 
-_PLAIN = "95 %"
+_PLAIN = "95%"
 _BOUNDS = {"": ("mean", "mean of the trials"), "_low": ("low", "lower bound"), "_high": ("high", "upper bound")}
 _DO_NOT_USE = "refuted or failed, do not use"
 _Sample = tuple[ExportRow, Mapping[str, str], float]

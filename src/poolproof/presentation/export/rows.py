@@ -147,9 +147,9 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence level of the metrics by which workloads are compared, for example `99 %`.
+        """Return the confidence level of the metrics by which workloads are compared, for example `99%`.
 
-        All other metrics use a confidence level of 95 %.
+        All other metrics use a confidence level of 95%.
         """
         return confidence_text(self.campaign.measure)
 

@@ -151,8 +151,8 @@ def _copies(factor: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Format a ratio as the beginning of a comparison, such as `5.1 % of` or `20.4 times`."""
+    """Format a ratio as the beginning of a comparison, such as `5.1% of` or `20.4 times`."""
     if share >= 2:
         return f"{share:.3g} times"
     value = 100 * share
-    return f"{value:.0f} % of" if value >= 10 else f"{value:.2g} % of"
+    return f"{value:.0f}% of" if value >= 10 else f"{value:.2g}% of"

@@ -93,7 +93,7 @@ class LimitSection:
     `doubts`: the reasons why results in `bare` are not sound.
     `rows`: one row per result with a limit, with the layout, the workload, the result, the limit, the share of the
     limit, and the limit's formula.
-    `over`: one sentence for each cell above 100 %.
+    `over`: one sentence for each cell above 100%.
     `without`: the cells without a limit, and the reasons.
     """
 

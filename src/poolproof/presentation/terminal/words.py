@@ -146,5 +146,5 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
 
 
 def confidence_text(measure: Measure) -> str:
-    """Return the campaign's confidence level as text, or `95 %` if it doesn't set one."""
-    return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
+    """Return the campaign's confidence level as text, or `95%` if it doesn't set one."""
+    return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g}%"

@@ -90,7 +90,7 @@ def _time(measure: Measure) -> str:
     until = measure.until
     if until is None:
         return f"{measure.time_s:g} s"
-    text = f"until {100 * until.tolerance:g} % at {100 * until.confidence:g} %, {until.min_s:g} to {until.max_s:g} s"
+    text = f"until {100 * until.tolerance:g}% at {100 * until.confidence:g}%, {until.min_s:g} to {until.max_s:g} s"
     return text if until.steady == "poolproof" else f"{text}, steady by {until.steady}"
 
 

@@ -246,8 +246,8 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until, what: str) ->
         return (NotConverged("one-trial", f"a single {what} has no interval"),)
     disagree = NotConverged("disagree", f"the {what}s differ by more than the variation within each {what} explains")
     half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
-    precision = f"the precision after {format_number_of(count, what)} is ±{100 * half:.3g} %"
-    wide = f"{precision}, but ±{100 * until.tolerance:g} % is required"
+    precision = f"the precision after {format_number_of(count, what)} is ±{100 * half:.3g}%"
+    wide = f"{precision}, but ±{100 * until.tolerance:g}% is required"
     return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 
 

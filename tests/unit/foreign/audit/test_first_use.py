@@ -41,8 +41,8 @@ def test_data_in_the_page_cache_has_not_vanished(text: str) -> None:
     rules = {finding.rule for finding in audited.findings}
     assert "write-not-on-disk" in rules and "write-vanished" not in rules
     shown = " ".join(" ".join(audited_lines(audited, 120)).split())
-    assert "when it ended, the disks had written at most 228 MiB (45 % of 512 MiB)" in shown
-    assert "true rate: at most 56.1 MB/s: the disks transferred at most 45 % of the reported bytes" in shown
+    assert "when it ended, the disks had written at most 228 MiB (45% of 512 MiB)" in shown
+    assert "true rate: at most 56.1 MB/s: the disks transferred at most 45% of the reported bytes" in shown
     assert "final flush" not in shown
 
 

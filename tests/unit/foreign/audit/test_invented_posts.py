@@ -95,7 +95,7 @@ TRAPS: dict[str, tuple[str, str]] = {
         + block("w", "write", 30_000, slat_us=31, clat_us=2, p50_us=2),
         "copied-writes",
     ),
-    "a file of which 63 % was written": (_two(f"{_WRITER} --norandommap", _READER, wrote=17_476), "earlier-job"),
+    "a file of which 63% was written": (_two(f"{_WRITER} --norandommap", _READER, wrote=17_476), "earlier-job"),
     "a write that its runtime ended": (_two(f"{_WRITER} --runtime=60", _READER), "earlier-job"),
     "zipf writes": (_two(f"{_WRITER} --random_distribution=zipf:1.1", _READER, wrote=17_000), "earlier-job"),
     "a file just written through memory": (

@@ -78,9 +78,9 @@ def test_other_metrics_of_the_cell_did_not_settle_either(run: LoadedRun) -> None
 
 def test_the_confidence_is_that_of_the_metric(run: LoadedRun) -> None:
     cells, measure = tuple(run.cells), run.campaign.measure
-    assert intervals_text(cells, "iops", measure) == "80 % intervals"
-    assert intervals_text(cells, "bandwidth", measure) == "95 % intervals"
-    assert intervals_text(cells, "iops", replace(measure, until=None)) == "95 % intervals"
+    assert intervals_text(cells, "iops", measure) == "80% intervals"
+    assert intervals_text(cells, "bandwidth", measure) == "95% intervals"
+    assert intervals_text(cells, "iops", replace(measure, until=None)) == "95% intervals"
 
 
 @pytest.mark.parametrize("still", [0, 1], ids=["none settled", "and one trial stood still"])

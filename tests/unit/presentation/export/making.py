@@ -30,7 +30,7 @@ measure: {time: 5s, trials: 2}
 baseline: mirror
 """
 NASTY = "a|b `c` <script>alert(1)</script> *d* _e_ \"f\" 'g' h,i=j\\ #k\n[l](m)"
-REFUTED = Finding("shared-file-numjobs", "refutes", "fio moved 900 MiB; 300 reached a disk | 33 %", "a file per job")
+REFUTED = Finding("shared-file-numjobs", "refutes", "fio moved 900 MiB; 300 reached a disk | 33%", "a file per job")
 FAILED = Finding("work-done", "fails", "fio ended early", "look at the log")
 SUSPECT = Finding("size-below-cache", "suspects", "1 GiB fits in 16 GiB of RAM", "size=32g")
 NOTE = Finding("few-samples", "notes", "512 reads were timed", "a longer run")
@@ -76,7 +76,7 @@ def nasty_run(path: Path) -> Path:
 
 
 def unsettled_run(path: Path) -> Path:
-    """Write a run whose trials lasted until their results were precise, with 90 % confidence.
+    """Write a run whose trials lasted until their results were precise, with 90% confidence.
 
     Two cells drift, and one is refuted.
     """

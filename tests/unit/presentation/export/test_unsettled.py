@@ -79,14 +79,14 @@ def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: ExportTa
     assert "**about** marks" in text
     assert "`grid[rw=randread,bs=16k,sync=1]` on `mirror`" in text
     assert "(drift)" in text
-    assert "± half the 90 % interval" in text and "95 %" not in text
+    assert "± half the 90% interval" in text and "95%" not in text
 
 
 def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: ExportTable) -> None:
     metrics = openmetrics_text(run)
     mine = [line for line in metrics.splitlines() if f'layout="{DRIFTS[0]}",workload="{DRIFTS[1]}"' in line]
     assert mine and all('settled="false"' in line for line in mine)
-    assert "lower bound, 95 %, or 90 % for the metric that the workload is compared by" in metrics
+    assert "lower bound, 95%, or 90% for the metric that the workload is compared by" in metrics
     drifting = [line for line in influx_text(run).splitlines() if "settled=false" in line]
     assert len(drifting) == sum(row.settled is False for row in run.rows)
 
@@ -110,7 +110,7 @@ def test_pictures_draw_it_hollow_and_name_the_confidence(path: Path) -> None:
     assert (point["low"], point["high"]) == (None, None)
     assert point["text"].startswith("about ")
     title = json.dumps(chart["title"])
-    assert "bars: 90 % intervals; hollow without a bar: 1 not converged" in title
-    assert "bars: 95 % intervals" in json.dumps(found["sync/randread/randread-sync-p99"]["title"])
+    assert "bars: 90% intervals; hollow without a bar: 1 not converged" in title
+    assert "bars: 95% intervals" in json.dumps(found["sync/randread/randread-sync-p99"]["title"])
     refuted = json.dumps(found["async/write/write-async-iops"]["title"])
     assert "hollow: 2 refuted or failed" in refuted and "not converged" not in refuted

@@ -94,10 +94,10 @@ def test_a_cell_without_a_result_is_not_unsettled(tmp_path: Path) -> None:
 
 def test_the_intervals_are_named_with_their_confidence(tmp_path: Path) -> None:
     data, _ = _data(make_run(tmp_path / "run", _trials("drift"), campaign=UNTIL))
-    mixed = "90 % intervals for workloads compared by this metric, 95 % for others"
-    assert data["intervals"] == {"iops": mixed, "bandwidth": mixed, "p50": "95 % intervals", "p99": "95 % intervals"}
+    mixed = "90% intervals for workloads compared by this metric, 95% for others"
+    assert data["intervals"] == {"iops": mixed, "bandwidth": mixed, "p50": "95% intervals", "p99": "95% intervals"}
     fixed, _ = _data(make_run(tmp_path / "fixed", all_trials()))
-    assert set(fixed["intervals"].values()) == {"95 % intervals"}
+    assert set(fixed["intervals"].values()) == {"95% intervals"}
     assert not any(cell.get("u") for cell in fixed["cells"])
 
 

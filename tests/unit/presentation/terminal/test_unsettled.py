@@ -75,7 +75,7 @@ def test_the_reasons_are_printed_below() -> None:
 def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such(wording: Callable[[str], str]) -> None:
     """Each trial is precise to a tenth of a per cent, but they differ by 6 %.
 
-    Six trials make the mean precise to within 5 %.
+    Six trials make the mean precise to within 5%.
     """
     figures = (100.0, 106.0, 101.0, 105.0, 100.5, 105.5)
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))

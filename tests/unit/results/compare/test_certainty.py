@@ -85,7 +85,7 @@ def answers(poolproof: Command) -> dict[str, str]:
 
 
 def test_equal_trials_are_as_imprecise_as_their_resolution(poolproof: Command) -> None:
-    """Between trials with 25 I/Os, a difference of 4 % is only two I/Os.
+    """Between trials with 25 I/Os, a difference of 4% is only two I/Os.
 
     Earlier versions reported a certain winner.
     """

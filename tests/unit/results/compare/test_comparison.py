@@ -218,7 +218,7 @@ def test_a_gate_fails_without_an_error_if_all_values_are_lost(tmp_path: Path) ->
 
 
 def test_many_cells_show_how_precise_two_trials_are(tmp_path: Path) -> None:
-    """For two trials, t is 12.7, and a difference of 9 % is nine standard errors.
+    """For two trials, t is 12.7, and a difference of 9% is nine standard errors.
 
     With many such cells, this is significant.
     """

@@ -32,7 +32,7 @@ def record(day: int, campaign: str = CAMPAIGN, seed: int = 7, **facts: str) -> R
 
 
 def values(factor: float) -> Values:
-    """Return results whose trials agree to within 1 %.
+    """Return results whose trials agree to within 1%.
 
     Each cell's results are multiplied or divided by the factor, which represents the difference between runs.
     """

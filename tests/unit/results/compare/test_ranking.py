@@ -183,7 +183,7 @@ def test_the_ranges_contain_the_true_places_95_times_in_100(tmp_path: Path) -> N
         }
         found = places(rank(made(tmp_path / str(number), values), READS, metric=None, effect=0.0))
         wrong += any(not found[layout][0] <= place <= found[layout][1] for layout, place in TRUE.items())
-    assert wrong <= 7, "5 % of 60, and three standard errors"
+    assert wrong <= 7, "5% of 60, and three standard errors"
 
 
 def goal(text: str, name: str | None = None, weights: str | None = None) -> Goal:

@@ -231,7 +231,7 @@ def test_a_claim_about_a_latency_that_changes(tmp_path: Path, text: str, result:
 
 
 def test_a_claim_uses_the_other_cells_of_its_run(tmp_path: Path) -> None:
-    """For two trials that differ by 4 %, t is 12.7. Eight such cells are enough even for a cell with a single trial."""
+    """For two trials that differ by 4%, t is 12.7. Eight such cells are enough even for a cell with a single trial."""
     values: Values = {
         (name, "etcd"): [0.98e6 * mean, 1.02e6 * mean] for name, mean in zip(NINE, [180] * 9, strict=True)
     }

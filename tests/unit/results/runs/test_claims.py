@@ -130,7 +130,7 @@ def test_many_claims_about_equal_layouts_are_rarely_wrong() -> None:
             for number in (1, 2, 3)
         ]
         wrong += any(each.result == "held" for each in evaluate(claims, cells_of(trials, campaign)))
-    assert wrong <= 6  # at most 5 % are expected; 6 or fewer of 40 have a probability of 99 % then
+    assert wrong <= 6  # at most 5% are expected; 6 or fewer of 40 have a probability of 99% then
 
 
 def test_a_claim_that_only_holds_alone_says_so() -> None:

@@ -336,7 +336,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "unwritten-read": (
-        # holes of 12.5 % are within the tolerance of the bytes
+        # holes of 12.5% are within the tolerance of the bytes
         Example(
             with_files(read_of(_RANDOM_READ, GIB, 0.876 * GIB), replace(_FILLED, hole_bytes=128 * MIB)),
             "suspects",

@@ -108,7 +108,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 after(f"{_READ} direct=1 size=20g", f"{_WRITE} size=20g runtime=60")),
         Example(after(f"{_READ} direct=1", "rw=randwrite bs=4k size=1g filename=f norandommap=1"), "suspects",
                 after(f"{_READ} direct=1", _WRITE, "rw=randwrite bs=4k size=1g filename=f norandommap=1")),
-        # random writes without a map that start over: three passes at 500 MB/s leave out 5 %
+        # random writes without a map that start over: three passes at 500 MB/s leave out 5%
         Example(after(f"{_READ} direct=1 size=12g", f"{_AGAIN} size=12g runtime=60"), "suspects",
                 after(f"{_READ} direct=1 size=9g", f"{_AGAIN} size=9g runtime=60")),
     ),

@@ -45,7 +45,7 @@ def _quoted(case: Case, quoted: Quoted) -> Case:
 
 
 def _percentiles(fast_ns: float, slow_ns: float, options: str = "direct=1") -> Case:
-    """Return random reads, of which 70 % took `fast_ns` and the others `slow_ns`."""
+    """Return random reads, of which 70% took `fast_ns` and the others `slow_ns`."""
     values = {10.0: fast_ns, 50.0: fast_ns, 70.0: fast_ns, 80.0: slow_ns, 99.0: slow_ns}
     job = f"rw=randread bs=4k size=64g {options}"
     return uncounted(job, read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values)))
@@ -170,9 +170,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "earlier-job": (
         Example(
-            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(unfilled="an earlier job wrote 40 %")),
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(unfilled="an earlier job wrote 40%")),
             "suspects",
-            _quoted(_with_disk(262_000, 0), Quoted(unfilled="an earlier job wrote 40 %")),
+            _quoted(_with_disk(262_000, 0), Quoted(unfilled="an earlier job wrote 40%")),
         ),
         Example(
             _quoted(

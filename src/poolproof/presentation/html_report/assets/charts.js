@@ -52,7 +52,7 @@ P.fitted = (spec, width, shrinks) => {
   return spec;
 };
 
-P.format = { "": (value) => `${value}`, s: P.seconds, "MB/s": (value) => P.rate(value * 1e6), "%": (value) => `${value} %`, share: P.percent };
+P.format = { "": (value) => `${value}`, s: P.seconds, "MB/s": (value) => P.rate(value * 1e6), "%": (value) => `${value}%`, share: P.percent };
 P.MOST_TABLE_ROWS = 25;
 
 // The table behind a chart. A pivot table has the first column as rows, the second as columns, and further ones at the end.

@@ -13,7 +13,7 @@ P.scaled = (value, step, units, text) => {
 P.size = (bytes) => P.scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB"], (value, unit) => (!unit || value >= 100 ? Math.round(value) : P.digits(value, 3)));
 P.rate = (bytes) => P.scaled(bytes, 1000, ["B/s", "kB/s", "MB/s", "GB/s"], (value) => P.digits(value, 3));
 P.seconds = (value) => (value ? P.scaled(value * 1e9, 1000, ["ns", "µs", "ms", "s"], (scaled) => P.digits(scaled, 3)) : "0 s");
-P.percent = (share) => `${share >= 0.1 ? Math.round(100 * share) : P.digits(100 * share, 2)} %`;
+P.percent = (share) => `${share >= 0.1 ? Math.round(100 * share) : P.digits(100 * share, 2)}%`;
 
 // `2 trials`; the plural is regular unless it is given.
 P.count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
