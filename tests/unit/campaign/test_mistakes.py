@@ -328,9 +328,9 @@ def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -
 @pytest.mark.parametrize(
     ("options", "said", "hint"),
     [
-        ("rw: read, metric: sync_p99", "compared by sync_p99", "fdatasync: 1"),
-        ("rw: write, fsync: 0, metric: sync_p99", "compared by sync_p99", "metric: p99"),
-        ("rw: read, gtod_reduce: 1, metric: p99", "compared by p99", "gtod_reduce"),
+        ("rw: read, metric: sync_p99", "the metric of workload w is sync_p99", "fdatasync: 1"),
+        ("rw: write, fsync: 0, metric: sync_p99", "the metric of workload w is sync_p99", "metric: p99"),
+        ("rw: read, gtod_reduce: 1, metric: p99", "the metric of workload w is p99", "gtod_reduce"),
         ("rw: randread, metric: write_p99", "none of its jobs writes", "rw: randrw"),
         ("readwrite: randwrite, metric: read_p99", "none of its jobs reads", "metric: p99"),
     ],
