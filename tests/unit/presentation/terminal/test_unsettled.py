@@ -73,7 +73,7 @@ def test_the_reasons_are_printed_below() -> None:
 
 
 def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such(wording: Callable[[str], str]) -> None:
-    """Each trial is precise to a tenth of a per cent, but they differ by 6 %.
+    """Each trial is precise to a tenth of a per cent, but they differ by 6%.
 
     Six trials make the mean precise to within 5%.
     """
