@@ -206,7 +206,7 @@ def _table(cells: Sequence[Parts], outer: str = "builds") -> Iterable[str]:
     for each in cells:
         yield f"| {each.name} | {_per_cent(each.within)} | {_per_cent(each.trials)} | {_per_cent(each.builds)} |"
     within = [each.within for each in cells if each.within is not None]
-    middle = (statistics.median(within) if within else None, *_medians(cells))
+    middle = (statistics.median(within) if 2 * len(within) > len(cells) else None, *_medians(cells))
     yield f"| median | {' | '.join(map(_per_cent, middle))} |"
 
 
