@@ -149,7 +149,9 @@ def test_cache_and_log_are_swapped_and_the_run_ranks_layouts_for_etcd(lab: Machi
     assert result.verdicts("etcd") == dict.fromkeys(("mirror", *LOGS), "sound")
     for layout, device in LOGS.items():
         assert result.share("write", layout, "etcd", device) > 0.1, layout
-    ranking = poolproof("rank", str(result.path), "--json").json
+    answer = poolproof("rank", str(result.path), "--json")
+    assert answer.code == 0, answer.out + answer.err
+    ranking = answer.json
     assert [goal["workload"] for goal in ranking["goal"]] == ["etcd"]
     assert {each["layout"] for each in ranking["layouts"]} == {"mirror", *LOGS}
     assert "best: " in poolproof("show", str(result.path)).out

@@ -165,7 +165,7 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
         *("qemu-system-x86_64", "-name", f"poolproof-lab-{target.name}", "-nodefaults", "-no-user-config"),
         *("-display", "none", "-no-reboot", "-daemonize", "-pidfile", target.pidfile),
         *("-machine", "pc", *_QEMU_ACCELERATION[accelerator]),
-        *("-smp", str(target.processors), "-m", f"{target.ram_bytes // 1024**2}M"),
+        *("-smp", _processors(target.processors), "-m", f"{target.ram_bytes // 1024**2}M"),
         *("-kernel", str(image.kernel), "-initrd", str(image.initrd), "-append", f"{_KERNEL} poolproof.key={key}"),
         *("-serial", f"file:{target.folder}/console.log"),
         *("-drive", f"file={str(image.disk).replace(',', ',,')},format=raw,if=none,id=root,snapshot=on,cache=unsafe"),
@@ -175,6 +175,16 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
         *("-object", "iothread,id=disks", "-device", "virtio-scsi-pci,id=scsi0,iothread=disks"),
         *(word for number, disk in enumerate(target.disks) for word in disk.qemu(number)),
     )
+
+
+def _processors(count: int) -> str:
+    """Return the value of -smp. A guest with one processor has room for a second one.
+
+    Up to 8.0, QEMU leaves out memory barriers of a guest that can't have more than one processor, although the disks'
+    thread runs on another one. Now and then, the disks' thread then misses a new request, and the guest waits for it
+    forever. Source: commit c914d46d0a64 of QEMU (`tcg_gen_mb`), and `mttcg_start_vcpu_thread` (`max_cpus > 1`).
+    """
+    return str(count) if count > 1 else "1,maxcpus=2"
 
 
 def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:

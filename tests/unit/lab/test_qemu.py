@@ -107,6 +107,14 @@ def test_with_kvm_only_the_acceleration_differs() -> None:
     assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", CPU}
 
 
+@pytest.mark.parametrize("accelerator", WAYS)
+def test_a_guest_with_one_processor_has_room_for_a_second_one(accelerator: Accelerator) -> None:
+    """Otherwise, QEMU 7.2 leaves out memory barriers, and loses requests to the disks."""
+    machine = Boot("nas", 2 * GIB, 1, 40022, Image(Path("/i")), Path("/l"), (), JOURNAL)
+    argv = qemu_command(machine, accelerator, 40022, "A")
+    assert argv[argv.index("-smp") + 1] == "1,maxcpus=2"
+
+
 def test_a_real_disk_cannot_be_a_lab_disk() -> None:
     with pytest.raises(CampaignError, match="a is a real disk"):
         planned("a=disk:ata-X_1")
