@@ -35,7 +35,7 @@ from poolproof.statistics.comparison import LEAST_EFFECT, decide
 from poolproof.statistics.shared_variance import variance_of
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
-KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "3..4")}
+KINDS = {"fixed": (), "until": ("--until", "5%", "--min", "1s", "--max", "2s", "--trials", "3..10")}
 """The options of `poolproof run` for each kind of run."""
 
 PLANTED = 0.2
