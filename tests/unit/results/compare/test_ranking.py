@@ -209,7 +209,7 @@ def test_a_matrix_as_goal_weights_its_cells_equally() -> None:
         (None, None, "the campaign has no goal"),
         ("etdc", None, "did you mean `etcd`"),
         (None, "etdc=2", "the goal `etdc`"),
-        ("etcd", "etcd=2", "--goal and --weights cannot"),
+        ("etcd", "etcd=2", "--goal and --weights can't"),
         (None, "etcd=0", "--weights: .*`etcd=0`"),
         (None, "etcd", "--weights: .*`etcd`"),
         (None, "", "--weights: .*``"),
