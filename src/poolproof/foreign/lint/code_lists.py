@@ -15,7 +15,7 @@ _STRING = re.compile(
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
 _VALUE = r"[\w.$@&*]{1,60}(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
 _BETWEEN = re.compile(
-    rf"\s*(?:[+.%]\s*(?P<added>{_VALUE})\s*)?(?:,|\)?\)\s*\.args?\()(?P<others>(?:\s*{_VALUE}\s*\)?\s*,){{0,20}})"
+    rf"^\s*(?:[+.%]\s*(?P<added>{_VALUE})\s*)?(?:,|\)?\)\s*\.args?\()(?P<others>(?:\s*{_VALUE}\s*\)?\s*,){{0,20}})"
     r"\s*[\w.!]{0,40}[\[(&]{0,3}\s*"
 )
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
