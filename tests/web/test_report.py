@@ -302,7 +302,7 @@ def test_the_maps_headings_are_the_same_in_any_number_of_bands(opened: Opening, 
 def test_the_map_shows_result_and_interval_on_hover(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.locator("#map-grid td[aria-label^='reads on pair:']").hover()
-    assert re.search(r"reads on pair .*IOPS \(.*….*\) ✓ sound, 75 % of the best", page.text("#tip"))
+    assert re.search(r"reads on pair .*IOPS \(.*….*\) ✓ sound, 75% of the best", page.text("#tip"))
 
 
 @pytest.mark.slow

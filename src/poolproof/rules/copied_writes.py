@@ -80,7 +80,7 @@ def _while_idle(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     return suspects(
         f"fio wrote {format_rate(rate)}, but its disk statistics show that "
-        f"{', '.join(disk.name for disk in disks)} was busy for only {max(busy):.0f} % of the time: a disk that limits "
+        f"{', '.join(disk.name for disk in disks)} was busy for only {max(busy):.0f}% of the time: a disk that limits "
         "the rate is busy nearly all the time, so the writes were copied into RAM, and nothing shows that they reached "
         "the disk",
         weight=68,

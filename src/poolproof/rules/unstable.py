@@ -23,7 +23,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     span = f" and ranges from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
     return finding(
         "suspects" if deviation / mean > _WILD and not _is_of_disk(case, part) else "notes",
-        f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f} % of its mean of "
+        f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f}% of its mean of "
         f"{format_rate(mean)}{span} ({figures.samples} samples): no single value describes it",
         weight=40,
     )
@@ -50,10 +50,10 @@ RULE = Rule(
     title="The rate is not steady",
     wrong="The rate changes, for example because a cache fills up, a transaction group closes or a drive gets hot. The "
     "mean of a fast and a slow period then describes neither of them.",
-    shows="In a result with at least 10 samples: the standard deviation is more than 30 % of the mean. Above 100 %, "
+    shows="In a result with at least 10 samples: the standard deviation is more than 30% of the mean. Above 100%, "
     "the result is suspect unless the byte accounting proves it, fio's disk statistics show a request for nearly every "
-    "I/O, or the job spent 80 % of its time in syncs of at least 50 µs, which wait for a disk.",
-    error="Too high or too low. In inflated results, the standard deviation was 120 to 190 % of the mean.",
+    "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk.",
+    error="Too high or too low. In inflated results, the standard deviation was 120 to 190% of the mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(
         fio_source("3.42", "stat.c", "add_bw_samples, calc_lat"),

@@ -83,7 +83,7 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
     if covered is None or covered >= _COMPLETE:
         return _File(in_memory=in_memory)
     size = format_size((part.size_bytes or 0) * (1 if job_of(part).filename else part.clones))
-    return _File(f"the job on line {found.line} wrote {100 * covered:.2g} % of this file's {size}", in_memory)
+    return _File(f"the job on line {found.line} wrote {100 * covered:.2g}% of this file's {size}", in_memory)
 
 
 def _covered(part: LoadPart, result: Outcome, *, is_alone: bool) -> float | None:

@@ -54,7 +54,7 @@ def test_lost_bytes_are_those_of_fio_not_those_of_the_copies(wording: Callable[[
     flow = _one(_writing(1000 * MIB, [100 * MIB, 100 * MIB], 2, "shared-file-numjobs"))
     assert flow.lost_bytes == 900 * MIB
     assert "900 MiB" in wording(flow.lost)
-    assert "10 %" in wording(flow.verdict)
+    assert "10%" in wording(flow.verdict)
 
 
 def test_the_words_name_the_generator_of_the_load() -> None:
@@ -90,7 +90,7 @@ def test_reads_that_no_disk_saw_came_from_ram(wording: Callable[[str], str]) -> 
     )
     flow = _one(moved)
     assert "99 MiB" in wording(flow.lost)
-    assert "1 %" in wording(flow.verdict)
+    assert "1%" in wording(flow.verdict)
     unwritten = replace(moved, findings=(Finding("unwritten-read", "refutes", "m", "f"),))
     assert wording(_one(unwritten).lost) != flow.lost
 
