@@ -148,7 +148,7 @@ def _field(metric: Metric, default: Any) -> Any:
     return field(default=default, metadata={"metric": metric})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TrialMetrics:
     """The results of a trial for all jobs together, with None for values that fio did not measure.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LeafUse:
     """The activity of one leaf device in a trial's measurement window. Counts that older runs did not record are None.
 
@@ -48,7 +48,7 @@ class Expected:
     stored_share: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Account:
     """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same time window.
 

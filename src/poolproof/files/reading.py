@@ -1,6 +1,7 @@
 """Read regular files up to a maximum size."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -72,15 +73,29 @@ def read_end(path: Path, from_byte: int) -> bytes:
         return file.read(LARGEST_BYTES)
 
 
-def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
+def whole_lines(path: Path, *, root: Folder | Path | None = None) -> Iterator[bytes]:
     """Return the complete lines of a file, i.e. without an incomplete last line. Empty if the file does not exist.
 
-    Raises the same errors as `read_regular`.
+    The lines are read one at a time, because many files would otherwise be in memory twice. Raises the same errors as
+    `read_regular`.
     """
     try:
-        return read_regular(path, root=root).split(b"\n")[:-1]
+        handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
     except FileNotFoundError:
-        return []
+        return iter(())
+    file = os.fdopen(handle, "rb")
+    if os.fstat(handle).st_size > LARGEST_BYTES:
+        file.close()
+        raise FileRefused(f"it is larger than {LARGEST_BYTES // MIB} MiB", path)
+    return _lines(file)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        rest_bytes = LARGEST_BYTES  # another process may append to the file
+        while (line := file.readline(rest_bytes)).endswith(b"\n"):
+            rest_bytes -= len(line)
+            yield line[:-1]
 
 
 def is_regular(path: Path, *, root: Folder | Path | None = None) -> bool:

@@ -146,6 +146,6 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
 
 def _texts(path: Path) -> list[bytes]:
     try:
-        return whole_lines(path)
+        return list(whole_lines(path))
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None

@@ -40,7 +40,7 @@ counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A problem that a rule found.
 

@@ -125,7 +125,7 @@ def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]
     was cut off by a crash or is still being written.
     """
     try:
-        lines = whole_lines(path)
+        lines = list(whole_lines(path))
     except OSError as error:
         left_out.append(SkippedRun(f"{name}, trials.jsonl", f"it cannot be read: {error.strerror}", f"ls -l {path}"))
         return []

@@ -144,13 +144,12 @@ class RunDirectory:
         read the file.
         """
         try:
-            lines = whole_lines(self._trials_path, root=self.root)
+            return tuple(
+                decode(line, Trial, SCHEMA, f"{self._trials_path}, line {number}")
+                for number, line in enumerate(whole_lines(self._trials_path, root=self.root), start=1)
+            )
         except OSError as error:
             raise _refused(self._trials_path, "read", error) from None
-        return tuple(
-            decode(line, Trial, SCHEMA, f"{self._trials_path}, line {number}")
-            for number, line in enumerate(lines, start=1)
-        )
 
     def append(self, trial: Trial) -> None:
         """Append a finished trial. When this method returns, the trial has been written to the disk."""

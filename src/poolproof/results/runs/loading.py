@@ -2,7 +2,7 @@
 
 import errno
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -177,10 +177,10 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     )
 
 
-def _trial_lines(path: Path) -> list[bytes]:
+def _trial_lines(path: Path) -> Iterator[bytes]:
     trials = path / "trials.jsonl"
     try:
-        return whole_lines(trials, root=path)
+        yield from whole_lines(trials, root=path)
     except OSError as error:
         raise RunError(f"{trials} cannot be read: {error.strerror}", f"ls -l {trials}") from None
 

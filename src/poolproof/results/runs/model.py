@@ -3,6 +3,8 @@
 Adding a field with a default does not require a new `SCHEMA`: older runs use the default, and older versions of
 poolproof ignore the field. Adding a field without a default, or changing the meaning of a field, requires a new
 `SCHEMA`.
+
+The classes of which a run can contain a hundred thousand values have slots, because these take half the memory.
 """
 
 import math
@@ -63,7 +65,7 @@ class MetricResult:
         return counts(self.verdict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Convergence:
     """The convergence of a trial in a campaign with `until`.
 
@@ -95,7 +97,7 @@ class Convergence:
     freedom: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A finished trial, which is stored as one line of trials.jsonl.
 
