@@ -115,8 +115,10 @@ def _table(
     if has_baseline:
         table.add_column(Text(f"vs {baseline}"), no_wrap=True)
     empty = [Text()] * (len(table.columns) - 2)
-    for workload in dict.fromkeys(cell.workload for cell in cells):
-        own = [cell for cell in cells if cell.workload == workload]
+    by_workload: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_workload.setdefault(cell.workload, []).append(cell)
+    for workload, own in by_workload.items():
         metric = own[0].metric
         title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
         table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column is wide enough

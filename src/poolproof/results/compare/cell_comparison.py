@@ -233,7 +233,8 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
     slower = tuple(cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower")
     corrected = holm([cell.difference.p_above(math.log1p(-limit)) for cell in tested])
     not_slower = [cell for cell, p in zip(tested, corrected, strict=True) if p <= 1 - CONFIDENCE]
-    return Gate(limit, slower, lost, tuple(cell for cell in cells if cell not in (*slower, *not_slower)))
+    decided = {cell.key for cell in (*slower, *not_slower)}
+    return Gate(limit, slower, lost, tuple(cell for cell in cells if cell.key not in decided))
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:

@@ -9,6 +9,7 @@ Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review 
 """
 
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict, worst
 
 _LISTED = 8
+_MOST_PAIRS = 150_000  # about a minute
 _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
@@ -295,16 +297,14 @@ class NothingRanked(RunError):
 
     def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
-        self.few = max((each.few for each in excluded if each.few is not None), key=_missing_s, default=None)
+        self.few = max(
+            (each.few for each in excluded if each.few is not None), key=lambda few: few.needed_s or 0, default=None
+        )
         hint = f"poolproof show {run.path}"
         if self.few is not None and self.few.trial_s is not None:
             option = "--min" if run.campaign.measure.until else "--time"
             hint = f"measure longer trials ({option} {self.few.trial_s}s), or choose another --metric; {hint}"
         super().__init__(f"no layout can be ranked: {reasons or 'the run has no layout'}", hint)
-
-
-def _missing_s(few: FewEvents) -> float:
-    return few.needed_s or 0.0
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
@@ -321,6 +321,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     entries, excluded = _entries(run, goal, metrics, earlier)
     if not entries:
         raise NothingRanked(run, excluded)
+    check_pairs(math.comb(len(entries), 2), f"{len(entries)} layouts")
     family = family_of(run.campaign)
     pairs = _pairs(entries, effect, family)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
@@ -337,6 +338,13 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     members = Counter(family.get(entry.layout) for entry in entries)
     in_place = tuple(each.layout for each in entries if each.layout in family and members[family[each.layout]] > 1)
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place, earlier.count)
+
+
+def check_pairs(count: int, what: str) -> None:
+    """Raise a RunError if this number of pairs takes too long to test."""
+    if count > _MOST_PAIRS:
+        why = f"{what} have {count:,} pairs, too many to test for a ranking (at most {_MOST_PAIRS:,})"
+        raise RunError(why, "to compare two layouts: poolproof compare RUN RUN --layouts X,Y")
 
 
 def places(layouts: Sequence[str], pairs: Iterable[Pair]) -> Mapping[str, tuple[int, int]]:

@@ -1,12 +1,14 @@
 """Rank a run's layouts for each workload separately, because the campaign has no goal."""
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.cell_comparison import check_metric
-from poolproof.results.compare.ranking import Goal, Ranking, places, rank
+from poolproof.results.compare.ranking import Goal, Ranking, check_pairs, places, rank
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import decide
 
@@ -21,6 +23,8 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
         UsageError: no trial measured `metric`.
     """
     check_metric(metric, run.cells)
+    layouts = Counter(cell.workload for cell in run.cells)
+    check_pairs(sum(math.comb(count, 2) for count in layouts.values()), f"the layouts under {len(layouts)} workloads")
     found: dict[str, Ranking | str] = {}
     for workload in run.campaign.workloads:
         try:

@@ -27,6 +27,8 @@ from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, Stop
 from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
+_MOST_BUILDS = 50  # older builds are finished, because the run went on; checking each takes as long as loading the run
+
 BuildKey = tuple[CellKey, int]
 """A cell, and the number of a build of the cell's layout."""
 
@@ -150,12 +152,15 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, 
     if least_only or measure.until is None:
         return count
     priors = priors_among(now.values())
+    ended_at = {(trial.layout, trial.build): at for at, trial in enumerate(trials)}
+    waiting: dict[int, list[BuildKey]] = {}
     for (key, build), own in now.items():
         if len(own) >= measure.trials and needs_trial(own, measure, priors):
-            # the trials up to the last one of the build
-            same = (at for at, trial in enumerate(trials) if (trial.layout, trial.build) == (key.layout, build))
-            then = by_build(trials[: max(same) + 1], keys)
-            count += needs_trial(then[key, build], measure, priors_among(then.values()))
+            waiting.setdefault(ended_at[key.layout, build], []).append((key, build))
+    for at in sorted(waiting)[-_MOST_BUILDS:]:
+        then = by_build(trials[: at + 1], keys)  # the trials up to the last one of the build
+        earlier = priors_among(then.values())
+        count += sum(needs_trial(then[each], measure, earlier) for each in waiting[at])
     return count
 
 

@@ -217,7 +217,7 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
     others = [cell for cell in run.cells if cell.layout not in layouts or cell.workload not in workloads]
     if not others:
         return run
-    cells = tuple(cell for cell in run.cells if cell not in others)
+    cells = tuple(cell for cell in run.cells if cell.layout in layouts and cell.workload in workloads)
     names = [str(cell.key) for cell in others[:_MOST_NAMED]]
     names += [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
     are = "cell is" if len(others) == 1 else "cells are"

@@ -271,3 +271,18 @@ def test_a_repeat_is_covered_although_the_same_trials_chose_the_leader(tmp_path:
             for name, end in ends
         )
     assert covered >= 26
+
+
+@pytest.mark.timeout(60)
+def test_a_run_with_very_many_layouts_is_an_error_and_does_not_hang(tmp_path: Path) -> None:
+    names = [f"l{number}" for number in range(700)]
+    layouts = "\n".join(f"  {name}: a | ext4" for name in names)
+    campaign = CAMPAIGN.replace("  one: a | ext4\n", f"{layouts}\n")
+    path = make_run(tmp_path / "r", {("l0", "reads"): [1000.0, 1010.0]}, record=changed(campaign))
+    lines = (path / "trials.jsonl").read_text()
+    (path / "trials.jsonl").write_text("".join(lines.replace('"l0"', f'"{name}"') for name in names))
+    run = load_run(path)
+    with pytest.raises(RunError, match="700 layouts have 244,650 pairs, too many"):
+        rank(run, READS, metric=None, effect=0.02)
+    with pytest.raises(RunError, match="have 244,650 pairs, too many"):
+        rank_each(run, metric=None, effect=0.02)
