@@ -172,6 +172,12 @@ def test_every_notation_of_a_number_that_is_too_large_is_refused(number: str) ->
         check_numbers(f'{{"value": {number}}}'.encode())
 
 
+@pytest.mark.parametrize("number", [str(2**63), str(-(2**63)), "123456789012345678901"])
+def test_an_integer_that_could_not_be_written_again_is_refused(number: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match="does not fit in 64 bits"):
+        check_numbers(f'{{"value": {number}}}'.encode())
+
+
 @pytest.mark.parametrize("number", ["1e24", "1E-25", "0.12345678901234567890123456", "9223372036854775807"])
 def test_numbers_up_to_the_limit_are_accepted(number: str) -> None:
     check_numbers(f'{{"value": {number}}}'.encode())
