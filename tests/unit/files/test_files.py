@@ -197,8 +197,8 @@ def test_a_torn_last_line_is_removed_before_the_next(root: Path) -> None:
     path = root / "lines"
     path.write_bytes(b"one\ntwo")
     append_line(path, b"three")
-    assert whole_lines(path) == [b"one", b"three"]
-    assert whole_lines(root / "none") == []
+    assert list(whole_lines(path)) == [b"one", b"three"]
+    assert list(whole_lines(root / "none")) == []
 
 
 def test_a_directory_that_is_deleted_while_it_is_open_is_named(root: Path) -> None:
