@@ -240,9 +240,9 @@ def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
     replays = f"{cells} cells, {len(replayed) / cells:g} orders of their trials"
     return [
         Result("device time per cell", seconds, FIXED_S / 15, " s", f"1/{FIXED_S / seconds:.1f} of 180 s; {replays}"),
-        Result("median error", 100 * _median(each.error for each in replayed), 3.0, " %", _errors(known)),
+        Result("median error", 100 * _median(each.error for each in replayed), 3.0, "%", _errors(known)),
         Result("coverage off 95%", abs(covered - 95), 3.0, " points", told_held),
-        Result("converged, but off by more", 100 * len(off) / max(1, len(known)), 5.0, " %", of_all),
+        Result("converged, but off by more", 100 * len(off) / max(1, len(known)), 5.0, "%", of_all),
         Result("wrong winners", len(wrong), 0, "", f"of {pairs} workloads whose layouts differ in the full runs"),
     ]
 

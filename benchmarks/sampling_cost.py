@@ -63,7 +63,7 @@ def measure() -> Result:
         f"{SAMPLE_S * 1000:.0f} ms; the sampler takes {_cpu_per_cent(phases):.2f}% of one processor"
     )
     median = statistics.median(slower)
-    return Result("slow-down of fio by sampling", median, _LIMIT_PER_CENT, " %", detail, low, high)
+    return Result("slow-down of fio by sampling", median, _LIMIT_PER_CENT, "%", detail, low, high)
 
 
 @contextmanager
