@@ -13,7 +13,7 @@ LAB_PREFIX = "scsi-0LAB_"
 """The prefix of every lab disk's by-id name. It is followed by the model and the device's name (`hdd-7200_a`)."""
 
 SLOWED = frozenset({"sata-ssd", "nvme"})
-"""The emulated models that are ten times slower than the real disks."""
+"""The emulated models that have ten times the latency of the real disks."""
 
 _IMAGES = ("file", "qcow2")
 
@@ -53,5 +53,5 @@ def emulation_note(models: Sequence[str]) -> str:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"
     slowed = sorted(SLOWED.intersection(models))
-    verb = "is" if len(slowed) == 1 else "are"
-    return f"{text}; {' and '.join(slowed)} {verb} ten times slower than a real disk" if slowed else text
+    verb = "has" if len(slowed) == 1 else "have"
+    return f"{text}; {' and '.join(slowed)} {verb} ten times the latency of a real disk" if slowed else text

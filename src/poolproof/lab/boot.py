@@ -231,7 +231,7 @@ def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
             if _PORT_TAKEN not in error.message:
                 why = error.message.strip().splitlines()[-1]
                 hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "qemu-system-x86_64 --version"
-                raise _NotUp(f"QEMU does not start: {why}", hint) from None
+                raise _NotUp(f"QEMU did not start: {why}", hint) from None
             if not left:
                 raise HostError(
                     f"port {port} of this machine is in use", "leave out --port, or use another port"

@@ -58,7 +58,7 @@ class Ext4Layer(FileSystemLayer):
     """ext4, the default file system of most distributions."""
 
     word = "ext4"
-    summary = "the ext4 file system on one device: `hdd1 | ext4 noatime`"
+    summary = "an ext4 file system on one device: `hdd1 | ext4 noatime`"
     programs = ("mkfs.ext4",)
     packages = ("e2fsprogs",)
     version = ProgramVersion("e2fsprogs", ("mkfs.ext4", "-V"))

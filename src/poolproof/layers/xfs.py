@@ -46,7 +46,7 @@ class XfsLayer(FileSystemLayer):
     """XFS, a journaling file system for large files and many threads."""
 
     word = "xfs"
-    summary = "the XFS file system on one device of at least 300 MiB: `ssd1 | xfs`"
+    summary = "an XFS file system on one device of at least 300 MiB: `ssd1 | xfs`"
     programs = ("mkfs.xfs",)
     packages = ("xfsprogs",)
     version = ProgramVersion("xfsprogs", ("mkfs.xfs", "-V"))

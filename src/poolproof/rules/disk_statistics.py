@@ -45,7 +45,8 @@ def _cannot_combine(job: LoadPart, kind: Kind) -> bool:
 RULE = Rule(
     title="fio's disk statistics show less I/O than fio issued",
     wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
-    "fio's own statistics show fewer requests and merges than fio issued I/Os, the rest did not reach the disk.",
+    "fio's own statistics show fewer requests and merges than the I/Os that fio issued, the rest did not "
+    "reach the disk.",
     shows=f"In a result with the lines below `Disk stats`: requests and merges add up to less than {percent(REQUESTS)} "
     "of the I/Os, for direct I/O or random reads. For direct I/O, a share below half refutes the result. The "
     "statistics include the file layout and all groups of a run, so they may be too high, but never too low. Runs of "

@@ -114,8 +114,8 @@ RULE = Rule(
     title="Nothing proves the metric",
     wrong="The counters do not contradict the result, but they do not prove it either. The bytes may have been moved by"
     " a few large requests, while RAM served the other I/Os.",
-    shows="In the counters: the requests, records or flushes are too few to cover each I/O, but not few enough to make "
-    "the result suspect.",
+    shows="In the counters: there are too few requests, records or flushes to account for every I/O, but not so few "
+    "that the result is suspect.",
     error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",
     fix=f"{_BANDWIDTH}, or {_DIRECT}",
     sources=(

@@ -19,8 +19,8 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A file from an earlier run",
-    wrong="fio uses an existing file of the right name and size as it is, so the result depends on how the file was "
-    "written.",
+    wrong="fio uses an existing file with the right name and size as it is, so the result depends on how that file "
+    "was written.",
     shows="Before the run: the files of a read job already exist, and are large enough. fio itself lays out files that "
     "are missing or too short.",
     error="Too high or too low. Observed: 1150 MB/s and 635 MB/s.",

@@ -25,7 +25,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Random reads without requests",
     wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
-    "page for each small read. Most reads were served from RAM, and their IOPS and latency are those of RAM.",
+    "page for each small read. Most reads were served from RAM, so their IOPS and latency are those of RAM.",
     shows="In the counters: the number of requests (including merged ones), of bytes, of records computed from the "
     f"bytes, or of ARC misses is less than {percent(REQUESTS)} of what fio's random reads need. Below "
     f"{percent(REFUTED)}, the result is refuted.",

@@ -28,8 +28,8 @@ def _in_job(case: Case) -> Findings:
         if not size or size >= limit or not _rewrites(case, job):
             continue
         yield notes(
-            f"{case.who([job])} overwrites {format_size(size)} again and again and syncs only when it ends: fio's rate "
-            "includes every write, but data that is overwritten in RAM before it reaches a disk is never written there",
+            f"{case.who([job])} repeatedly overwrites {format_size(size)} and syncs only at the end: fio's rate "
+            "includes every write, but data that is overwritten in RAM before it is flushed never reaches a disk",
             weight=55,
             fix=_FIX if job.direct else f"{_FIX} or direct=1",
         )
@@ -128,9 +128,9 @@ RULE = Rule(
     wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page is "
     "overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 writes only "
     "the last version.",
-    shows="In a job: buffered writes with time_based, io_size or loops that go over the file at least twice, with a "
-    "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown). In a result: buffered "
-    "writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
+    shows="In a job: buffered writes that cover the file at least twice (with time_based, io_size or loops) and are "
+    "synced only at the end, if the file is smaller than the dirty limit (or 16 GiB if that is unknown). In a result: "
+    "buffered writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
     "result is refuted.",
     error="Too high, by a factor of up to the number of passes between two write-backs.",

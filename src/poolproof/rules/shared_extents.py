@@ -22,8 +22,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Shared extents",
-    wrong="A file made of reflinks has its full size, but many of its parts are the same blocks on the disk. Reads of "
-    "the file seek only within a small area of the disk, and may be served from the disk's own cache.",
+    wrong="A file made of reflinks has its full size, but many of its extents share the same blocks on the disk. Reads "
+    "of the file seek only within a small area of the disk, and may be served from the disk's own cache.",
     shows=(
         "Before the run: FIEMAP shows that several extents of the test files share the same physical blocks. The "
         "result is suspect if these extents make up more than 5% of the bytes."

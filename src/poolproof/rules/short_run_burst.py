@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Findings:
         )
         yield notes(
             f"{case.who(jobs)} writes only briefly and without a ramp{buffered}: write buffers, the open ZFS "
-            "transaction group and a drive's fast cache absorb the first seconds",
+            "transaction group and a drive's fast cache absorb the first few seconds",
             weight=25,
             fix=_WHEN_TIMED if all(job.time_based for job in jobs) else "",
         )

@@ -60,7 +60,8 @@ def test_the_terminal_marks_each_value_and_explains_the_mark(run: LoadedRun, sho
         text = _printed(print_comparison, compare(Side(run), Side(run), metric=None, effect=0.05))
     assert "IOPS*" in "".join(_lines(text, "pair", "IOPS"))
     assert "IOPS*" not in "".join(_lines(text, "  one ", "IOPS"))
-    assert len(_lines(text, "* emulated disks (nvme): the result describes the disk model", "ten times slower")) == 1
+    note = _lines(text, "* emulated disks (nvme): the result describes the disk model", "ten times the latency")
+    assert len(note) == 1
 
 
 def test_every_export_has_the_mark(run: LoadedRun) -> None:
@@ -96,4 +97,4 @@ def test_a_run_without_emulated_disks_has_no_mark(tmp_path: Path) -> None:
 
 
 def test_the_models_that_are_slower_than_a_real_disk_say_so() -> None:
-    assert {name for name, kind in MODELS.items() if "ten times slower" in kind.summary} == SLOWED
+    assert {name for name, kind in MODELS.items() if "ten times the latency" in kind.summary} == SLOWED

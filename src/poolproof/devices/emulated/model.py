@@ -80,12 +80,13 @@ _KINDS = (
     ),
     ModelKind(
         "sata-ssd",
-        "a SATA SSD without power-loss protection, ten times slower than a real one: 0.77 ms per read, 530 MB/s",
+        "a SATA SSD without power-loss protection, with ten times the latency of a real one: 0.77 ms per read, "
+        "530 MB/s",
         SsdParameters(channels=2, read_s=0.77e-3, write_s=0.5e-3, flush_s=2e-3, link_rate=530e6),
     ),
     ModelKind(
         "nvme",
-        "an NVMe SSD with power-loss protection, ten times slower than a real one: 0.53 ms per read, 700 MB/s",
+        "an NVMe SSD with power-loss protection, with ten times the latency of a real one: 0.53 ms per read, 700 MB/s",
         SsdParameters(channels=3, read_s=0.53e-3, write_s=0.4e-3, flush_s=0.05e-3, link_rate=700e6),
     ),
 )

@@ -130,7 +130,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         whys = [(name, each.entry.cells[name].untested) for name in each.entry.untested]
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"not tested, so any place is possible: {each.entry.layout}: {why}")
+            yield Text(f"not tested, so it could have any rank: {each.entry.layout}: {why}")
     yield from remark_lines(
         (str(cell.cell.key), cell.remarks) for each in ranking.ranked for cell in each.entry.cells.values()
     )

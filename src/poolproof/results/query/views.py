@@ -91,7 +91,7 @@ def read_lines(files: Sequence[str]) -> str:
     return (
         f"select {', '.join(RAW)}, filename from read_json([{names}], format = 'newline_delimited', "
         f"filename = true, columns = {{{columns}}}) "
-        f"where if(schema = {SCHEMA}, true, error('a line has another schema version')::BOOLEAN) "
+        f"where if(schema = {SCHEMA}, true, error('a line has a different schema version')::BOOLEAN) "
         f"and if({_are_finite()}, true, error('a line is damaged')::BOOLEAN)"
     )
 

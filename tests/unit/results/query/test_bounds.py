@@ -60,7 +60,7 @@ def test_a_long_value_is_truncated_at_once(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", _WITH_PEAK, "query", str(tmp_path), sql]
     found = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert found.stdout.splitlines()[-1] == "a" * 59 + "…"
-    # 0.6 to 0.9 GB, because DuckDB makes some more copies now and then; it was 1.2 GB, since each letter became an object
+    # 0.6 to 0.9 GB, because DuckDB makes more copies now and then; it was 1.2 GB, since each letter became an object
     assert int(found.stderr.splitlines()[-1]) < 1_000_000
 
 
