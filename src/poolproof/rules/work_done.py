@@ -33,7 +33,8 @@ def _in_result(case: Case) -> Findings:
         named = ", ".join(
             f"`{job.name}` ended with error {job.error} ({_meaning(job.error, verifies)})" for job in errors
         )
-        with_job = " with the saved job.fio" if all(map(is_fio_job, case.jobs)) else ""
+        is_saved = case.quoted is None and all(map(is_fio_job, case.jobs))
+        with_job = " with the saved job.fio" if is_saved else ""
         fix = f"run {case.generator} by hand{with_job} and read its error message"
         if only_verifies and all(job.error == EILSEQ for job in errors):
             fix = "write the file first, with the same job without verify_only: the fill writes no headers to verify"

@@ -193,3 +193,12 @@ def test_only_fio_is_told_about_invalidate() -> None:
         (audited,) = _all((command + READ if command else "") + (text if not command else text.split("time:")[1]))
         (found,) = (each for each in audited.findings if each.rule == "invalidate-is-not-cold")
         assert ("invalidate" in found.message) == ("invalidate" in found.fix) == bool(command)
+
+
+def test_the_fix_of_a_failed_job_does_not_name_a_file_of_poolproof() -> None:
+    heading = "verify: (groupid=0, jobs=1): err=28 (file:io_u.c:1889, func=io_u error): pid=7: Mon Nov  6 12:00:00 2023"
+    audited = _only(f"{heading}\n{WRITE}")
+    assert audited.verdict == "failed"
+    fixes = [finding.fix for finding in audited.findings if finding.rule == "work-done"]
+    assert len(fixes) == 1
+    assert "job.fio" not in fixes[0]
