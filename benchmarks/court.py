@@ -13,8 +13,8 @@ converted into each other in place. A difference is planted in each pair: the sp
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
-again, so an interrupted court can be continued, and more runs can be added later. A run takes about four minutes on an
-idle machine, and longer in a lab.
+again, so an interrupted court can be continued, and more runs can be added later. A run takes a few minutes, and longer
+in a lab.
 """
 
 import itertools
