@@ -181,8 +181,8 @@ def _processors(count: int) -> str:
     """Return the value of -smp. A guest with one processor has room for a second one.
 
     Up to 8.0, QEMU leaves out memory barriers of a guest that can't have more than one processor, although the disks'
-    thread runs on another one. Now and then, the disks' thread then misses a new request, and the guest waits for it
-    forever. Source: commit c914d46d0a64 of QEMU (`tcg_gen_mb`), and `mttcg_start_vcpu_thread` (`max_cpus > 1`).
+    thread runs on another one. That thread may then miss a new request, which the guest waits for without a limit.
+    Source: commit c914d46d0a64 of QEMU (`tcg_gen_mb`), and `mttcg_start_vcpu_thread` (`max_cpus > 1`).
     """
     return str(count) if count > 1 else "1,maxcpus=2"
 
