@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.run_directories import nodes_of
 from tests.loop.command import POOLPROOF
 from tests.loop.testbed import Testbed
 
@@ -148,14 +149,7 @@ def _forged_value(crashed: Crashed, chance: random.Random) -> str:
         tree = json.loads("\n".join(lines) if whole else lines[number])
     except ValueError:
         return f"{path.name}: no longer JSON"
-    nodes: list[tuple[Any, Any]] = []
-    waiting: list[Any] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict | list):
-            keys = list(node) if isinstance(node, dict) else list(range(len(node)))
-            nodes += [(node, key) for key in keys]
-            waiting += [node[key] for key in keys]
+    nodes = list(nodes_of(tree))
     if not nodes:
         return f"{path.name}: no values"
     parent, key = chance.choice(nodes)

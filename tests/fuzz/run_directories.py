@@ -41,7 +41,7 @@ _RAW = ("1e308", "-1e308", "1e400", "NaN", "-Infinity", "-1", "0", "5e-324", "9"
 _RAW_VALUES = (*_RAW, "null", "[]", "{}", '"\\ud800"', "[" * 300 + "]" * 300, '{"a":' * 300 + "1" + "}" * 300)
 _CONTROLS = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F))} - {"\n", "\t", "\r"}
 
-_Node = tuple[Any, Any]
+Node = tuple[Any, Any]
 """A container in a JSON document, and the key or index of one of its values."""
 
 
@@ -61,7 +61,7 @@ def _value(run: Path, chance: random.Random) -> str:
         tree = json.loads("\n".join(lines) if whole else lines[number])
     except (ValueError, RecursionError):
         return f"{path.name}: no longer JSON"
-    nodes = list(_nodes(tree))
+    nodes = list(nodes_of(tree))
     if not nodes:
         return f"{path.name}: no values"
     parent, key = chance.choice(nodes)
@@ -92,7 +92,7 @@ def _add(parent: Any, chance: random.Random) -> None:
         parent.extend(parent[:50] * 20)
 
 
-def _nodes(tree: object) -> Iterator[_Node]:
+def nodes_of(tree: object) -> Iterator[Node]:
     """Yield each value in a JSON document, as its container and key."""
     waiting = [tree]
     while waiting:

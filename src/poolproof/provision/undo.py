@@ -255,7 +255,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     try:
         host = host_named(run_host, change.host)
     except HostError:
-        return FailedUndo(change, f"there is no connection to {change.host}", is_unreached=True)
+        return FailedUndo(change, f"cannot connect to {change.host}", is_unreached=True)
     try:
         if (link := link_to(undo, owned, host)) is not None:
             return _refused(change, link)

@@ -344,7 +344,7 @@ def check_pairs(count: int, what: str) -> None:
     """Raise a RunError if this number of pairs takes too long to test."""
     if count > _MOST_PAIRS:
         why = f"{what} have {count:,} pairs, too many to test for a ranking (at most {_MOST_PAIRS:,})"
-        raise RunError(why, "to compare two layouts: poolproof compare RUN RUN --layouts X,Y")
+        raise RunError(why, "to compare two layouts: poolproof compare RUN --layouts X,Y")
 
 
 def places(layouts: Sequence[str], pairs: Iterable[Pair]) -> Mapping[str, tuple[int, int]]:
