@@ -12,7 +12,7 @@ from poolproof.errors import PoolproofError
 
 _WIDTH = 100
 _NEGATIVE_RESULTS = (
-    "`audit`: a result is refuted or failed. `lint`: there is an error, or a warning with `--strict`.",
+    "`audit`: a result has the verdict `refuted` or `failed`. `lint`: there is an error, or a warning with `--strict`.",
     "`compare --fail-if-slower`: a cell is significantly slower, or its result is refuted, failed or missing.",
 )
 """Results of successful commands at which a script should stop."""
@@ -57,8 +57,8 @@ def exit_codes_page() -> str:
         [
             "# Exit codes\n",
             _GENERATED.format(source="errors.py"),
-            "Every command ends with one of these exit codes. An error message is printed on standard error, usually\n"
-            "with a second line that says what to type next. With `--json`, the error is printed on standard output,\n"
+            "Every command ends with one of these exit codes. An error message is printed to standard error, usually\n"
+            "with a second line that says what to type next. With `--json`, the error is printed to standard output,\n"
             'as the object `{"error": {"message": …, "hint": …, "exit_code": …}}`.\n',
             "| code | error | when |",
             "|---|---|---|",

@@ -52,7 +52,7 @@ class CampaignError(PoolproofError):
 
 
 class HostError(PoolproofError):
-    """The host lacks something that the command needs: a program, kernel module, Python package, root or space."""
+    """The host is unreachable or in use, or it lacks a program, kernel module, Python package, root access or space."""
 
     exit_code = 4
 

@@ -102,7 +102,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
     if row.of in _DIRECTIONS and not any(row.of in directions_of(dict(job.options)) for job in workload.jobs):
         raise spot.mistake(f"{where}, but none of its jobs {row.of}s", "write rw: randrw, or metric: p99")
     if row.is_of_ios and _has(workload, _UNTIMED):
-        raise spot.mistake(f"{where}, but fio does not time its I/Os", f"remove {' and '.join(_UNTIMED)}")
+        raise spot.mistake(f"{where}, but fio does not measure I/O latencies", f"remove {' and '.join(_UNTIMED)}")
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:

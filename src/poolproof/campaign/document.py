@@ -141,10 +141,10 @@ def describe(node: Node) -> str:
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node if it is a mapping. Otherwise, raise a CampaignError: "expected `what` as a mapping"."""
+    """Return the node if it is a mapping. Otherwise, raise a CampaignError: "expected `what` to be a mapping"."""
     if isinstance(node, YamlMapping):
         return node
-    raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
+    raise node.spot.mistake(f"expected {what} to be a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:

@@ -32,7 +32,7 @@ _EXPECTED = {
     "LPAR": "`(`",
     "RPAR": "`)`",
     "VBAR": "`|`",
-    "$END": "the end",
+    "$END": "the end of the expression",
 }
 _OPTION = "write an option like: compression=lz4"
 _QUOTED = 'quote a word that contains spaces, for example: dir "/srv/my data"'
@@ -174,7 +174,7 @@ def _parser() -> "Lark":
 
 def _wrong_place(source: Expression, token: "Token", expected: set[str]) -> CampaignError:
     if token.type == "$END":
-        span, found = TextSpan(len(source.text), len(source.text)), "the end"
+        span, found = TextSpan(len(source.text), len(source.text)), "the end of the expression"
     else:
         span, found = TextSpan(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
     wanted = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))

@@ -77,7 +77,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
                 layout.expression,
                 word.span,
                 f"layout `{layout.name}` uses device `{word.text}` twice",
-                "use another device, or add one under `devices:`",
+                "use a different device, or add one under `devices:`",
             )
         used.add(word.text)
 

@@ -124,7 +124,8 @@ def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
         return
     if table.get("time") is not None:
         raise table.spot_of("time").mistake(
-            f"`time` and `{first.text}` can't be combined: a trial has a fixed length or runs until it is precise",
+            f"`time` and `{first.text}` can't be combined: a trial either has a fixed length or runs until its result "
+            "is precise",
             "remove one of them",
         )
     if table.get("until") is None and default.until is None:

@@ -64,8 +64,8 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
         yield (
             f"{workload.name}: the {metric.title} needs {metric.events_needed:,} {noun} in each trial, "
             f"but a trial lasts at most {format_duration(longest_s)}{why}. A layout that is slower than "
-            f"{math.ceil(metric.events_needed / longest_s):,} {noun}/s has too few of them and is not ranked. "
-            f"If the layout is a hard disk, set `{fix}` in the campaign, or choose another metric."
+            f"{math.ceil(metric.events_needed / longest_s):,} {noun}/s has too few {noun} and is not ranked. "
+            f"If the layout uses hard disks, set `{fix}` in the campaign, or choose a different metric."
         )
 
 

@@ -125,7 +125,7 @@ class SshHost:
             with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as readings:
                 tick = next(readings, None)
         if tick is None:
-            problem = f"{self.name} did not return the contents of files"
+            problem = f"{self.name} did not return the contents of the requested files"
             raise HostUnreachable(problem, f"ssh -v {shlex.quote(self.name)} true")
         return tick
 

@@ -169,7 +169,7 @@ class PrivateApt:
             raise HostError("apt is not installed on this machine", hint) from None
         except process.CommandTimedOut as error:
             raise HostError(
-                f"apt hangs: {error.message}", "check that the mirrors are reachable: sudo apt-get update"
+                f"apt did not finish: {error.message}", "check that the mirrors are reachable: sudo apt-get update"
             ) from None
         except CommandError as error:
             raise HostError(f"apt could not be run: {error.message}", "apt-get --version") from None

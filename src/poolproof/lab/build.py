@@ -132,7 +132,7 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
         free = shutil.disk_usage(work).free
         if free < _ROOM_BYTES:
             raise HostError(
-                f"{work} has only {format_size(free)} free, but building the lab's image takes "
+                f"{work} has only {format_size(free)} free, but building the lab's image requires "
                 f"{format_size(_ROOM_BYTES)}",
                 "set XDG_CACHE_HOME to a folder with more space",
             )
@@ -212,7 +212,7 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
         raise HostError(
-            f"the package archives do not have zfs-dkms {series}; available: {available}",
+            f"the package archives do not contain zfs-dkms {series}; available: {available}",
             "choose an available series: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
         )
     return found

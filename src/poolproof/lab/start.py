@@ -80,7 +80,7 @@ def parse_ram(text: str) -> int:
 def check_processors(count: int) -> int:
     """Return the number of processors unchanged, or raise a UsageError if a lab can't have that many."""
     if not 1 <= count <= _MOST_PROCESSORS:
-        raise UsageError(f"--cpus {count}: a lab can have 1 to {_MOST_PROCESSORS} processors", "--cpus 2")
+        raise UsageError(f"--cpus {count}: a lab can have 1 to {_MOST_PROCESSORS} CPUs", "--cpus 2")
     return count
 
 

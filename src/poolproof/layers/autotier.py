@@ -49,7 +49,7 @@ _STOP = (
     '[ "$n" -lt 50 ] || { echo "$output" >&2; exit 1; }; sleep 0.1; done; '
     'pid=$(cat "$1"); n=0; while grep -q -F -- "$2" "/proc/$pid/cmdline" 2>/dev/null; do n=$((n + 1)); '
     '[ "$n" -ne 100 ] || kill -KILL "$pid"; '
-    '[ "$n" -lt 150 ] || { echo "autotierfs does not exit" >&2; exit 1; }; sleep 0.1; done; '
+    '[ "$n" -lt 150 ] || { echo "autotierfs did not exit" >&2; exit 1; }; sleep 0.1; done; '
     'find "$3" -name adhoc.socket -delete'
 )
 _PERCENTAGE = re.compile(r"(\d+(?:\.\d+)?)%")
@@ -167,7 +167,7 @@ class AutotierLayer(Layer[Autotier]):
         try:
             status = built.host.run(("autotier", "-c", configuration, "status"), timeout_s=_LIMIT_S).stdout
         except CommandError as error:
-            return f"autotier does not report its quotas: {error.message}"
+            return f"autotier did not report its quotas: {error.message}"
         pairs = zip(built.spec.quotas, reported_quotas(status), strict=False)
         differences = [_difference(quota, found) for quota, found in pairs]
         wrong = [f"tier{number} has {text}" for number, text in enumerate(differences, start=1) if text]

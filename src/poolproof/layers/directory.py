@@ -63,7 +63,7 @@ class DirLayer(Layer[Dir]):
             raise reading.mistake(path, "dir needs an absolute path, one that starts with `/`")
         if more:
             found = "option" if isinstance(more[0], Option) else "word"
-            raise reading.mistake(more[0], f"dir takes only a path, found an extra {found}")
+            raise reading.mistake(more[0], f"dir takes only a path, but there is an extra {found}")
         normal = "/" + "/".join(part for part in path.text.split("/") if part)
         return LayerNode(self, Dir(normal), (DeviceNode(normal),))
 

@@ -56,7 +56,7 @@ def check_budget(campaign: Campaign) -> None:
         return
     shortest, longest = min(certain), max(certain)
     each = f"{shortest:g} s" if shortest == longest else f"{shortest:g} to {longest:g} s"
-    why = "" if shortest == longest else "; a trial lasts three write-back periods, or as long as its `runtime`"
+    why = "" if shortest == longest else "; a trial lasts at least three write-back cycles, or as long as its `runtime`"
     with located_at(campaign.budget_origin):
         raise CampaignError(
             f"a budget of {format_duration(campaign.budget_s)} is too small: {trials * len(certain)} trials of {each} "

@@ -297,7 +297,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
     if active < fewest:
         raise reading.mistake(level, f"md {spec.level} needs at least {fewest} devices, found {active}")
     if spec.write_mostly and spec.level != "raid1":
-        raise reading.mistake(level, "write-mostly is for raid1 only")
+        raise reading.mistake(level, "write-mostly works only with raid1")
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:

@@ -15,7 +15,7 @@ from poolproof.errors import CampaignError
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _LONGEST = 256
-_NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`=`", "\n": "a line break", "-": "`-`"}
+_NAMES: Mapping[str, str] = {",": "a comma", " ": "a space", "/": "`/`", "=": "`=`", "\n": "a line break", "-": "`-`"}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class _Resolver:
         if not isinstance(first, Word) or first.text not in all_layers():
             return self._only_an_input(stage, first, below)
         if first.text in self._devices:
-            raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device another name")
+            raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device a different name")
         reading = StageReader(
             arguments=stage.arguments[1:],
             below=below,

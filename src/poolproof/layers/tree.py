@@ -229,7 +229,7 @@ def needs(node: Node, site: Site) -> None:
         if names
     ]
     if not site.is_root and any(layer.needs_root for layer in layers):
-        missing.append("building needs root")
+        missing.append("building the layout needs root")
     if missing:
         packages = dict.fromkeys(package for layer in layers if programs[layer] for package in layer.packages)
         packages |= dict.fromkeys(package for layer in layers if lacking[layer] for package in layer.module_packages)

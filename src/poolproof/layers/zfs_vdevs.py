@@ -187,7 +187,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
                 force = True
             case Word(text) if text in _SECTIONS:
                 if text in _ONCE and any(run.section == text for run in runs):
-                    raise reading.mistake(argument, f"`{text}` can be given only once")
+                    raise reading.mistake(argument, f"`{text}` can be used only once")
                 runs.append(_KeywordGroup(_SECTIONS[text], argument))
             case Word(text) if _GROUP.fullmatch(text):
                 section = runs[-1].section

@@ -136,7 +136,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
             tests = "; ".join(f"ssh -v {shlex.quote(host)} true" for host in unreached)
             hint = f"to test the connection: {tests}; then: poolproof clean {run}"
         elif any(each.can_repeat for each in failed):
-            hint = f"when nothing uses them anymore, run: poolproof clean {run}"
+            hint = f"when nothing uses the devices and directories anymore, run: poolproof clean {run}"
         else:
             hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
@@ -248,7 +248,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     undo = _typed(change)
     if undo is None:
         argv = change.undo.argv if isinstance(change.undo, OldCommand) else ()
-        reason = f"not executed, because poolproof does not write such a command: {shlex.join(argv)[:200]}"
+        reason = f"not executed, because poolproof never writes such a command: {shlex.join(argv)[:200]}"
         return FailedUndo(change, reason, can_repeat=False)
     if (refused := refusal(undo, owned)) is not None:
         return _refused(change, refused)

@@ -92,11 +92,11 @@ def test_places_point_into_the_whole_text_from_inside_groups() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "pointed_at"),
     [
-        ("", "expected a word or `(`, found the end", ""),
-        ("zfs a |", "expected a word or `(`, found the end", ""),
+        ("", "expected a word or `(`, found the end of the expression", ""),
+        ("zfs a |", "expected a word or `(`, found the end of the expression", ""),
         ("| ext4", "expected a word or `(`, found `|`", "|"),
         ("zfs a | | ext4", "expected a word or `(`, found `|`", "|"),
-        ("zfs (a | luks", "expected `)`, found the end", ""),
+        ("zfs (a | luks", "expected `)`, found the end of the expression", ""),
         ("zfs a) b", "expected a word, key=value or `|`, found an unmatched `)`", ")"),
         ("zfs ()", "expected a word or `(`, found `)`", ")"),
         ("ashift=12 zfs", "expected a layer or a device before any option, found `ashift=12`", "ashift=12"),

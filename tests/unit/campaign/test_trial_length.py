@@ -20,7 +20,7 @@ def ahead(rest: str, workload: str = "etcd: etcd") -> tuple[str, ...]:
 def test_a_fixed_time_that_only_fast_layouts_can_use_is_named_with_what_would_do() -> None:
     (note,) = ahead("measure: {time: 2s}")
     assert note.startswith("etcd: the p99 of fsync needs 1,000 syncs in each trial, but a trial lasts at most 2.0 s")
-    assert "slower than 500 syncs/s has too few of them" in note
+    assert "slower than 500 syncs/s has too few syncs" in note
     assert "`time: 20s`" in note
     assert not ahead("measure: {time: 20s}")
 

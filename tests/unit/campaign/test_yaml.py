@@ -177,4 +177,4 @@ def test_a_device_used_twice_is_pointed_at() -> None:
     assert caught.value.message == (
         "c.yaml:4: layout `one` uses device `a` twice\n  mergerfs (a | xfs) (a | ext4)\n                      ^"
     )
-    assert caught.value.hint == "use another device, or add one under `devices:`"
+    assert caught.value.hint == "use a different device, or add one under `devices:`"

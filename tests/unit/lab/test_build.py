@@ -115,7 +115,7 @@ def test_a_full_disk_is_reported_before_the_build_begins(
     tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _free(monkeypatch, _GIB)
-    with pytest.raises(HostError, match=r"only 1 GiB free.* takes 4 GiB") as caught:
+    with pytest.raises(HostError, match=r"only 1 GiB free.* requires 4 GiB") as caught:
         _build(recipe)
     assert "XDG_CACHE_HOME" in caught.value.hint
     assert not (tmp_path / "calls").exists()

@@ -50,7 +50,7 @@ def test_the_series_is_taken_from_the_suite_that_has_it(series: str, suite: str)
 
 def test_an_unavailable_series_is_rejected_with_the_available_versions() -> None:
     with pytest.raises(
-        HostError, match=r"do not have zfs-dkms 2\.1; available: 2\.3\.2-2~bpo12\+2 in bookworm-backports"
+        HostError, match=r"do not contain zfs-dkms 2\.1; available: 2\.3\.2-2~bpo12\+2 in bookworm-backports"
     ):
         chosen(OFFERS[:1], "2.1")
 

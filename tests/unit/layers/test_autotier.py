@@ -64,7 +64,7 @@ def test_quotas_that_differ_from_the_layout_are_reported() -> None:
             f"autotier's quotas differ from those of the layout: {said}",
         )
     (doubt,) = open_layout.deviations(built, RecordedHost())
-    assert "does not report its quotas" in doubt
+    assert "did not report its quotas" in doubt
 
 
 @pytest.mark.parametrize("text", ["", "Socket connection refused. Is autotier mounted?"])

@@ -169,7 +169,7 @@ def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
     assert raised.value.message == (
         "this host cannot build the layout: btrfs needs btrfs, mkfs.btrfs; ext4 needs mkfs.ext4; "
         "mergerfs needs mergerfs; btrfs needs the btrfs file system, which this kernel does not support; "
-        "mergerfs needs the fuse file system, which this kernel does not support; building needs root"
+        "mergerfs needs the fuse file system, which this kernel does not support; building the layout needs root"
     )
     assert raised.value.hint == "on Debian or Ubuntu: sudo apt install btrfs-progs e2fsprogs mergerfs"
 
@@ -221,7 +221,7 @@ def test_a_directory_needs_nothing() -> None:
     tree.needs(resolve("dir /srv/data"), bare)
     with pytest.raises(HostError) as raised:
         tree.needs(resolve("mergerfs (dir /srv/data)"), replace(SITE, is_root=False))
-    assert "building needs root" in raised.value.message
+    assert "building the layout needs root" in raised.value.message
     assert "sudo" in raised.value.hint
 
 

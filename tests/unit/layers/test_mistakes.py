@@ -73,7 +73,7 @@ from .ground import resolve
         ("md a b", "a", "needs a level first"),
         ("md raid1 a b bitmap=intrnal", "bitmap=intrnal", "did you mean `internal`?"),
         ("md raid10 a b layout=q2", "layout=q2", "the number of copies"),
-        ("md raid0 a write-mostly b", "raid0", "raid1 only"),
+        ("md raid0 a write-mostly b", "raid0", "only with raid1"),
         ("lvm cache hdd1 nvme1", "cache", "needs a fast device"),
         ("lvm linear hdd1 cachevol nvme1", "cachevol", "for cache and writecache"),
         ("lvm raid1 a", "raid1", "needs at least 2 devices, found 1"),

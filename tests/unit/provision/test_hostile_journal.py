@@ -72,7 +72,7 @@ def test_an_unknown_command_is_named_and_stays_in_the_journal(tmp_path: Path) ->
     told: list[str] = []
     (left,) = undo_all(journal, LocalHost(), OWNED, tell=told.append)
     assert not told  # nothing was undone
-    assert left.reason == "not executed, because poolproof does not write such a command: sh -c 'id > PWN'"
+    assert left.reason == "not executed, because poolproof never writes such a command: sh -c 'id > PWN'"
     assert not left.can_repeat
     assert len(journal.outstanding()) == 1
 
