@@ -240,7 +240,8 @@ def wrong(trial: Trial) -> Iterator[str]:
 
 def markdown(of: Sequence[Trial]) -> Iterator[str]:
     """Yield the lines of the table in docs/verdicts.md, with one row for each verdict of each trial."""
-    yield "| layout | workload | metric | verdict | I/Os | requests | bytes: fio | at the end | drained |"
+    numbers = "I/Os by fio | requests to the disks | bytes by fio | when fio ended | after the flush"
+    yield f"| layout | workload | metric | verdict | {numbers} |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for trial in of:
         verdicts: dict[Verdict, list[str]] = {}

@@ -9,8 +9,18 @@ _INTRO = """\
 Generated from `src/poolproof/rules/` by `make docs`; do not edit.
 
 Each rule describes one pitfall: how to recognize it in a job before a run and in results and counters after the run,
-and how to fix it. [verdicts.md](verdicts.md) explains how findings become a verdict. "Measured cases" are the labelled
-runs L01 to L18 in `tests/unit/rules/test_measured.py`.
+and how to fix it. [verdicts.md](verdicts.md) explains how findings become a verdict.
+
+The column "found in" shows where a rule finds its pitfall. The rules with "job" apply to jobs, so `poolproof lint` uses
+them. The rules with "result" apply to the results of runs and audits. In the descriptions of the rules:
+
+- *Before a run*, *in a job*: what the job, its files and its target show. *In a text*: what a text with results shows.
+- *In a result*: what fio reports. *In the counters*, *in the evidence*: what poolproof records during a trial, such as
+  the disks' counters and the state of the test files.
+- *Error*: how the reported result differs from what the disks can deliver.
+- *Measured* values are from our own runs. Most *observed* values are from other people's runs. "Measured cases" are the
+  labelled runs L01 to L18 in `tests/unit/rules/test_measured.py`.
+- A *clone* is one of the processes that fio starts for a job with `numjobs`.
 """
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def command(
     sources: Annotated[
-        Texts, Argument(help="Job files, shell scripts, or - for stdin. Or: -- and a fio command.")
+        Texts, Argument(help="Job files, scripts, or - for stdin; or -- followed by a fio command.")
     ] = None,
-    fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
+    fix: Annotated[bool, Option("--fix", help="Print the source (only one) with every automatic fix applied.")] = False,
     strict: Annotated[bool, Option("--strict", help="Also exit with status 1 if there are only warnings.")] = False,
     sarif: Annotated[bool, Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
     on: Annotated[
-        str, Option(metavar="HOST", help="The host where the job would run: an SSH destination or lab:NAME.")
+        str, Option(metavar="HOST", help="The host on which the job would run: an SSH destination or lab:NAME.")
     ] = LOCAL,
     fs: Fs = None,
     ram: Memory = None,
@@ -36,11 +36,12 @@ def command(
 ) -> None:
     """Find mistakes in a fio job before it runs.
 
-    The job can be a job file, a command line or a shell script. The checks use the options below and what can be found
-    out about the job's paths, on this machine or on the host given with --on. If fio is installed there, fio also
-    parses the values. The job is not run.
+    The job can be in a job file, on a command line or in a script. The checks use the options below, and look up the
+    job's paths on this machine or on the host given with --on. If fio is installed there, fio also parses the values.
+    The job is not run.
 
-    The exit code is 1 if there is an error (with --strict, also if there is a warning), otherwise 0.
+    The exit code is 1 if there is an error (with --strict, also if there is a warning), otherwise 0. With --fix, only
+    the findings that remain count.
     """
     from poolproof.api import lint
     from poolproof.errors import UsageError

@@ -40,10 +40,10 @@ MetricName = Annotated[Text, Option(help="The metric to compare, such as p99. De
 Effect = Annotated[str, Option(help="The smallest difference that matters, such as 2%.")]
 DEFAULT_EFFECT = f"{LEAST_EFFECT:.0%}"
 
-Fs = Annotated[Text, Option(help="The measured file system, such as zfs-2.2, zvol-2.3, ext4 or btrfs.")]
+Fs = Annotated[Text, Option(help="The file system of the test files, such as zfs-2.2, zvol-2.3, ext4 or btrfs.")]
 Memory = Annotated[Text, Option(help="The machine's RAM, such as 64G.")]
 Recordsize = Annotated[Text, Option(help="ZFS recordsize or volblocksize, such as 128k.")]
-Compression = Annotated[Text, Option(help="The file system's compression algorithm, such as lz4.")]
+Compression = Annotated[Text, Option(help="The file system's compression algorithm, such as lz4, or off.")]
 Disks = Annotated[Texts, Option(metavar="DISKS", help='The disks, such as "3x nvme 3.2GB/s" or "14x hdd"; repeatable.')]
 Warm = Annotated[bool, Option("--warm", help="Accept data cached in RAM as part of the measurement.")]
 LayoutFrom = Annotated[

@@ -32,14 +32,16 @@ def _has_cache_device(case: Case) -> bool:
 
 RULE = Rule(
     title="Faster than the hard disks that the text names",
-    wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. So the RAM of "
-    "the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it never "
-    "refutes a result.",
+    wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. Therefore, the "
+    "RAM of the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it "
+    "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
-    error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
-    fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (of a NAS: on the NAS)",
-    fix_if_direct="make the file twice the size of the RAM, and count the disks' requests (of a NAS: on the NAS)",
+    error="Too high, by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
+    fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
+    "count on the NAS)",
+    fix_if_direct="make the file twice the size of the RAM, and count the disks' requests (if they are in a NAS, count "
+    "on the NAS)",
     sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),
     in_result=_in_result,
     commands="fio --rw=randwrite --bs=4k --size=256m --ioengine=libaio --iodepth=16 --runtime=5 --time_based",

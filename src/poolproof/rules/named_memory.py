@@ -30,10 +30,10 @@ def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
 RULE = Rule(
     title="The text mentions memory",
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
-    "This result says nothing about a disk. A sentence is weaker evidence than a counter, so it never refutes a "
+    "Such a result says nothing about a disk. A sentence is weaker evidence than a counter, so it never refutes a "
     "result.",
-    shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, null_blk, the ARC or the page cache "
-    "without a negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
+    shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC or "
+    "the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

@@ -18,7 +18,7 @@ RULE = Rule(
     shows="Before the run: current_link_width or current_link_speed of a disk is below its maximum. An idle link may "
     "also run below its maximum to save power.",
     error="Too low for the disk; correct for this machine.",
-    fix="move the disk to a slot with all its lanes, or report the link (lspci -vv, LnkSta) with the result",
+    fix="move the disk to a slot with enough lanes, or report the link (LnkSta in `lspci -vv`) with the result",
     sources=(
         linux_source("6.12", "drivers/pci/pci-sysfs.c", "current_link_width_show, max_link_width_show"),
         "PCI Express Base Specification 5.0, Link Status Register",

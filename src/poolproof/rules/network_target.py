@@ -34,8 +34,8 @@ RULE = Rule(
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which serves "
     "reads from its RAM if it can.",
-    shows="Before the run: the target is on a network file system. The finding is only a note if no "
-    "job reads, or if all reads use direct=1 and cover at least 8 GiB or an unknown amount.",
+    shows="Before the run: the target is on a network file system. The result is suspect if a job reads. The finding "
+    "is only a note if all reads use direct=1 and cover at least 8 GiB or an unknown amount, or if no job reads.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(

@@ -26,9 +26,9 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Small blocks on raidz",
-    wrong="raidz stores parity for each block. A block of one or two sectors takes as much parity as data, or more, and"
-    " is padded to a multiple of parity + 1 sectors. It then needs as much space and as many writes as a mirror, "
-    "without the IOPS of a mirror.",
+    wrong="raidz stores parity for each block, and pads each block to a multiple of parity + 1 sectors. For a block of "
+    "one or two sectors, parity and padding take up at least as much space as the data. Such a block needs as much "
+    "space and as many writes as on a mirror, but raidz does not have the IOPS of a mirror.",
     shows="Before the run: writes to raidz with a recordsize or volblocksize of at most 2 × parity sectors.",
     error="Too low, compared with larger blocks on the same disks.",
     fix="use a volblocksize or recordsize of at least 16k, or mirrors for small blocks",

@@ -73,9 +73,9 @@ RULE = Rule(
     title="The counters include the ramp",
     wrong="fio's results exclude ramp_time and file layout; the disk's counters include both. If fio's results are "
     "compared with counters of the whole run, the ramp's I/O can hide a cache.",
-    shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof opens "
-    "its window when the first ramp ends and closes it when fio ends, so this applies only to counters taken with "
-    "other tools, and to sections with ramps of different length.",
+    shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof's own "
+    "window begins when the first ramp ends, and ends when fio ends. Therefore, this applies only to counters that "
+    "other tools read, and to job sections with ramps of different lengths.",
     error="The counters are too high by the ratio of ramp time to runtime. Measured: 8829 reads on the disk, but only "
     "4000 reported by fio.",
     fix="read the counters when the ramp ends, not when fio starts",

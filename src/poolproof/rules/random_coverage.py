@@ -28,10 +28,10 @@ def _on_device(job: LoadPart) -> bool:
 
 
 RULE = Rule(
-    title="Random writes do not cover the file",
+    title="Random writes do not cover the whole file",
     wrong="With norandommap, fio does not track which blocks are already written, so random writes hit some blocks "
-    "twice and miss others: one pass writes 1 − 1/e = 63% of the blocks. A later read of the file finds holes in"
-    " place of the missed blocks.",
+    "several times and miss others: one pass writes 1 − 1/e = 63% of the blocks. The other blocks remain holes, and "
+    "later reads of holes do not reach a disk.",
     shows="In a job: one pass of random writes to a file that no earlier job filled, with norandommap (unless "
     "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is not reported, "
     "because fio lays out its file first.",

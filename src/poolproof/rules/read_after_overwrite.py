@@ -29,9 +29,10 @@ def _last_writer(case: Case, job: LoadPart) -> LoadPart | None:
 
 RULE = Rule(
     title="Sequential reads after random overwrites",
-    wrong="ZFS and btrfs write changed blocks to a new place. A file that has been overwritten in random order is "
-    "scattered across the disk, so reading it sequentially requires seeks.",
-    shows="In a job file or script: a sequential read on ZFS or btrfs of a file that an earlier job wrote at random.",
+    wrong="Copy-on-write file systems write changed blocks to a new place. A file that has been overwritten in random "
+    "order is scattered across the disk, so reading it sequentially requires seeks.",
+    shows="In a job file or script: a sequential read on ZFS, btrfs or bcachefs of a file that an earlier job wrote at "
+    "random.",
     error="Too low, compared with a file written from start to end.",
     fix="read first and overwrite afterwards, or rewrite the file from start to end before the read",
     sources=(

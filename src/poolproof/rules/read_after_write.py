@@ -42,7 +42,7 @@ def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
 RULE = Rule(
     title="Reading what was just written",
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
-    "only clean pages: those of a write without a sync are still dirty.",
+    "only clean pages. Without a sync, the pages of the write are still dirty, so they stay in RAM.",
     shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "
     "cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
     "applies only to writes without a sync. Files at least twice the size of RAM are not reported.",

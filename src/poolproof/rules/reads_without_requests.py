@@ -6,7 +6,7 @@ from poolproof.rules.proof import OF_READS
 from poolproof.rules.tolerances import REFUTED, REQUESTS, percent
 from poolproof.units import format_count
 
-_ON_ZFS = "on ZFS, set recordsize to bs, or primarycache=metadata, so that each read reaches the disks"
+_ON_ZFS = "on ZFS, set recordsize to the value of bs or set primarycache=metadata, so that each read reaches the disks"
 
 
 def _in_result(case: Case) -> Findings:
@@ -24,13 +24,15 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Random reads without requests",
-    wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
-    "page for each small read. Most reads were served from RAM, so their IOPS and latency are those of RAM.",
-    shows="In the counters: the number of requests (including merged ones), of bytes, of records computed from the "
-    f"bytes, or of ARC misses is less than {percent(REQUESTS)} of what fio's random reads need. Below "
+    wrong="The disks moved as many bytes as fio, but in fewer and larger requests, because of readahead, or because "
+    "the file system read a whole record or page for each small read. Most reads were served from RAM, so their IOPS "
+    "and latency are those of RAM.",
+    shows="In the counters: there are too few requests (including merged ones), bytes, records (computed from the "
+    f"bytes) or ARC misses. Too few means less than {percent(REQUESTS)} of what fio's random reads need. Below "
     f"{percent(REFUTED)}, the result is refuted.",
-    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS with mmap, where fio "
-    "counted 16,384 reads and the disk 94 requests; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
+    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: with mmap, 186k IOPS, 16,384 "
+    "reads counted by fio and 94 requests to the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the "
+    "disk.",
     fix=f"use direct=1 if the file system honours it; {_ON_ZFS}; leave fadvise_hint at its default and do not use mmap",
     fix_if_direct=_ON_ZFS,
     sources=(

@@ -82,11 +82,11 @@ RULE = Rule(
     title="I/Os smaller than a record",
     wrong="ZFS with 128 KiB records reads a whole record to return 4 KiB of it, and also to change 4 KiB of it. Other "
     "file systems do the same with pages of 4 KiB. The result is what an application gets, not what the disks can do.",
-    shows="In a job: random blocks that are not multiples of the ZFS record or, for buffered I/O on other file "
-    "systems, of a page. In the counters: with such a job, the disks read more than twice what fio read, or a "
-    "write-only job causes reads of more than 5% of its bytes.",
-    error="Lower than the disks can deliver, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: "
-    "11,436 reads for 16 MiB written.",
+    shows="In a job: random I/O with a block size that is not a multiple of the recordsize of ZFS or, for buffered I/O "
+    "on other file systems, of the page size. In the counters: with such a job, the disks read more than twice as many "
+    "bytes as fio, or a job that only writes causes reads of more than 5% of its bytes.",
+    error="Lower than the disks can deliver, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: a job "
+    "that only wrote 16 MiB caused 11,436 reads.",
     fix=_FIX,
     sources=(
         zfs_source("2.3.0", "module/zfs/dbuf.c", "dmu_buf_will_dirty (reads the record before a partial write)"),

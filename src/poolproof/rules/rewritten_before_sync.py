@@ -125,15 +125,15 @@ def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
 
 RULE = Rule(
     title="Overwritten before it was synced",
-    wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page is "
-    "overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 writes only "
-    "the last version.",
+    wrong="The kernel writes a page to the disk once it has been dirty for 30 s, or earlier if too many pages are "
+    "dirty. If a page is overwritten before then, the disk writes it only once, no matter how often fio wrote it. "
+    "end_fsync=1 writes only the last version.",
     shows="In a job: buffered writes that cover the file at least twice (with time_based, io_size or loops) and are "
     "synced only at the end, if the file is smaller than the dirty limit (or 16 GiB if that is unknown). In a result: "
     "buffered writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
     "result is refuted.",
-    error="Too high, by a factor of up to the number of passes between two write-backs.",
+    error="Too high, by a factor of up to the number of passes over the file before the kernel writes the pages.",
     fix=f"{_FIX} or direct=1",
     sources=(
         linux_source("6.12", "mm/page-writeback.c", "wb_over_bg_thresh, dirty_expire_interval"),

@@ -120,14 +120,14 @@ RULE = Rule(
     shows="In a job: runtime without time_based, if a fast disk would transfer size × loops before the runtime expires."
     " A fast disk is assumed to reach 2 GB/s, 20,000 IOPS per direct I/O in flight and 20,000 syncs/s per clone, or "
     "the job's rate limit if that is slower. The finding is a warning if the transfer takes less than 10 s; with "
-    "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: the"
-    " job moved its bytes in less than half the requested time and in less than 10 s. In other people's results, "
-    "the author may have meant the size, so only a run of less than 1 s is suspect.",
+    "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: if the "
+    "job moved its bytes in less than half the requested time and in less than 10 s, the verdict is `failed`. In other "
+    "people's results, the author may have meant to limit the size, so only a run of less than 1 s is suspect.",
     error=(
         "Too high or too low, usually too high: only the burst is measured. Measured: a run of 24 ms instead of the "
         "requested 30 s."
     ),
-    fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
+    fix="set time_based=1, so that the job repeats until its runtime is over; or remove runtime",
     sources=(
         "measured case L18",
         fio_source("3.42", "backend.c", "keep_running (loops, size and io_size end a job)"),

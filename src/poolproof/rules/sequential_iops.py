@@ -61,7 +61,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="IOPS of merged requests",
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
-    "not requests to the disk; a layer above the disk can even look faster than the disk.",
+    "not requests to the disk. A layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
     "sync after each write. This is not reported if fio's disk statistics show that nothing was merged, or if the "
     "result does not show IOPS. In the counters: the disks handled fewer than half as many requests as fio issued "

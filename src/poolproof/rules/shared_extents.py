@@ -24,10 +24,8 @@ RULE = Rule(
     title="Shared extents",
     wrong="A file made of reflinks has its full size, but many of its extents share the same blocks on the disk. Reads "
     "of the file seek only within a small area of the disk, and may be served from the disk's own cache.",
-    shows=(
-        "Before the run: FIEMAP shows that several extents of the test files share the same physical blocks. The "
-        "result is suspect if these extents make up more than 5% of the bytes."
-    ),
+    shows="In the evidence: FIEMAP showed, before the run, that several extents of the test files share the same "
+    "physical blocks. The result is suspect if these extents make up more than 5% of the bytes.",
     error="Too high: the disk may serve reads from its own memory, which is much faster than its medium.",
     fix="rewrite the file (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),

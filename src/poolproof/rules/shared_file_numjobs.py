@@ -202,12 +202,13 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="Several jobs share one file",
-    wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
-    "adds up the rates of all of them.",
+    wrong="Jobs with the same filename start at the same byte. The disk serves one of them, RAM serves the others, and "
+    "fio adds up the rates of all of them.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
-    "target, only sequential clones that start at the same offset are reported. This is only a note on a disk, if each "
-    "write is synchronous, or if the latencies show that libaio queued the I/O on a file, which it does only if "
-    "direct=1 is honoured. In the counters: the disks moved about 1/numjobs of what fio moved.",
+    "target, only sequential clones that start at the same offset are reported. This finding is only a note in three "
+    "cases: on a block device, if each write is synchronous, or if the latencies show that libaio queued the I/O of a "
+    "file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
+    "moved.",
     error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
     fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",

@@ -41,8 +41,9 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="A burst, not a sustained rate",
-    wrong="The first seconds of writing go to dirty memory, ZFS's open transaction group (5 s), a drive's SLC cache "
-    "or a controller's cache, or use up a cloud volume's burst credits. The sustained rate comes after that.",
+    wrong="In the first seconds, dirty pages in RAM, ZFS's open transaction group (5 s), a drive's SLC cache or a "
+    "controller's cache absorb the writes, or a cloud volume uses its burst credits. The sustained rate comes after "
+    "that.",
     shows="In a job: writes without ramp_time that last less than 60 s (with time_based) or, if they are buffered, "
     "amount to less than twice the dirty limit. See also `unstable`.",
     error="Too high, by a factor of 1.5 to 10.",

@@ -97,10 +97,10 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
-    shows="In a job: all jobs together access fewer bytes than twice the RAM (on ZFS: twice zfs_arc_max), and the reads"
-    " are buffered or on ZFS. It is only a note if fio drops the files from the page cache (invalidate=1) and then "
-    "reads each block once. In the counters, the rule `read-from-cache` recognizes the effect: the disks read less "
-    "than fio did.",
+    shows="In a job: all jobs together access less data than twice the RAM (on ZFS: twice zfs_arc_max), and the reads "
+    "are buffered or on ZFS. The finding is only a note if fio drops the files from the page cache (invalidate=1) and "
+    "then reads each block once. In the counters, the rule `read-from-cache` recognizes the effect: the disks read "
+    "less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
     fix="use files twice the size of the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not "
     "primarycache=metadata, which stops prefetch)",

@@ -108,12 +108,12 @@ RULE = Rule(
     title="A small file at the speed of memory",
     wrong="Every server has more than a few GiB of RAM. If reads of a file this small go through the page cache and are"
     " faster than a disk, they came from RAM unless counters show otherwise.",
-    shows="In a result without counters, one of three conditions is met: buffered reads of at most 4 GiB of files, at "
-    "more than 3.94 GB/s (PCIe 3.0 x4) or, if they are random, in less than 44 µs each; random reads in less than"
-    " 44 µs each that read such files at least twice, unless the source shows direct=1; or any reads of at most "
-    "32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4). On macOS, direct=1 does not avoid pages that are "
-    "already in the cache.",
-    error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
+    shows="In a result without counters, one of four conditions is met. (1) Buffered reads of at most 4 GiB of files "
+    "are faster than 3.94 GB/s (PCIe 3.0 x4). (2) Random buffered reads of such files take less than 44 µs each. (3) "
+    "Random reads take less than 44 µs each and read such files at least twice, unless the source shows direct=1. (4) "
+    "Any reads of at most 32 GiB of files are faster than 15.75 GB/s (PCIe 5.0 x4). On macOS, reads with direct=1 "
+    "count as buffered, because they can be served from pages that are already in the cache.",
+    error="Too high, by a factor of 2 to more than 100. Observed: 31 GB/s from a file of 2 GiB.",
     fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
     "disks' counters",
     fix_if_direct="make the file twice the size of the RAM, and run the job with poolproof, which reads the disks' "

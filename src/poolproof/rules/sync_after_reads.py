@@ -31,9 +31,9 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 RULE = Rule(
     title="Syncs with nothing to write",
     wrong="Up to fio 3.37, a mixed job with fsync or fdatasync also syncs after reads, and a job with several I/Os in "
-    "flight syncs more often than asked. These extra syncs find nothing to write and return at once. The same is "
+    "flight syncs more often than requested. These extra syncs find nothing to write and return at once. The same is "
     "true of every sync after O_SYNC writes.",
-    shows="In a result: more than 1.1 times as many syncs as fsync=N or fdatasync=N asks for (writes / N), or syncs "
+    shows="In a result: more than 1.1 times as many syncs as fsync=N or fdatasync=N calls for (writes / N), or syncs "
     "after synchronous writes.",
     error="The sync latency is too low. With fio 3.33, a job that syncs after each write issued 1,020 syncs for 317 "
     "writes and 707 reads, and a job with several I/Os in flight issued 254 syncs instead of 128.",

@@ -26,11 +26,11 @@ def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
 RULE = Rule(
     title="A sync that does not cover the writes in flight",
     wrong="With fsync=N or fdatasync=N, libaio and io_uring issue the sync while other writes are in flight. fsync "
-    "only covers writes that have completed, so this is not what a database does. A database waits for its writes, "
-    "then syncs and waits for the sync.",
-    shows="In a job: libaio or io_uring with iodepth above 1, and fsync or fdatasync. Measured at iodepth=32: libaio "
-    "was at depth 32 in 94% of the submissions, io_uring in all of them.",
-    error="Too high for a database; the sync latency is too low or too high.",
+    "only covers writes that have completed. A database, in contrast, waits for its writes before it syncs, and then "
+    "waits for the sync.",
+    shows="In a job: libaio or io_uring with iodepth above 1, and fsync or fdatasync.",
+    error="Too high for a database; the sync latency is too low or too high. Measured at iodepth=32: libaio was at "
+    "depth 32 in 94% of the submissions, io_uring in all of them.",
     fix="set iodepth=1 and, for several committing clients, raise numjobs, with one file per job; or use sync=dsync at "
     "that depth",
     sources=(

@@ -16,7 +16,7 @@ RULE = Rule(
     title="Syncs in a job that only reads",
     wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads and do not drop caches.",
     shows="In a job: rw=read or randread with one of these options, and no job that writes.",
-    error="The result itself is correct, but readers may take it for a result of synchronous or uncached reads.",
+    error="The result itself is correct, but it may be mistaken for a result of synchronous or uncached reads.",
     fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
     fix_if_direct="remove sync, fsync, fdatasync and end_fsync",
     sources=(

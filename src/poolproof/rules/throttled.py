@@ -75,10 +75,11 @@ RULE = Rule(
     "delays the requests before they reach the disk, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
     "least 70% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2% of the "
-    "time. A lower share of a limit, and processors that slowed down because of heat, are reported as notes.",
+    "time. If the load stayed further below a limit, or if processors slowed down because of heat, the finding is a "
+    "note.",
     error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20% of a "
     "processor halved the IOPS and raised the p99 by a factor of 3 to 9.",
-    fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",
+    fix="run poolproof outside the control group, or remove the limit (to see it: systemctl show UNIT; docker inspect)",
     sources=(
         linux_source("6.12", "block/blk-throttle.c", "__blk_throtl_bio"),
         linux_source("6.12", "kernel/sched/fair.c", "throttle_cfs_rq"),

@@ -43,7 +43,7 @@ RULE = Rule(
     "write.",
     shows="Before the run: the disks were trimmed and have not been filled since, or the script trimmed the device "
     "with blkdiscard. The counters include reads of trimmed blocks, so they do not show the effect.",
-    error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
+    error="Too high. Observed: 2083 MiB/s from a fresh SSD, 581 MiB/s from a used one.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
     sources=(
         "NVM Express NVM Command Set 1.0, Deallocated or Unwritten Logical Blocks",

@@ -39,7 +39,7 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="direct=1 with unaligned blocks",
     wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently uses the page cache.",
-    shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and bsrange.",
+    shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and a bsrange.",
     error="The run fails, or its I/O is buffered.",
     fix="set bs=4k (fio reads `4KiB` as 4000 bytes) without bs_unaligned, or direct=0 with fdatasync=1",
     sources=(

@@ -56,10 +56,11 @@ RULE = Rule(
     title="The same bytes again and again",
     wrong="The job moved more bytes than there are in the area that it accesses. It therefore accessed blocks "
     "repeatedly, and a cache may have served the repeated accesses.",
-    shows="In a result without counters: more bytes than the jobs can access. Counters take precedence if they are "
-    "available: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
-    "(fsync=1, sync=1) always reach the disk.",
-    error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
+    shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
+    "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
+    "(fsync=1, sync=1) are not reported, because they always reach the disk.",
+    error="Too high, by a factor of up to the number of passes. Observed: 20 to 135 passes in results that were too "
+    "high.",
     fix=_fix("read", is_timed=True),
     sources=(
         "measured cases L02, L04",

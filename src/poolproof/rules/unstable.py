@@ -53,7 +53,8 @@ RULE = Rule(
     shows="In a result with at least 10 samples: the standard deviation is more than 30% of the mean. Above 100%, "
     "the result is suspect unless the byte accounting proves it, fio's disk statistics show a request for nearly every "
     "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk.",
-    error="Too high or too low. In inflated results, the standard deviation was 120 to 190% of the mean.",
+    error="Too high or too low. Observed: in results that were too high, the standard deviation was 120 to 190% of the "
+    "mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(
         fio_source("3.42", "stat.c", "add_bw_samples, calc_lat"),

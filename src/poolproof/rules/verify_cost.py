@@ -51,10 +51,11 @@ def _reads_back(job: LoadPart) -> bool:
 
 RULE = Rule(
     title="Verifying while measuring",
-    wrong="verify refills buffers and computes checksums. Unless do_verify=0 is set or a time_based job uses up its "
-    "runtime, it also adds reads, which are reported next to the writes.",
-    shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports its reads "
-    "together with those that verify, or verify_backlog interrupts the writes.",
+    wrong="With verify, fio refills its buffers and computes checksums. It then also reads back what it wrote, and "
+    "reports these reads next to the writes. It skips them if do_verify=0 is set or if the writes of a time_based job "
+    "use up its runtime.",
+    shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports these reads "
+    "together with those that verify; or verify_backlog interrupts the writes.",
     error="Too low, and the result may include reads that nobody requested.",
     fix="use verify only in a correctness test, and measure speed without it",
     sources=(

@@ -138,9 +138,9 @@ RULE = Rule(
     title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes, so its result describes a different test.",
     shows="In a result: an error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% "
-    "of the bytes that the sizes add up to (a note if the text shows that the run was ended by a signal). A run of "
-    "less than a second is reported as a note. It is suspect if it was ended by number_ios, io_size or loops, if it "
-    "took less than 20 ms, or if it ended at sysbench's request limit.",
+    "of the bytes that the sizes add up to (a note if the text shows that a signal ended the run). A run of less than "
+    "a second is reported as a note. It is suspect if number_ios, io_size, loops or sysbench's request limit ended it, "
+    "or if it took less than 20 ms.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

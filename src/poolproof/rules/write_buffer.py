@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Writes left in a disk's buffer",
     wrong="A disk acknowledges writes as soon as they are in its own RAM. When fio ends, up to 256 MiB may not be on "
-    "the medium yet. All bytes have left the computer, so the byte accounting shows nothing unusual.",
+    "the medium yet. The disk has received all bytes, so the byte accounting shows nothing unusual.",
     shows="In a result: after fio had ended, a flush of a disk took at least 50 ms and 5% of the measured time, "
     "while the disk received no more data. Jobs that sync (fsync, end_fsync) are not reported, because their "
     "results include this time.",

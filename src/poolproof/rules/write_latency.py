@@ -41,14 +41,16 @@ def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], 
 RULE = Rule(
     title="The latency of a copy into RAM",
     wrong="A buffered write returns when its data is in the page cache. The p99 of these writes shows how long the copy"
-    " or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix "
-    "both.",
+    " or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix reads "
+    "and writes.",
     shows="In a result with counters: buffered writes without O_SYNC or the mount option sync. These are writes with "
     "direct=0, and writes on ext4 with data=journal, which ignores O_DIRECT. Only latencies that include writes "
     "are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
-    fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
-    fix_if_direct="compare by sync_p99 with fdatasync=1, or use sync=dsync for the latency of a write",
+    fix="set fdatasync=1 and compare the p99 of fdatasync (metric: sync_p99), or use direct=1 or sync=dsync for the "
+    "latency of a write",
+    fix_if_direct="set fdatasync=1 and compare the p99 of fdatasync (metric: sync_p99), or use sync=dsync for the "
+    "latency of a write",
     sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),
     in_result=_in_result,
     commands="fio --rw=randwrite --bs=4k --size=64m --fdatasync=32",

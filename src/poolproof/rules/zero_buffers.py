@@ -48,7 +48,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Only zeros are written",
-    wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
+    wrong="Zeros compress to almost nothing. ZFS with compression, thin volumes and some drives do not store them at "
+    "all.",
     shows="In a job: zero_buffers or buffer_pattern=0; or, on a compressing target, a read of a file that the script "
     "filled with dd from /dev/zero. In the counters: after the flush, the disks have written less than fio.",
     error="Too high. Measured: by a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",

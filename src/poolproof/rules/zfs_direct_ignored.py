@@ -28,11 +28,10 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     if zfs and zfs.is_zvol:
         yield f"no OpenZFS release so far supports direct I/O on zvols: {through}"
     elif release is None:
-        yield f"OpenZFS up to 2.2 accepts O_DIRECT but ignores it: {through}"
+        yield f"OpenZFS up to 2.2 ignores O_DIRECT: {through}"
     elif release < _FIRST:
         yield (
-            f"OpenZFS {release[0]}.{release[1]} accepts O_DIRECT but ignores it; 2.3 is the first release to honour "
-            f"it: {through}"
+            f"OpenZFS {release[0]}.{release[1]} ignores O_DIRECT (2.3 is the first release to honour it): {through}"
         )
     elif zfs and zfs.direct == "disabled":
         yield f"the dataset has direct=disabled: {fallback}"
@@ -93,8 +92,8 @@ RULE = Rule(
     "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
     "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
-    "less than 95% of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "
-    "(direct=always) asked for it.",
+    "according to the pool's iostats, less than 95% of the bytes read bypassed the ARC, although the job or the "
+    "dataset (direct=always) requested it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
     "otherwise treat the I/O as buffered: a file twice the size of zfs_arc_max, end_fsync=1, export and import before "

@@ -35,7 +35,7 @@ RULE = Rule(
     shows="In a job: writes with syncs on a dataset with sync=disabled. In a result with counters, this refutes the "
     "latency of syncs and, if the job commits each write, also its rates.",
     error="Commit latency is too low by orders of magnitude.",
-    fix="run zfs set sync=standard DATASET",
+    fix="run `zfs set sync=standard DATASET`",
     sources=(
         zfs_source("2.3.0", "module/zfs/zil.c", "zil_commit (returns at once if zl_sync is disabled)"),
         zfs_source("2.3.0", "module/zfs/txg.c", "txg_sync_thread (a group may wait for the one before it)"),
