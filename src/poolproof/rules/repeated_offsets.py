@@ -37,8 +37,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Every run reads the same random blocks",
-    wrong="With randrepeat=1, the default, every run of a job uses the same random offsets. If the cache is not dropped "
-    "between runs, the reads are served from RAM.",
+    wrong="With randrepeat=1, the default, every run of a job uses the same random offsets. If the cache is not "
+    "dropped between runs, the reads are served from RAM.",
     shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 or a file system on which "
     "invalidate has no effect. In the counters: the disks read less than fio did.",
     error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2675 MB/s. With randrepeat=0: "

@@ -37,8 +37,8 @@ RULE = Rule(
         "queue depth is then 1, regardless of iodepth."
     ),
     shows="In a job and its result: thinktime is set, and iodepth is larger than thinktime_blocks.",
-    error="Too low for the stated depth, which was not reached. Measured: iodepth=16 with thinktime=2000 ran at depth 1 "
-    "for 94% of the time.",
+    error="Too low for the stated depth, which was not reached. Measured: iodepth=16 with thinktime=2000 ran at depth "
+    "1 for 94% of the time.",
     fix="set thinktime_blocks to a multiple of iodepth, or limit the rate with rate_iops instead",
     sources=(fio_source("3.42", "backend.c", "handle_thinktime"), fio_doc("thinktime, thinktime_blocks")),
     in_job=_in_job,

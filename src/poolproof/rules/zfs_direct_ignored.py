@@ -30,9 +30,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     elif release is None:
         yield f"OpenZFS up to 2.2 ignores O_DIRECT: {through}"
     elif release < _FIRST:
-        yield (
-            f"OpenZFS {release[0]}.{release[1]} ignores O_DIRECT (2.3 is the first release to honour it): {through}"
-        )
+        yield f"OpenZFS {release[0]}.{release[1]} ignores O_DIRECT (2.3 is the first release to honour it): {through}"
     elif zfs and zfs.direct == "disabled":
         yield f"the dataset has direct=disabled: {fallback}"
     elif job.block_bytes % _PAGE:
