@@ -3,6 +3,7 @@
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Finding, Findings, Rule, notes
 from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.service_time import typical_ns
 from poolproof.units import format_duration
 
 
@@ -16,15 +17,15 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
-    flow, job, median_ns = cold_reads(case), case.job_named(part.job.name), part.median_ns
+    flow, job, typical = cold_reads(case), case.job_named(part.job.name), typical_ns(part)
     if case.target is None or not case.target.in_guest or flow is None or not flow.in_order:
         return None
     if job is None or part.kind != "read" or not (job.direct and job.is_random):
         return None
-    if median_ns is None or median_ns >= 40_000:
+    if part.median_ns is None or typical is None or typical >= 40_000:
         return None
     return notes(
-        f"the median random read took {format_duration(median_ns / 1e9)}, less time than flash behind a hypervisor "
+        f"the median random read took {format_duration(typical / 1e9)}, less time than flash behind a hypervisor "
         "needs: the hypervisor's cache may have served such reads, which the guest's counters cannot show",
         weight=55,
     )

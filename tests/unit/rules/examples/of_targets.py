@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, TestFile, Throttling
+from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
     BTRFS,
@@ -31,6 +32,12 @@ _COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
 _IN_ORDER = "rw=write bs=128k size=64m direct=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
+
+
+def _read_in_guest(submission_ns: float) -> Case:
+    """Return a result whose reads were mostly done during submission."""
+    slat = Latency(mean_ns=submission_ns)
+    return read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=900.0, slat=slat)
 
 
 def _cached(options: str, shares: Mapping[str, int]) -> Case:
@@ -201,6 +208,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=18_000.0),
             "notes",
             read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=95_000.0),
+        ),
+        Example(
+            _read_in_guest(submission_ns=15_000.0),
+            "notes",
+            _read_in_guest(submission_ns=55_000.0),
         ),
     ),
     "fadvise-prefetch": (
