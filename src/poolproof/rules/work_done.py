@@ -137,10 +137,11 @@ def _asked_bytes(case: Case) -> int | None:
 RULE = Rule(
     title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes, so its result describes a different test.",
-    shows="In a result: an error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% "
-    "of the bytes that the sizes add up to (a note if the text shows that a signal ended the run). A run of less than "
-    "a second is reported as a note. It is suspect if number_ios, io_size, loops or sysbench's request limit ended it, "
-    "or if it took less than 20 ms.",
+    shows="In a script: a time limit (`timeout 20 fio …`) below the runtime of its time_based jobs. In a result: an "
+    "error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% of the bytes that the "
+    "sizes add up to (a note if the text shows that a signal ended the run). A run of less than a second is reported "
+    "as a note. It is suspect if number_ios, io_size, loops or sysbench's request limit ended it, or if it took less "
+    "than 20 ms.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

@@ -13,6 +13,7 @@ from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import COMMAND, Source
+from poolproof.foreign.lint.time_limit import cut_off_runs
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
 from poolproof.rules.rule_catalogue import all_rules
@@ -25,6 +26,9 @@ _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
 _NAME_A_SOURCE = "specify a job file, a script that calls fio, or a command: `-- fio …`"
 _NOT_EXPANDED = re.compile(r"\$(?!\{\w+\}|ncpus\b|pagesize\b|mb_memory\b|jobn|filenum\b|clientuid\b)|`")
+_EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
+"""Matches the programs that replace variables in a job file before fio reads it."""
+
 _SET_IT = {
     "job file": "set the variable in poolproof's environment, or write its value into the job file",
     "command": "assign the variable one literal value in the script, or write its value into the command",
@@ -116,6 +120,7 @@ def _unit_findings(
     if unit.only_parses:
         return
     yield from destroyed_data(source.name, source.text, unit, targets)
+    yield from cut_off_runs(source.name, unit)
     script = source.text if source.kind == "script" and source.name != COMMAND else ""
     for line, why in jobs_without_size(unit, script, targets, before):
         yield Diagnostic(source.name, line, "refused-by-fio", "error", why, SIZE_FIX)
@@ -130,10 +135,12 @@ def _unit_findings(
 
 def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
     found = []
+    is_run_as_it_is = bool(unit.runs_at) and not (unit.is_expanded or _EDITS.search(source.text))
+    is_literal = source.kind == "job file" or is_run_as_it_is
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
             setting = f"{name}={job.options[name]}" if name in job.lines else f"cd {job.options[name]}"
-            if source.kind == "job file" and _NOT_EXPANDED.match(variable):
+            if unit.form == "job file" and is_literal and _NOT_EXPANDED.match(variable):
                 message = f"{setting}: fio does not expand {variable}; it expands only the form ${{NAME}}"
                 fix = "write ${NAME}, and export NAME; or expand the file with envsubst before fio reads it"
                 yield Diagnostic(source.name, job.lines.get(name, unit.line), "misread-by-fio", "warning", message, fix)

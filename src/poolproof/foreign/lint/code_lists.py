@@ -1,57 +1,118 @@
 """Lists of arguments in a program, such as `subprocess.run(["fio", "--rw=read"])` or `spawn("fio", "--rw=read")`.
 
-A list consists of strings with commas between them. Python's f-strings, `"--size=" + size` and variables between the
-strings become unknown values (`${size}`).
+A list consists of strings with commas between them, or of the arguments of calls in a row (`.arg("--rw=read")` of
+Rust). Python's f-strings, `"--size=" + size` and variables between the strings become unknown values (`${size}`). So
+does the variable that contains the list, if the program adds items to it elsewhere (`cmd.append("--direct=1")`).
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from poolproof.foreign.lint.code_strings import STRING, VALUE, WINDOW, added_to, text_of, unknown
 from poolproof.foreign.lint.yaml_lists import YamlItem
 
-_STRING = re.compile(
-    r"(?P<prefix>\b[fFrRbBuU]{1,2})?(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)')"
-)
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
-_VALUE = r"[\w.$@&*]{1,60}(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
-_BETWEEN = re.compile(
-    rf"^\s*(?:[+.%]\s*(?P<added>{_VALUE})\s*)?(?:,|\)?\)\s*\.args?\()(?P<others>(?:\s*{_VALUE}\s*\)?\s*,){{0,20}})"
-    r"\s*[\w.!]{0,40}[\[(&]{0,3}\s*"
+_OPENING = r"\s*[\w.:!@]{0,40}[\[({&]{0,4}\s*"
+_COMMA = re.compile(rf"\s*(?:[+.%]\s*(?P<added>{VALUE})\s*)?,(?P<others>(?:\s*{VALUE}\s*\)?\s*,){{0,20}}){_OPENING}")
+_NEXT_CALL = re.compile(
+    rf"\s*(?:\+\s*(?P<added>{VALUE})\s*)?(?:,\s*{VALUE}\s*){{0,8}},?\s*[\])}}]{{0,3}}\s*\)"
+    rf"(?P<others>(?:\s*\.args?\(\s*{VALUE}\s*\)){{0,8}})\s*\.args?\({_OPENING}"
 )
-_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
+_OTHER_CALL = re.compile(rf"\.args?\(\s*({VALUE})\s*\)")
 _ENDS_CALL = re.compile(r"^[^(]*\)$")  # the argument of a function such as Sprintf
 _LONGEST_GAP = 400
 
+_BEFORE = re.compile(rf"[\[({{,+=]\s*(?P<value>{VALUE})\s*(?:,|\+)\s*[\[({{]?\s*$")  # [*base, "--rw=read"]
+_AFTER = re.compile(
+    rf"\s*,\s*(?P<listed>{VALUE})\s*,?\s*[\])}}]|\s*,?\s*[\])}}]\s*(?:\+\s*(?P<sum>{VALUE})|,\s*(?P<spread>\w+\.\.\.))"
+)
+_NAMED = re.compile(
+    rf"(?<![\w.])(?P<name>[A-Za-z_]\w{{0,40}})\s*(?:(?::[^=\n]{{1,40}})?[:+]?=\s*(?:\[\]|new\s)?|\.\w{{1,20}}\(){_OPENING}$"
+)
+_EXTENDED = (
+    r"(?<![\w.]){name}\s*(?:\.(?:append|extend|push|push_back|insert|add|addAll|concat|args?)\s*\(|\+="
+    r"|:?=\s*append\(\s*{name}\b|=\s*{name}\s*\+|=\s*\[\s*(?:\*|\.\.\.){name}\b)"
+)
+_FUNCTION = re.compile(r"^[ \t]*(?:(?:pub|async|export|static|private|public)\s+)*(?:def|func|fn|function|sub)\s", re.M)
+_TIMEOUT = r"(?:\s*,?\s*[\])}])?\s*,[^()]{0,300}?\btimeout\s*=\s*(?P<seconds>\d+(?:\.\d+)?)\b"
+_FORMATTED = re.compile(r"(?:format|printf)!?\(\s*[\"'][^\"'\n]*[\"']$", re.IGNORECASE)  # its arguments are not items
+_LOOKBACK = 160
 
-def code_lists_in(text: str) -> Iterator[tuple[YamlItem, ...]]:
-    """Yield the items of each list of at least two strings."""
+
+@dataclass(frozen=True)
+class CodeList:
+    """The items of a list. `ends_after`: the time in seconds after which the program ends the call, or empty."""
+
+    items: tuple[YamlItem, ...]
+    ends_after: str = ""
+
+
+def code_lists_in(text: str) -> Iterator[CodeList]:
+    """Yield each list of at least two strings."""
     items: list[YamlItem] = []
-    end, line, counted = 0, 1, 0
-    for found in _STRING.finditer(text):
+    start = end = counted = 0
+    line = 1
+    for found in STRING.finditer(text):
         gap = _COMMENT.sub("", text[end : found.start()]) if found.start() - end <= _LONGEST_GAP else ""
-        between = _BETWEEN.fullmatch(gap) if items else None
+        between = (_COMMA.fullmatch(gap) or _NEXT_CALL.fullmatch(gap)) if items and gap else None
         if items and between is None:
             if len(items) > 1:
-                yield tuple(items)
+                yield _completed(text, items, start, end)
             items = []
+        line, counted = line + text.count("\n", counted, found.start()), found.start()
         if between is not None:
             if added := between["added"]:
-                items[-1] = YamlItem(f"{items[-1].text}{_unknown(added)}", items[-1].line)
-            others = (each.strip() for each in between["others"].split(","))
-            items += (YamlItem(_unknown(each), line) for each in others if each and not _ENDS_CALL.search(each))
-        line, counted = line + text.count("\n", counted, found.start()), found.start()
-        items.append(YamlItem(_text(found), line))
+                items[-1] = YamlItem(f"{items[-1].text}{unknown(added)}", items[-1].line)
+            items += (YamlItem(unknown(each), line) for each in _others(between["others"]))
+        start = start if items else found.start()
+        items.append(YamlItem(text_of(found), line))
         end = found.end()
     if len(items) > 1:
-        yield tuple(items)
+        yield _completed(text, items, start, end)
 
 
-def _text(found: re.Match[str]) -> str:
-    text = found["double"] if found["double"] is not None else found["single"]
-    text = re.sub(r"\\([\"'\\])", r"\1", text)
-    is_formatted = "f" in (found["prefix"] or "").lower() or "%" in text
-    return _PLACEHOLDER.sub(lambda each: _unknown(each["name"] or "value"), text) if is_formatted else text
+def _others(text: str) -> Iterator[str]:
+    """Yield the values between two strings: those after commas, or the arguments of `.arg(value)`."""
+    if ".arg" in text:
+        yield from _OTHER_CALL.findall(text)
+    else:
+        yield from (each.strip() for each in text.split(",") if each.strip() and not _ENDS_CALL.search(each.strip()))
 
 
-def _unknown(name: str) -> str:
-    return f"${{{re.sub(r'[^0-9A-Za-z_]', '_', name.lstrip('$@&*'))}}}"
+def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeList:
+    """Return the list with an unknown item for each value that the program adds in front, at the end or elsewhere."""
+    first, last = items[0], items[-1]
+    before = text[max(0, start - _LOOKBACK) : start]
+    found = list(items)
+    if first.text.startswith("-") and (added := _BEFORE.search(before)):
+        found.insert(0, YamlItem(unknown(added["value"]), first.line))
+    is_formatted = _FORMATTED.search(text, max(0, end - _LOOKBACK), end) is not None
+    after = None if is_formatted else _AFTER.match(text, end)
+    if value := after and (after["listed"] or after["sum"] or after["spread"]):
+        found.append(YamlItem(unknown(value), last.line))
+    name = _NAMED.search(before)
+    ends_after = re.match(_TIMEOUT, text[end : end + _LONGEST_GAP])
+    if name is not None:
+        function = _function_around(text, start, end)
+        opened = start - len(before) + name.start() - function.start
+        extends = re.finditer(_EXTENDED.format(name=name["name"]), function.text)
+        if any(not opened <= each.start() < end - function.start for each in extends):
+            found.append(YamlItem(unknown(added_to(name["name"])), last.line))
+        call = rf"\(\s*{name['name']}{_TIMEOUT}"
+        ends_after = ends_after or re.search(call, function.text[end - function.start :])
+    return CodeList(tuple(found), ends_after["seconds"] if ends_after else "")
+
+
+@dataclass(frozen=True)
+class _Function:
+    start: int
+    text: str
+
+
+def _function_around(text: str, start: int, end: int) -> _Function:
+    """Return the function of the program that contains these positions, or the text between two functions."""
+    first = max(0, start - WINDOW)
+    begin = max((each.start() for each in _FUNCTION.finditer(text, first, start)), default=first)
+    following = _FUNCTION.search(text, end, end + WINDOW)
+    return _Function(begin, text[begin : following.start() if following else end + WINDOW])

@@ -1,60 +1,37 @@
 """Find the fio calls in a shell script, including those quoted for another program to run (ssh, docker, sh -c)."""
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from poolproof.foreign.lint.code_lists import code_lists_in
-from poolproof.foreign.lint.earlier_commands import function_bodies
+from poolproof.foreign.lint.code_strings import commands_in, without_commands
+from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, RunsIn, WrittenOption
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
+from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
 from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
-from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
-from poolproof.load.fio.commandline import (
-    JOB_FILE,
-    Command,
-    place_of_fio,
-    read_arguments,
-    takes_next,
-    without_windows_path,
-)
-from poolproof.load.fio.job import Job
+from poolproof.load.fio.commandline import place_of_fio, without_windows_path
 from poolproof.load.fio.jobfile import Problem
-from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS, names_in
 
 _MAX_DEPTH = 3
 _MOST_BOUND = 128
-_NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
 _FIO_VARIABLE = re.compile(r"\$[{(]?\w*fio\w*[})]?|\$\((?:which|command -v) fio\)", re.IGNORECASE)  # $FIO
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\}|[@*])")
+_BEFORE_FIO = frozenset({"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "!", "{"})
 _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
-_RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
-_READS_COMMANDS = frozenset({"sh", "bash", "at", "batch", "ssh"})
-_WRAPPERS = names_in("doas env ionice nice nohup sshpass sudo timeout")
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is printed for them
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "eval"})  # these run a quoted command in the same directory
-_MACHINES = names_in("""
-adb ansible aws az clush docker-machine dsh flyctl gcloud heroku invoke-command juju kubectl limactl minikube mosh
-mpiexec mpirun multipass nomad oc parallel-ssh pdsh psexec pssh qm rsh salt srun ssh talosctl tsh vagrant virsh
-""")
-_CONTAINERS = names_in("""
-apptainer bwrap chroot crictl crun ctr distrobox docker docker-compose incus jexec lxc lxc-attach machinectl nerdctl pct
-podman proot runc singularity systemd-nspawn toolbox
-""")
-_PLACES: Mapping[str, RunsIn] = {**dict.fromkeys(_MACHINES, "machine"), **dict.fromkeys(_CONTAINERS, "container")}
-_CALLER = re.compile(r"\$\{?(?P<name>\w+)(?:\[[@*]\])?\}?")  # $SSH, "${SSH_CMD[@]}"
-_ITS_ARGUMENTS = re.compile(r"\$[@*1]")
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has already parsed these
-_RUNTIME_MAX = re.compile(r"^(?:--property=|-p)?RuntimeMaxSec=(?P<limit>\S+)$")
 _EXPORTED = re.compile(
     r"\b(?:export|declare -x)\s+(?P<names>[^\n;&|]*)|\b(?P<name>\w+)=\S{0,200}+[ \t][^\n;|&]{0,300}\bfio\s"
 )
@@ -117,8 +94,9 @@ def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
 def _units(
     text: str, surroundings: JobEnvironment, variables: Mapping[str, str], *, start: int = 0, line: int = 1
 ) -> tuple[FioCall, ...]:
-    script = read_script(without_windows_path(without_lists(text)), variables, start=start, line=line)
-    calls = tuple(_of_commands(script, variables, _places(text), 0))
+    plain = without_windows_path(without_commands(without_lists(text)))
+    script = read_script(plain, variables, start=start, line=line)
+    calls = tuple(_of_commands(script, variables, places_in(text), 0))
     units = list(calls)
     if script.documents:
         inputs = replace(surroundings, environment={**surroundings.environment, **_exported(text, variables)})
@@ -141,14 +119,18 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
     for items in lists_in(text):
         words = [ShellWord(item.text, 0, 0, above + item.line) for item in items]
         calls = tuple(_of_list(words))
-        yield from calls or (unit for word in words for unit in _of_quoted(word, variables, _PLACES, 0))
+        yield from calls or (unit for word in words for unit in _of_quoted(word, variables, PLACES, 0))
 
 
 def _in_code(text: str, variables: Mapping[str, str], above: int) -> Iterator[FioCall]:
-    """Yield the fio calls in the lists of a program. `above`: the number of lines above."""
-    for items in code_lists_in(without_lists(text)) if _IN_QUOTES.search(text) else ():
-        values = (_NAME.sub(lambda each: variables.get(each[1], each[0]), item.text) for item in items)
-        yield from _of_list([ShellWord(v, 0, 0, above + item.line) for v, item in zip(values, items, strict=True)])
+    """Yield the fio calls in the lists and strings of a program. `above`: the number of lines above."""
+    text = without_lists(text)
+    for each in code_lists_in(text) if _IN_QUOTES.search(text) else ():
+        values = (_NAME.sub(lambda found: variables.get(found[1], found[0]), item.text) for item in each.items)
+        words = [ShellWord(v, 0, 0, above + item.line) for v, item in zip(values, each.items, strict=True)]
+        yield from (replace(call, ends_after=call.ends_after or each.ends_after) for call in _of_list(words))
+    for command in commands_in(text):
+        yield from _of_quoted(ShellWord(command.text, 0, 0, above + command.line), variables, PLACES, 0)
 
 
 def _of_list(words: Sequence[ShellWord]) -> Iterator[FioCall]:
@@ -156,7 +138,7 @@ def _of_list(words: Sequence[ShellWord]) -> Iterator[FioCall]:
     if place is None and {word.text.lstrip("-").partition("=")[0] for word in words} >= _ARGUMENTS:
         place = -1  # the arguments of fio, without its name
     if place is not None:
-        yield _run_by(words[: place + 1], replace(_unit(words[place + 1 :], words[0].line), sections=None))
+        yield run_by(words[: place + 1], replace(read_fio_call(words[place + 1 :], words[0].line), sections=None))
 
 
 def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -202,7 +184,7 @@ def _of_document(
                 defaults = {**call.defaults, **surroundings.defaults}
                 inputs = replace(inherited(surroundings, call), defaults=defaults)
             unit = unit_of_job_file(document.text, inputs, first_line=document.line, start=document.start)
-            unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs))
+            unit = replace(unit, jobs=jobs_in(document.folder, unit.jobs), is_expanded=document.is_expanded)
             if call:
                 unit = replace(unit, runs_at=call.line, read_only=call.read_only, only_parses=call.only_parses)
                 unit = replace(unit, runs_in=call.runs_in, ends_after=call.ends_after)
@@ -211,7 +193,7 @@ def _of_document(
         known = known_variables(document.text)
         known |= {name: variables[name] for name in _loops_in(document, known) if name in variables}
         for unit in _units(document.text, surroundings, known, start=document.start, line=document.line):
-            yield _run_by(document.runner, unit)
+            yield run_by(document.runner, unit)
 
 
 def _loops_in(document: HereDocument, known: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
@@ -237,60 +219,45 @@ def _of_commands(
     for words, following in zip_longest(script.commands, script.commands[1:]):
         runner = words
         if words[0].text in _PRINTS:
-            if not (words[0].is_piped and following and _reads_commands(following) and words[1:]):
+            if not (words[0].is_piped and following and reads_commands(following) and words[1:]):
                 continue
             words, runner = words[1:], [*following, *words[1:]]
-        place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
+        place = _place_of_fio(words)
         if place is not None:
-            unit = _unit(words[place + 1 :], words[place].line)
+            unit = read_fio_call(words[place + 1 :], words[place].line)
             unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
-            unit = _run_by(runner[: place + 1 + len(runner) - len(words)], unit, places)
+            unit = run_by(runner[: place + 1 + len(runner) - len(words)], unit, places)
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
             is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
                 for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, places, depth):
-                    yield _run_by(runner, unit, places)
+                    yield run_by(runner, unit, places)
 
 
-def _reads_commands(words: Sequence[ShellWord]) -> bool:
-    """True if the command runs its standard input as a script, even if it does so on another machine."""
+def _place_of_fio(words: Sequence[ShellWord]) -> int | None:
+    """Return the index of the word that runs fio, which may be a variable (`$FIO`), or None.
+
+    After `fio`, such a variable contains options (`fio $FIO_OPTIONS`), unless it follows `--`.
+    """
     names = [word.text for word in words]
-    if names[0] in _WRAPPERS:
-        return not _READS_COMMANDS.isdisjoint(names) or bool(_place(names))
-    return names[0] in _READS_COMMANDS or bool(_place(names[:1]))
+    first = place_of_fio(names)
+
+    def is_program(at: int) -> bool:
+        may_be = first is None or at < first or names[at - 1] == "--"
+        return may_be and _FIO_VARIABLE.fullmatch(names[at]) is not None
+
+    found = place_of_fio(["fio" if is_program(at) else name for at, name in enumerate(names)])
+    return _before_variables(names) if found is None else found
 
 
-def _run_by(words: Sequence[ShellWord], unit: FioCall, places: Mapping[str, RunsIn] = _PLACES) -> FioCall:
-    """Return the call with what the command that runs it decides: where it runs, and when `timeout` ends it."""
-    names = [word.text for word in words]
-    return replace(unit, runs_in=unit.runs_in or _place(names, places), ends_after=unit.ends_after or _limit(names))
-
-
-def _limit(words: Sequence[str]) -> str:
-    """Return the time after which `timeout` or `systemd-run` ends a command, as written. Empty if neither does."""
-    ends = (found["limit"] for word in words if (found := _RUNTIME_MAX.search(word)))
-    at = next((at for at, word in enumerate(words) if word.rpartition("/")[2] in ("timeout", "gtimeout")), len(words))
-    for before, word in zip(words[at:], words[at + 1 :], strict=False):
-        if not word.startswith("-") and before not in ("-k", "--kill-after", "-s", "--signal"):
-            return word
-    return next(ends, "")
-
-
-def _place(words: Iterable[str], places: Mapping[str, RunsIn] = _PLACES) -> RunsIn:
-    """Return where the command runs the program that it names. A variable counts by its name (`$SSH`, `$ssh_cmd`)."""
-    programs = [word.rpartition("/")[2] for word in words]
-    called = [found["name"].lower().split("_") for word in programs if (found := _CALLER.fullmatch(word))]
-    named = {places.get(name, "") for name in itertools.chain(programs, *called)}
-    return "machine" if "machine" in named else "container" if "container" in named else ""
-
-
-def _places(text: str) -> Mapping[str, RunsIn]:
-    """Return where programs and the script's own functions (`on_nas() { ssh nas "$@"; }`) run their arguments."""
-    bodies = function_bodies(text).items()
-    passed = {name: re.findall(r"[\w/-]+", body) for name, body in bodies if _ITS_ARGUMENTS.search(body)}
-    return {**_PLACES, **{name: place for name, words in passed.items() if (place := _place(words))}}
+def _before_variables(names: Sequence[str]) -> int | None:
+    """Return the index of `fio` if only a variable follows it (`sudo fio $OPTIONS`), or None."""
+    at = next((at for at, name in enumerate(names) if name not in _BEFORE_FIO and "=" not in name), len(names))
+    follows = names[at + 1 : at + 2]
+    is_fio = names[at : at + 1] == ["fio"] and bool(follows) and _VARIABLE.fullmatch(follows[0]) is not None
+    return at if is_fio else None
 
 
 def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
@@ -305,11 +272,10 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) 
     text = printed.replace("\\n", "\n").replace("\\t", "\t")
     if not has_fio_options(text):
         return
-    unit = replace(unit_of_job_file(text, surroundings, first_line=given[0].line), sections=None)
-    unit = replace(unit, jobs=jobs_in(program.folder, unit.jobs))
-    if (
-        text == given[0].text and given[0].verbatim is not None
-    ):  # the job file's line numbers are then those of the script
+    unit = unit_of_job_file(text, surroundings, first_line=given[0].line)
+    unit = replace(unit, jobs=jobs_in(program.folder, unit.jobs), sections=None, is_expanded=True)
+    if text == given[0].text and given[0].verbatim is not None:
+        # the job file's line numbers are those of the script
         yield unit
         return
     line = given[0].line
@@ -328,66 +294,3 @@ def _of_quoted(
     script = read_script(word.text, variables, start=word.verbatim or 0, line=word.line, folder=word.folder)
     for unit in _of_commands(script, variables, places, depth + 1):
         yield unit if word.verbatim is not None else replace(unit, sections=None)
-
-
-def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
-    end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), None)  # of GNU parallel
-    words = words[:end]
-    before = [None, *words]
-    is_unknown = [
-        _is_unknown(word) and not JOB_FILE.search(word.text) and not (last and takes_next(last.text))
-        for last, word in zip(before, words, strict=False)
-    ]
-    known = [word for word, is_any in zip(words, is_unknown, strict=True) if not is_any]
-    unknown = tuple((word.line, word.text) for word, is_any in zip(words, is_unknown, strict=True) if is_any)
-    command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
-    problems = (*command.problems, *([] if unknown else _missing_name(command)))
-    only_parses = any(name in _RUNS_NOTHING for name, _value in command.program)
-    read_only = only_parses or any(name == "readonly" for name, _value in command.program)
-    sections = None if any(word.is_split for word in words) else _sections(command, known)
-    only = frozenset(value for name, value in command.program if name == "section")
-    jobs = command.jobs or tuple(_of_profile(command))
-    call = FioCall("command", line, jobs, problems, command.files, sections, unknown, read_only)
-    is_client = any(name == "client" for name, _value in command.program)
-    call = replace(call, defaults=command.shared, only=only, only_parses=only_parses)
-    return replace(call, runs_in="machine" if is_client else "")
-
-
-def _of_profile(command: Command) -> Iterator[Job]:
-    """Yield the jobs of `--profile=act` that write (profiles/act.c, act_add_rw)."""
-    devices = [given.value for given in command.given if given.name == "device-names"]
-    for device in devices[-1].split(",") if devices and ("profile", "act") in command.program else ():
-        options = {"rw": "randwrite", "bs": "128k", "direct": "1", "ioengine": "sync", "filename": device}
-        yield Job(f"act-write-{device}", {**options, "time_based": "1", "runtime": "24h"}, command.line)
-
-
-def _is_unknown(word: ShellWord) -> bool:
-    """True if the word contains a variable that can expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
-    return UNKNOWN.search(word.text.partition("=")[0]) is not None
-
-
-def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if a command has job options but no job. Options such as `--profile` make a job unnecessary."""
-    program_options = {name for name, _value in command.program}
-    options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
-    misspelt = any(problem.meant == "name" for problem in command.problems)
-    if options and not command.runs and not misspelt and not program_options & _NEEDS_NO_JOB:
-        message = "without `--name` there is no job: fio would print its help and run nothing"
-        yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
-
-
-def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
-    """Return the sections of a command: the global options first, then one section per job."""
-    sections: list[JobSection] = []
-    name, settings = "global", list[WrittenOption]()
-    insert_at = words[0].start if words else 0
-    for given in command.given:
-        first, last = words[given.first], words[given.last]
-        if given.name == "name":
-            sections.append(JobSection(name, name.startswith("global"), tuple(settings), insert_at))
-            name, settings = given.value, []
-        elif given.name not in PROGRAM_OPTIONS:
-            settings.append(WrittenOption(given.name, first.text.partition("=")[0], first.start, last.end))
-        insert_at = last.end
-    sections.append(JobSection(name, name.startswith("global"), tuple(settings), insert_at))
-    return tuple(sections)

@@ -26,6 +26,8 @@ _FIX = (
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
 )
 
+_FIX_OF_OPENDIR = "let fio create its own files with directory= and nrfiles=; with --readonly, fio refuses to write"
+
 
 def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
     """Yield an error for each job that would overwrite data, and a warning if the device's contents are unknown.
@@ -58,6 +60,10 @@ def _of_job(
     if part is None:
         return
     verb = "writes to" if part.writes else "trims"
+    if folder := job.text("opendir"):  # fio adds only regular files (filesetup.c, recurse_dir)
+        message = f"the job {verb} every file below {folder} (opendir) and destroys the data in these files"
+        yield Diagnostic(source, job.lines.get("opendir", line), RULE, "warning", message, _FIX_OF_OPENDIR)
+        return
     for path in _paths(job, values):
         judged = _judged(path, verb, "and destroys", targets, values)
         if judged is not None:
@@ -85,8 +91,12 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
         names = (form,)
     elif job.filename is None and directory.startswith("/dev") and "directory" not in job.lines:
         names = (job.name,)  # after `cd /dev`, a job with the name of a device uses the device
-    for name in names:
-        yield from map(normpath, values.of_path(job.path(name)))
+    for given in map(job.path, names):
+        paths = [*map(normpath, values.of_path(given))]
+        if values.is_device(given) and not any(path.startswith("/dev/") for path in paths):
+            paths = [given]
+        for path in paths:
+            yield from values.links(path) or (path,)
 
 
 def _judged(

@@ -9,7 +9,7 @@ from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.model import FioCall, RunsIn, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.job import Job, is_windows_path
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
 
 _MOST_NAMED = 64
@@ -85,14 +85,23 @@ def _changed(target: Target | None, place: JobFiles, before: Before) -> Target |
 
 def files_of(job: Job) -> JobFiles | None:
     """Return a job's files, or None if the engine uses no files or a path contains an unknown variable."""
-    part, directory = part_of(job), job.directory or ""
+    part, directory = part_of(job), job.text("opendir") or job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.
-    if not names and job.text("filename_format") is None and part.clones * part.files <= _MOST_NAMED:
+    if (
+        not names
+        and job.text("filename_format") is None
+        and job.text("opendir") is None
+        and part.clones * part.files <= _MOST_NAMED
+    ):
         stem = job.name.replace("/", "_")
         names = tuple(f"{stem}.{clone}.{number}" for clone in range(part.clones) for number in range(part.files))
     files = tuple(map(job.path, names))
-    is_windows = job.engine == "windowsaio" or any(map(is_windows_path, (*names, directory)))
-    if not part.may_use_page_cache or is_windows or any(UNKNOWN.search(name) for name in (*files, directory)):
+    if (
+        not part.may_use_page_cache
+        or job.engine == "windowsaio"
+        or job.is_on_windows
+        or any(UNKNOWN.search(name) for name in (*files, directory))
+    ):
         return None
     return JobFiles(files, directory)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
-from poolproof.foreign.lint.variables import possible_jobs
+from poolproof.foreign.lint.time_limit import exceeds_limit
+from poolproof.foreign.lint.variables import possible_jobs, unknown_in
 from poolproof.load.fio.job import Job
-from poolproof.load.fio.load import job_of, load_of, part_of
-from poolproof.load.fio.quantity import attempt, parse_time_us
-from poolproof.load.model import Load, LoadPart
+from poolproof.load.fio.load import load_of
+from poolproof.load.model import Load
 from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
 from poolproof.rules.rule_catalogue import all_rules
 
@@ -65,30 +65,21 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
         if any(number >= len(found) for found in others):
             continue
         places = [blamed[number]] if len(first) == len(blamed) else blamed
-        changes = tuple(_changes(rule, cases, place) for place in places)
+        jobs = [unit.jobs[place] for place in group.jobs]
+        changes = tuple(_changes(rule, cases, place, jobs[place]) for place in places)
         common = _common_finding(rule, finding, [found[number] for found in others])
-        if any(
-            _is_cut_off(unit, cases[0].load.parts[place], each) for place, each in zip(places, changes, strict=True)
-        ):
+        if "iodepth" in rule.options and any("iodepth" in unknown_in(jobs[place]) for place in places):
+            common = replace(common, effect=max(common.effect, "notes", key=EFFECTS.index))  # the depth may be 1
+        if any(exceeds_limit(unit, parts[place], each) for place, each in zip(places, changes, strict=True)):
             changes = ({},) * len(places)
             ends = f"the script ends fio after {unit.ends_after}: raise this limit first"
             common = replace(common, fix=f"{common.fix}; {ends}")
         yield LocatedFinding(
             common,
-            _line(unit, [unit.jobs[group.jobs[place]] for place in places], rule),
+            _line(unit, [jobs[place] for place in places], rule),
             tuple(group.jobs[place] for place in places),
             changes,
         )
-
-
-def _is_cut_off(unit: FioCall, part: LoadPart, changes: Changes) -> bool:
-    """True if the changes make fio run for longer than a program such as `timeout` lets it run."""
-    if not unit.ends_after or {"runtime", "ramp_time", "time_based"}.isdisjoint(changes):
-        return False
-    limit, job = attempt(parse_time_us, unit.ends_after), job_of(part)
-    options = {name: value for name, value in {**job.options, **changes}.items() if value is not None}
-    changed = part_of(replace(job, options=options))
-    return limit is None or 0 < limit < 1e6 * ((changed.runtime_s or 0.0) + changed.ramp_s)
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
@@ -104,7 +95,8 @@ def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
     return next(lines, None) or next((job.line for job in jobs if job.line), unit.line)
 
 
-def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the option changes that fix the job, or none if the changes depend on unknown variables."""
+def _changes(rule: Rule, cases: Sequence[Case], place: int, job: Job) -> Changes:
+    """Return the option changes that fix the job, or none if they depend on unknown variables or replace one."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
-    return first if all(changes == first for changes in others) else {}
+    is_known = unknown_in(job).keys().isdisjoint({*first, *rule.options[:1]})
+    return first if is_known and all(changes == first for changes in others) else {}

@@ -84,7 +84,9 @@ class FioCall:
     would apply to further sections.
     `only`: the names of the sections to which `--section` limits the job files. Empty if all sections run.
     `runs_in`: a container of this machine, another machine, or neither (an empty string).
-    `ends_after`: the time after which `timeout` ends fio, as written (`60`, `5m`, `$LIMIT`). Empty if nothing ends it.
+    `ends_after`: the time after which the script ends fio (`timeout 60 fio …`), as written (`60`, `5m`, `$LIMIT`).
+    Empty if nothing ends it.
+    `is_expanded`: True if a shell or another program replaces variables in the job file before fio reads it.
     `called_at`: the line on which the script calls the function that contains the call with these arguments, or 0.
     `runs_at`: the line of the command that runs a job file, if an earlier command of the same script writes the file,
     or of the call of the function.
@@ -103,6 +105,7 @@ class FioCall:
     only: frozenset[str] = frozenset()
     runs_in: RunsIn = ""
     ends_after: str = ""
+    is_expanded: bool = False
     called_at: int = 0
     runs_at: int = 0
 

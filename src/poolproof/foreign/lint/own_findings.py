@@ -17,7 +17,8 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     "destroys-data": OwnFinding(
         "The job overwrites data",
         "The job writes to or trims a block device. It is an error if the device holds data, and a warning if lint "
-        "cannot look at the device. fio itself refuses only devices that are mounted.",
+        "cannot look at the device. fio itself refuses only devices that are mounted. It is also a warning if the job "
+        "writes to all files below an existing directory (opendir).",
         "give `filename` or `directory` a path on a file system, or use a device whose data may be lost",
     ),
     "misread-by-fio": OwnFinding(

@@ -30,7 +30,13 @@ _CALL = r"(?:^|[;&|]|\b(?:do|then|else)\b)[ \t]{{0,40}}{name}[ \t]+(?![=(])([^\n
 _ARGUMENT = re.compile(r"\$\{?(?P<number>[1-9])\}?")
 _PRINTED = re.compile(r"(?:\$\(|`|;).*?\b(?:echo|printf|ls|readlink|realpath)\b", re.DOTALL)
 _IN_COMMAND = re.compile(r"/dev/[^\s\"'`);|&]+|\$\{?\w[^\s\"'`);|&]*")
+_LINKED = re.compile(r"\bln\s+-\w*s\w*\s+(\S{1,200})\s+([^\s;&|]{1,200})")
 _TREATED = r"(?:(?<=\s)-b|\b(?:blkdiscard|blockdev|wipefs|sgdisk|hdparm))\s[^\n;|&]{{0,80}}?\$\{{?{name}\b"
+_FOUND = (
+    r"(?:(?<!\w){name}=[\"']?|\bfor\s+{name}\s+in\s+)(?:\$\(|`)\s*(?:sudo\s+)?"
+    r"(?:findmnt\b[^\n]{{0,80}}\bSOURCE\b|lsblk\b[^\n|]{{0,40}}\s-\w{{0,8}}p|nvme\s+list\b|blkid\b"
+    r"|df\b[^\n]{{0,40}}--output=source\b)"
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,22 @@ class PossibleValues:
             else:
                 yield from (each,) if UNKNOWN.search(each) else itertools.chain(*map(_expanded, split_filenames(each)))
 
+    def links(self, path: str) -> tuple[str, ...]:
+        """Return the devices to which the script links the path (`ln -s /dev/sda disk`)."""
+        linked = (
+            (self.of(link.strip("\"'")), self.of(target.strip("\"'"))) for target, link in _LINKED.findall(self.text)
+        )
+        return tuple(each for links, targets in linked if path in links for each in targets if each.startswith("/dev/"))
+
     def is_device(self, path: str) -> bool:
-        """True if the script treats the variable that the path consists of as a block device (`[ -b "$DISK" ]`)."""
+        """True if the variable that the path consists of names a block device.
+
+        The script treats it as one (`[ -b "$DISK" ]`), or assigns a device to it (`DISK=$(findmnt -no SOURCE /)`).
+        """
         found = _VARIABLE.fullmatch(path)
         names = [found["name"], *self._given(found["name"])] if found else []
-        return any(re.search(_TREATED.format(name=name.strip("${}")), self.text) for name in names)
+        forms = (form.format(name=name.strip("${}")) for name in names for form in (_TREATED, _FOUND))
+        return any(re.search(form, self.text) for form in forms)
 
     def _expanded(self, value: str, *, only_loops: bool) -> tuple[str, ...]:
         choices = [value]

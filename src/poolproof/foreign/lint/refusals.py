@@ -15,7 +15,7 @@ from poolproof.load.fio.installed import fio_version, known_options
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.jobfile import MOST_PROBLEMS, Problem
 from poolproof.load.fio.option_names import JOB_OPTIONS, OTHER_RELEASES, PAGE_CACHE, SYNCHRONOUS
-from poolproof.load.fio.option_values import refusal
+from poolproof.load.fio.option_values import is_external, refusal
 from poolproof.load.fio.parse_only import Complaint, complaints
 
 _REFUSED, _UNKNOWN, _MISREAD = "refused-by-fio", "unknown-option", "misread-by-fio"
@@ -127,7 +127,9 @@ def _problem(
         fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)
         yield Diagnostic(source, problem.line, _REFUSED, "error", problem.message, fix)
     else:
-        yield Diagnostic(source, problem.line, _UNKNOWN, "warning", problem.message, _HOW_TO_LIST)
+        has_own_options = any(is_external(job.engine) for job in unit.jobs)
+        severity: Severity = "note" if has_own_options else "warning"
+        yield Diagnostic(source, problem.line, _UNKNOWN, severity, problem.message, _HOW_TO_LIST)
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:

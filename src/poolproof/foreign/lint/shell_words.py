@@ -13,6 +13,7 @@ from itertools import dropwhile
 
 from poolproof.foreign.lint.working_folder import WorkingFolder
 from poolproof.load.fio.commandline import WINDOWS_PATH
+from poolproof.load.fio.job import is_windows_path
 
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
@@ -67,7 +68,8 @@ class HereDocument:
     `program`: the program that reads it. `runner`: the words of its command, and of the one at the end of its pipe.
     `goes_to`: the file to which the program writes it, `|` for another program, or an empty string for neither.
     `appends`: True if the program adds it to the end of the file.
-    `is_verbatim`: True if the text is the same as in the script. The shell expands it unless the mark is quoted.
+    `is_verbatim`: True if the text is the same as in the script. `is_expanded`: True if the shell expands variables in
+    it, because the mark is not quoted.
     """
 
     text: str
@@ -79,6 +81,7 @@ class HereDocument:
     goes_to: str = ""
     appends: bool = False
     is_verbatim: bool = True
+    is_expanded: bool = True
 
 
 @dataclass
@@ -189,10 +192,20 @@ class _ShellParser:
             appends = self._appends or "-a" in words[1:2]
             last = self._script.commands[-1] if goes_to == "|" and self._script.commands else []
             inner = _ShellParser(text, self._variables, start, line, self._depth + 1, self._folder.path)
-            given = text if here["quote"] or self._depth == _MAX_DEPTH else inner.expanded()
+            is_expanded = not here["quote"]
+            given = inner.expanded() if is_expanded and self._depth < _MAX_DEPTH else text
             self._script.documents.append(
                 HereDocument(
-                    given, start, line, self._folder.path, words[0], (*command, *last), goes_to, appends, given == text
+                    given,
+                    start,
+                    line,
+                    self._folder.path,
+                    words[0],
+                    (*command, *last),
+                    goes_to,
+                    appends,
+                    is_verbatim=given == text,
+                    is_expanded=is_expanded,
                 )
             )
             self._take(found.end() + 1 if found else len(self._text))
@@ -233,7 +246,7 @@ class _ShellParser:
         elif elements is not None:
             self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in elements.split()]
         elif _NAME.fullmatch(raw) and raw != text:
-            pieces = text.split()
+            pieces = [text] if is_windows_path(text) else text.split()
             self._command += [replace(word, text=piece, is_split=len(pieces) > 1) for piece in pieces]
         else:
             self._command.append(word)

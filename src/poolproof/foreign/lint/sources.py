@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
+from poolproof.foreign.lint.markdown_prose import is_markdown, without_quotes_in_prose
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.foreign.lint.script_values import known_variables
@@ -74,7 +75,7 @@ class Source:
         if self.kind == "job file":
             unit = jobfiles.unit_of(self.text, self.surroundings)
             return (replace(unit, read_only=self.read_only),)
-        return tuple(map(self._placed, commands.units_of(self.text, self.surroundings)))
+        return tuple(map(self._placed, commands.units_of(self._commands, self.surroundings)))
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
@@ -84,7 +85,7 @@ class Source:
         """
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
-        runs = commands.runs_in(self.text, self.surroundings)
+        runs = commands.runs_in(self._commands, self.surroundings)
         return tuple(replace(run, units=tuple(map(self._placed, run.units))) for run in runs)
 
     def _placed(self, unit: FioCall) -> FioCall:
@@ -99,7 +100,12 @@ class Source:
         """Return the files and devices that a script prepares with commands other than fio, in order."""
         if self.kind == "job file":
             return ()
-        return prepared_files(self.text, known_variables(self.text))
+        return prepared_files(self._commands, known_variables(self._commands))
+
+    @property
+    def _commands(self) -> str:
+        """The text as a shell would read its commands."""
+        return without_quotes_in_prose(self.text) if is_markdown(self.name) else self.text
 
 
 def read_sources(

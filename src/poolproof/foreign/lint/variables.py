@@ -12,11 +12,13 @@ from poolproof.load.fio.job import Job, Jobs
 
 UNKNOWN = re.compile(
     r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?"
-    r"|\{\{[^{}]*\}\}|<[A-Za-z][\w-]*>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
+    r"|\{\{[^{}]*\}\}|\{[A-Za-z_]\w*(?:\.\w+|\[[^\[\]{}]*\]|\([^(){}]*\))*(?:![rsa])?(?::[^{},]*)?\}|%l{0,2}[dsu](?!\w*%)"
+    r"|<[A-Za-z][\w-]*>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
 )
 """Matches an unexpanded variable or command substitution in a script or job file.
 
-It also matches `{{ device }}` (Jinja), `%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), and `<device>`.
+It also matches `{{ device }}` (Jinja), `{path}` and `%s` (strings of programs),
+`%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), and `<device>`.
 """
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
@@ -27,7 +29,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("size", "io_size", "filesize"), ("1g", "22m", "100t")),
     "runtime": ("30", "1", "100000"),
     "ramp_time": ("0", "30"),
-    "iodepth": ("1", "32"),
+    "iodepth": ("32", "2"),  # a script with a variable for the depth does not want a depth of 1
     "numjobs": ("1", "8"),
     "sync": ("0", "1", "dsync"),
     **dict.fromkeys(("fsync", "fdatasync"), ("0", "1", "10000")),

@@ -15,7 +15,7 @@ _LIST = re.compile(
     r"(?:(?P<inline>\[[^\[\]]*\])|\n(?P<items>(?:[ ]*- .*(?:\n|\Z))+))",
     re.MULTILINE,
 )
-_ITEM = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<plain>[^\s,\[\]\"'][^,\[\]\n]*)")
+_ITEM = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)'|(?P<plain>[^\s,\[\]\"'\\][^,\[\]\n]*)")
 _LINE = re.compile(r"^[ ]*- (?P<value>.*)$", re.MULTILINE)
 _BLOCK = re.compile(
     r"^(?P<indent>[ ]*)[\w.-]+:[ ]*\|[-+]?[ ]*\n(?P<lines>(?:(?:(?P=indent)[ ]+\S.*|[ ]*)(?:\n|\Z))+)", re.MULTILINE

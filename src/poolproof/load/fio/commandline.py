@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.load.fio.job import Jobs
-from poolproof.load.fio.jobfile import MOST_PROBLEMS, JobDraft, Problem, unknown_option
+from poolproof.load.fio.jobfile import MOST_PROBLEMS, JobDraft, Problem, misread_number, unknown_option
 from poolproof.load.fio.option_names import (
     ALIASES,
     ALL_NAMES,
@@ -23,7 +23,7 @@ from poolproof.load.fio.option_names import (
     nearest,
     resolve,
 )
-from poolproof.load.fio.option_values import RW_WORDS
+from poolproof.load.fio.option_values import RW_WORDS, is_external
 
 _PROGRAM = re.compile(
     r"^(?:\S*/|[A-Za-z]:\\.*\\)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe|:[\w.-]+)?$"
@@ -49,6 +49,7 @@ _DASHES = ("\u2013", "\u2014")
 _JOINED_DASHES = "".join(_DASHES)
 _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
+_NAMES_OF_PODS = ("-n", "--namespace", "-c", "--container", "--name", "--hostname")  # kubectl -n fio, but sudo -n fio
 _NUMBER = re.compile(r"^-\d")
 _WITH_VARIABLES = re.compile(r"(?:[\w./:=,@%+ -]|\$\w++|\$\{\w++\})++")
 JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
@@ -146,7 +147,7 @@ def read_arguments(
     jobs = tuple(draft.job(shared) for draft, shared in drafts)
     if any(name == "readonly" for name, _ in program) and any(job.rw in _WRITES for job in jobs):
         problems.append(Problem(line, "--readonly refuses jobs that write, so fio stops", fix="remove --readonly"))
-    problems += _joined(given, lines)
+    problems += _misread_values(given, lines)
     return Command(
         jobs,
         tuple(files),
@@ -160,9 +161,11 @@ def read_arguments(
     )
 
 
-def _joined(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Problem]:
-    """Yield a problem for each option that is missing the space before it, as in `--numjobs=1--group_reporting`."""
+def _misread_values(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Problem]:
+    """Yield a problem for each misread number, and for each missing space, as in `--numjobs=1--group_reporting`."""
     for option in given:
+        if problem := misread_number(option.name, option.value, lines[option.first]):
+            yield problem
         if found := _joined_to(option):
             yield Problem(
                 lines[option.first],
@@ -184,6 +187,7 @@ def place_of_fio(words: Sequence[str]) -> int | None:
     --rm fio --name=a`. A `fio` that is the value of an option (`--name fio`) does not count.
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
+    programs = [at for at in programs if not (words[max(0, at - 1)] in _NAMES_OF_PODS and words[at - 2] != "sudo")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
     return next((at for at in reversed(places) if at == places[0] or not takes_next(words[at - 1])), None)
 
@@ -200,7 +204,7 @@ def _options(
     arguments: Sequence[str], lines: Sequence[int], files: list[str], problems: list[Problem]
 ) -> Iterator[Given]:
     """Yield the options in order. Job files are added to `files`, and invalid options to `problems`."""
-    at = 0
+    at, is_own_engine = 0, False
     while at < len(arguments):
         first, word = at, arguments[at]
         at += 1
@@ -215,7 +219,7 @@ def _options(
             continue
         written, equals, value = word.lstrip("-").partition("=")
         name = resolve(written, _NAMES)
-        if name is None and not word.startswith("--"):
+        if name is None and not word.startswith("--") and not is_own_engine:
             letters = _short_options(word[1:])
             if letters is not None:
                 problems.append(_misread(word, letters, lines[first]))
@@ -227,10 +231,13 @@ def _options(
         if equals or name in _SWITCHES or name not in _NAMES:
             yield Given(name, value, first, first)
         elif at < len(arguments):
-            yield Given(name, arguments[at], first, at)
+            value = arguments[at]
+            yield Given(name, value, first, at)
             at += 1
         else:
             problems.append(Problem(lines[first], f"the option {name!r} needs a value"))
+        # the options of such an engine are known from here on (init.c, parse_cmd_line)
+        is_own_engine = is_own_engine or (name == "ioengine" and is_external(value))
 
 
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from poolproof.errors import CampaignError
 from poolproof.load.fio import quantity
-from poolproof.load.fio.option_names import DEFAULT_ENGINE, engine_name
+from poolproof.load.fio.option_names import DEFAULT_ENGINE, DEFAULT_ENGINE_ON_WINDOWS, engine_name
 from poolproof.load.fio.quantity import attempt
 
 _ON_BY_DEFAULT = frozenset(
@@ -113,7 +113,13 @@ class Job:
 
     @cached_property
     def engine(self) -> str:
-        return engine_name(self.options.get("ioengine") or DEFAULT_ENGINE)
+        default = DEFAULT_ENGINE_ON_WINDOWS if self.is_on_windows else DEFAULT_ENGINE
+        return engine_name(self.options.get("ioengine") or default)
+
+    @property
+    def is_on_windows(self) -> bool:
+        """True if the paths of the job are those of Windows."""
+        return any(map(is_windows_path, (*self.filenames, *self.directories)))
 
     @property
     def filename(self) -> str | None:

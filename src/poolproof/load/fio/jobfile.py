@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from poolproof.load.fio.job import Job, Jobs
-from poolproof.load.fio.option_names import ALL_NAMES, canonical, nearest
+from poolproof.load.fio.option_names import ALL_NAMES, JOB_OPTIONS, canonical, nearest
 from poolproof.load.fio.quantity import evaluate, kb_base_of
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
@@ -26,6 +26,12 @@ _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
 _BLANK_BEFORE_UNIT = re.compile(r"^\s{1,20}(?P<number>\d{1,20})(?P<unit>[a-zA-Z]{1,5})$")
 _SECONDS = frozenset({"runtime", "ramp_time", "startdelay"})
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
+_TIMES = _SECONDS | {"thinktime", "steadystate_duration", "steadystate_ramp_time", "latency_window", "max_latency"}
+_NUMBERS = _TIMES | {"size", "filesize", "io_size", "bs", "offset", "offset_increment"}
+_UNKNOWN_UNIT = re.compile(
+    r"(?P<number>\d{1,20})(?P<unit>secs?|seconds?|mins?|minutes?|hrs?|hours?|days?)", re.IGNORECASE
+)
+_FRACTION = re.compile(r"(?P<number>\d{1,20})(?P<rest>\.\d{1,20}[a-zA-Z]{0,5})")
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
 """The maximum total size of all included files in characters. It is needed because a file may include itself."""
@@ -94,14 +100,32 @@ class JobDraft:
 
 def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
     """Return the problem for an unknown option name."""
-    near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
+    shown = name[:_LONGEST_SHOWN]
+    near = nearest(shown, JOB_OPTIONS, _MISSPELT) or nearest(shown, among, _MISSPELT)
     if near is not None:
         return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name, meant=near)
-    similar = nearest(name[:_LONGEST_SHOWN], among, _SIMILAR)
-    message = f"unknown fio option {name[:_LONGEST_SHOWN]!r}"
+    similar = nearest(shown, among, _SIMILAR)
+    message = f"unknown fio option {shown!r}"
     if similar:
         message += f"; the most similar is `{similar}`"
     return Problem(line, message, is_certain=False, option=name, meant=similar)
+
+
+def misread_number(name: str, value: str, line: int) -> Problem | None:
+    """Return a problem if fio reads another number than the one that was meant, or None.
+
+    `name`: the option's canonical name. Source: parse.c, str_to_decimal, get_mult_time and get_mult_bytes.
+    """
+    word = value.strip()
+    if name in _TIMES and (found := _UNKNOWN_UNIT.fullmatch(word)):
+        message = f"fio does not know the unit `{found['unit']}`: it reads {name}={word} as {found['number']} µs"
+        return Problem(line, message, fix=f"write {name}={found['number']}{found['unit'][0].lower()}", runs=True)
+    if name in _NUMBERS and (found := _FRACTION.fullmatch(word)):
+        message = f"fio reads whole numbers: it reads {name}={word} as {found['number']} and ignores `{found['rest']}`"
+        return Problem(
+            line, message, fix="write a whole number of a smaller unit: 1536m for 1.5g, 90m for 1.5h", runs=True
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -205,6 +229,8 @@ class _JobFileParser:
         if found and not (found["unit"] == "s" and canonical(name) in _SECONDS):
             message = f"`{setting}`: because of the blank after `=`, fio reads {found['number']} and ignores the unit"
             self._add(Problem(number, message, fix=f"write {name}={value.strip()}", runs=True))
+        if problem := misread_number(canonical(name), value, number):
+            self._add(problem)
         section.put(canonical(name), self._substituted(value) if equals else "", number)
 
     def _report(self, number: int, message: str, fix: str = "") -> None:

@@ -66,8 +66,8 @@ std_redirect stream_id thp touch_objects ttl uncached uri userspace_reap verb vo
 """)
 
 OTHER_RELEASES = names_in("""
-apptag apptag_mask block busy_wait_polling cdb_len chunk_size comm cont container_uuid cpu_nodes cpuchunks cuda_io
-dataplacement deac device-names dir direct_io direct_write_to_pmem dp_scheme dummy end_syncfs fdp fdp_pli
+apptag apptag_mask block busy_wait_polling cdb_len chunk_size cmdprio_hint comm cont container_uuid cpu_nodes cpuchunks
+cuda_io dataplacement deac device-names dir direct_io direct_write_to_pmem dp_scheme dummy end_syncfs fdp fdp_pli
 fdp_pli_select file_service filetype gpu_dev_id gpu_dev_ids hdfs_use_direct hdfsdirectory http_host http_mode
 http_object_mode http_pass http_s3_key http_s3_keyid http_s3_region http_s3_security_token
 http_s3_sse_customer_algorithm http_s3_sse_customer_key http_s3_storage_class http_swift_auth_token http_user
@@ -132,6 +132,7 @@ zero_buffers
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
 DEFAULT_ENGINE = "psync"
+DEFAULT_ENGINE_ON_WINDOWS = "windowsaio"
 
 SYNCHRONOUS = names_in("""
 cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filedelete fileoperations filestat ftruncate
@@ -144,7 +145,7 @@ Only `io_submit_mode=offload` increases the depth.
 """
 
 PAGE_CACHE = names_in("""
-io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
+io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync windowsaio
 """)
 """Engines that make ordinary file and block device calls, so that the page cache may serve their I/O."""
 
@@ -163,13 +164,14 @@ def engine_name(value: str) -> str:
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
     """Return the canonical name for a name, alias or unambiguous prefix, or None if fio has no such option.
 
-    If a prefix is ambiguous, options of engines and of other releases are ignored, because fio's main option list does
-    not contain them.
+    If a prefix is ambiguous, options of other releases are ignored, and then those of engines, because fio's main
+    option list does not contain them.
     """
     if name in among:
         return canonical(name)
     fitting = {candidate for candidate in among if candidate.startswith(name)} if name else set()
-    for candidates in (fitting, fitting - ENGINE_OPTIONS - OTHER_RELEASES):
+    here = fitting - OTHER_RELEASES
+    for candidates in (fitting, here, here - ENGINE_OPTIONS):
         first_names = set(map(canonical, candidates))
         if len(first_names) == 1:
             return first_names.pop()

@@ -93,10 +93,15 @@ def _word_refusal(word: str) -> str | None:
 _PRELOADED = frozenset({"spdk", "spdk_bdev"})
 
 
+def is_external(engine: str) -> bool:
+    """True for the path of an engine that is not part of fio, or the name of one that SPDK preloads (LD_PRELOAD)."""
+    word = engine.partition(":")[0]
+    return word == "external" or word in _PRELOADED or "/" in engine or engine.endswith(".so")
+
+
 def _engine_refusal(value: str, shown: str) -> str | None:
     word = value.partition(":")[0].partition(",")[0].rstrip()
-    # the value can also be the path of an external engine, or the name of one that SPDK preloads (LD_PRELOAD)
-    if word in ENGINE_WORDS or word in _PRELOADED or "/" in value or value.endswith(".so"):
+    if word in ENGINE_WORDS or is_external(value):
         return None
     near = nearest(word.lower()[:_LONGEST], ENGINE_WORDS, _SIMILAR)
     return f"{shown}: fio has no such engine; " + (

@@ -166,3 +166,23 @@ def test_blanks_around_the_equals_sign() -> None:
     (refused,) = _found("[a]\nrw = read\nbs=4k\nsize=1g\n", "refused-by-fio")
     assert refused.line == 2 and "blank" in refused.message
     assert "misread-by-fio" not in rules("[a]\nrw=read\nbs =4k\nfilename = /mnt/4k\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "read"),
+    [
+        ("runtime=60sec", "60 µs"), ("runtime=5min", "5 µs"), ("ramp_time=10secs", "10 µs"), ("timeout=2hours", "2 µs"),
+        ("runtime=1.5h", "as 1 and"), ("size=1.5G", "as 1 and"), ("bs=0.5m", "as 0 and"),
+        ("blocksize=1.5k", "as 1 and"),
+    ],
+)  # fmt: skip
+def test_numbers_that_fio_reads_in_part(option: str, read: str) -> None:
+    for text in (f"[a]\nrw=read\ndirect=1\n{option}\n", f"fio --name=a --rw=read --direct=1 \\\n\\\n\\\n--{option}\n"):
+        (found,) = _found(text, "misread-by-fio")
+        assert (found.line, found.severity) == (4, "warning")
+        assert read in found.message
+
+
+@pytest.mark.parametrize("option", ["runtime=60s", "runtime=5m", "runtime=90", "runtime=500ms", "size=1g", "bs=4k,8k"])
+def test_numbers_that_fio_reads_in_full(option: str) -> None:
+    assert not _found(f"[a]\nrw=read\ndirect=1\n{option}\n", "misread-by-fio")

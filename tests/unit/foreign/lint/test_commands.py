@@ -167,9 +167,37 @@ def test_a_default_is_the_value_of_a_variable_that_the_script_does_not_set() -> 
     for depth in ("${QD:-32}", "${QD-32}", '"${QD:-32}"', "${1:-32}"):
         assert "iodepth-with-sync-engine" in _rules(f"{call}{depth}\n"), depth
     assert "iodepth-with-sync-engine" in _rules(f'QD="${{QD:-32}}"\n{call}$QD\n')
-    for before in ("QD=$(nproc)\n", "read QD\n", "QD=1\n", "QD=1\nQD=4\n"):
-        assert "iodepth-with-sync-engine" not in _rules(f"{before}{call}${{QD:-32}}\n"), before
+    assert "iodepth-with-sync-engine" not in _rules(f"QD=1\n{call}${{QD:-32}}\n")
     assert "iodepth-with-sync-engine" not in _rules(f"run() {{ {call}${{1:-32}}; }}\nrun 1\n")
+
+
+@pytest.mark.parametrize("before", ["QD=$(nproc)\n", "read QD\n", "QD=1\nQD=4\n", ""])
+def test_an_unknown_depth_is_above_one(before: str) -> None:
+    call = "fio --name=a --filename=f --rw=randread --bs=4k --size=9g --iodepth=$QD"
+    for options, rule in (("--direct=1", "iodepth-with-sync-engine"), ("--ioengine=libaio", "async-engine-blocks")):
+        text = f"{before}{call} {options}\n"
+        (found,) = [each for each in lint(source(text, "bench.sh")) if each.rule == rule]
+        assert found.severity == "note"  # it may be 1
+        assert "32" not in found.message
+        assert fixed_text(text, name="bench.sh").text == text  # the script chooses the depth
+
+
+def test_the_name_of_a_pod_is_no_call() -> None:
+    assert _rules("kubectl wait -n fio --for=condition=Ready pod/a\n") == {"no-job"}
+    assert _unsynced("kubectl exec -n fio -it a -- fio --name=a --rw=write --size=1g --bs=1m\n") == [1]
+    assert _unsynced("sudo -n fio --name=a --rw=write --size=1g --bs=1m\n") == [1]
+
+
+def test_a_misspelt_option_is_compared_with_common_options_first() -> None:
+    found = lint(source("fio --name=a --rw=read --size=1g --directio=1\n", "b.sh"))[0]
+    assert "did you mean `direct`?" in found.message
+
+
+@pytest.mark.parametrize("variable", ["$FIO_OPTIONS", "${FIO_ARGS}", '"${FIO_JOB[@]}"'])
+def test_a_variable_after_fio_contains_options(variable: str) -> None:
+    assert _said(f"fio {variable} --name=a --rw=write --size=1g\n") == [(1, "note", "unknown-variable")]
+    assert _said(f"sudo fio {variable}\n") == [(1, "note", "unknown-variable")]
+    assert _unsynced("kubectl exec fio -- $FIO --name=a --rw=write --size=1g --bs=1m\n") == [1]
 
 
 def test_options_in_an_array() -> None:

@@ -256,3 +256,37 @@ def test_each_device_of_a_loop_is_named(devices: tuple[str, str]) -> None:
     found = _found(f"for bs in 4k 64k; do for d in {both}; do {job}; done; done")
     assert [sum(f" {device} " in each.message for each in found) for device in devices] == [1, 1]
     assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]\nopendir=/srv/photos\nrw=randwrite\nbs=4k\n", "fio --name=a --opendir=/srv/photos --rw=write --bs=4k",
+        "fio --name=a --opendir=$DIR --rw=randtrim --bs=4k",
+    ],
+)  # fmt: skip
+def test_a_job_that_overwrites_all_files_of_a_folder(text: str) -> None:
+    (found,) = _found(text, machine=False)
+    assert found.severity == "warning"
+    assert "every file below" in found.message
+    assert not _found(text.replace("=randwrite", "=read").replace("=write", "=read").replace("=randtrim", "=read"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "D=$(findmnt -no SOURCE /)", 'D="$(sudo findmnt -n -o SOURCE --target /srv)"', "D=`blkid -L data`",
+        "D=$(df --output=source / | tail -1)",
+        "for D in $(lsblk -dpno NAME | grep nvme); do :; done", "for D in $(nvme list | awk x); do :; done",
+    ],
+)  # fmt: skip
+def test_a_device_that_a_command_prints(line: str) -> None:
+    (found,) = _found(f"{line}\nfio --name=a --rw=write --filename=$D\n")
+    assert (found.severity, found.line) == ("warning", 2)
+
+
+def test_a_link_that_the_script_makes() -> None:
+    text = "L=/srv/disk\nln -sf /dev/vda $L\nfio --name=a --rw=write --filename=/srv/disk\n"
+    (found,) = _found(text)
+    assert found.severity == "error"
+    assert not _found(text.replace("/dev/vda", "/srv/file"))

@@ -111,3 +111,14 @@ def test_loops_in_a_script_for_another_shell() -> None:
         found = [each for each in lint(source(script, "x.sh")) if each.rule == "iodepth-with-sync-engine"]
         assert [each.line for each in found] == [2]
         assert "with qd=32" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("opening", "before", "is_misread"),
+    [("<<'EOF'", "", True), ("<<EOF", "", False), ("<<'EOF'", "sed -i s/x/y/ j.fio; ", False)],
+)
+def test_a_variable_that_nothing_replaces(opening: str, before: str, is_misread: bool) -> None:
+    text = f"cat > j.fio {opening}\n[a]\nrw=read\nsize=1g\nbs=1m\ndirect=1\niodepth=$DEPTH\nEOF\n{before}fio j.fio\n"
+    found = {(line, rule) for line, _, rule in said(text, name="b.sh")}
+    assert ((7, "misread-by-fio") in found) == is_misread
+    assert ((7, "unknown-variable") in found) == (not is_misread)

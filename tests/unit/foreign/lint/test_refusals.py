@@ -113,3 +113,16 @@ def test_the_last_line_counts_the_most_severe_first() -> None:
     kinds: tuple[Severity, ...] = ("note", "warning", "error", "note")
     found = [Diagnostic("a.fio", 1, "rule", severity, "message", "fix") for severity in kinds]
     assert [*lines_of(found)][-1] == "1 error, 1 warning, 2 notes"
+
+
+@pytest.mark.parametrize("engine", ["./libfio_cluster.so", "external:/opt/engine.so", "spdk_bdev"])
+def test_an_engine_that_is_not_part_of_fio_has_options_of_its_own(engine: str) -> None:
+    call = f"fio --name=a --ioengine={engine} --rw=randread --bs=4k --size=1g --direct=1 --zz_conf=x"
+    assert [each.severity for each in _refused(f"{call}\n", "b.sh")] == ["note"]
+    assert [each.severity for each in _refused(f"{call.replace('--zz_conf', '-etcd')}\n", "b.sh")] == ["note"]
+    assert [each.rule for each in _refused(f"{call.replace('size', 'sise')}\n", "b.sh")][:1] == ["refused-by-fio"]
+
+
+def test_an_option_of_a_later_release_is_not_refused() -> None:
+    (found,) = _refused("[a]\nrw=read\nsize=1g\nioengine=libaio\ndirect=1\ncmdprio_percentage=5\ncmdprio_hint=1\n")
+    assert (found.line, found.rule) == (7, "unknown-option")

@@ -1,0 +1,100 @@
+"""Fio commands in the strings of a program: `f"fio --filename={path} …"`, or several strings that the program joins.
+
+Values that the program computes become unknown values (`${path}`).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poolproof.foreign.lint.yaml_lists import YamlItem
+
+STRING = re.compile(
+    r"(?P<prefix>\b[fFrRbBuU]{1,2})?"
+    r"(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|`(?P<back>[^`\n]*)`)"
+)
+VALUE = r"[\w.$@&*]{1,60}(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
+"""Matches a value between strings: a variable, an attribute, or a call or subscript without nested brackets."""
+
+WINDOW = 8000
+"""The number of characters before and after a string in which the program may change it."""
+
+_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
+_COMMAND = re.compile(r"\s*(?:[\w./=-]{1,40}\s+){0,6}?(?:\S{0,80}/)?fio\s+-")
+_ADDED = r"(?:\s*\+\s*|\s+\.\s+)"  # the dot is Perl's
+_NEXT_LINE = r"[ \t]*\\?\n\s*(?=[fFrRbBuU]?[\"'])"
+_JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
+_VALUES = re.compile(rf"{_ADDED}({VALUE})")
+_ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
+_EXTENDED = r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:[fF]?[\"']\{{)?{name}\b)"
+_LOOKBACK = 80
+
+
+def text_of(found: re.Match[str]) -> str:
+    """Return the text of a string, with `${name}` for each value that the program puts into it."""
+    text = next(each for each in found.group("double", "single", "back") if each is not None)
+    text = re.sub(r"\\([\"'\\])", r"\1", text)
+    is_formatted = "f" in (found["prefix"] or "").lower() or "%" in text
+    return _PLACEHOLDER.sub(lambda each: unknown(each["name"] or "value"), text) if is_formatted else text
+
+
+def unknown(name: str) -> str:
+    """Return the notation for a value that the program computes. `name`: the expression in the program."""
+    return f"${{{re.sub(r'[^0-9A-Za-z_]', '_', name.lstrip('$@&*.'))}}}"
+
+
+def added_to(name: str) -> str:
+    """Return a name for what the program adds to a variable. It differs from the name of the variable."""
+    return f"added_to_{name}"
+
+
+def commands_in(text: str) -> Iterator[YamlItem]:
+    """Yield the fio commands that a program formats, joins from several strings, or extends later."""
+    line, counted = 1, 0
+    for each in _commands(text):
+        line, counted = line + text.count("\n", counted, each.start), each.start
+        yield YamlItem(each.command, line)
+
+
+def without_commands(text: str) -> str:
+    """Replace each of these commands with blanks. The positions of the rest do not change."""
+    parts, end = [], 0
+    for each in _commands(text):
+        parts += [text[end : each.start], re.sub(r"[^\n]", " ", text[each.start : each.end])]
+        end = each.end
+    return "".join([*parts, text[end:]])
+
+
+@dataclass(frozen=True)
+class _CommandText:
+    """A command, and the characters of the program that make it."""
+
+    start: int
+    end: int
+    command: str
+
+
+def _commands(text: str) -> Iterator[_CommandText]:
+    end = 0
+    while (found := STRING.search(text, end)) is not None:
+        end, command = found.end(), text_of(found)
+        if not _COMMAND.match(command):
+            continue
+        while (joined := _JOINED.match(text, end)) and (more := STRING.match(text, joined.end())):
+            if _COMMAND.match(text_of(more)):
+                break
+            command += "".join(map(unknown, _VALUES.findall(joined["values"] or ""))) + text_of(more)
+            end = more.end()
+        if rest := _VALUES.match(text, end):
+            command, end = f"{command}{unknown(rest[1])}", rest.end()
+        if name := _extended(text, found.start(), end):
+            command += f" {unknown(added_to(name))}"
+        if found["prefix"] or end > found.end() or name:
+            yield _CommandText(found.start(), end, command)
+
+
+def _extended(text: str, start: int, end: int) -> str:
+    """Return the variable that contains the string if the program appends to it later. Empty if it does not."""
+    name = _ASSIGNED.search(text[max(0, start - _LOOKBACK) : start])
+    is_extended = name and re.search(_EXTENDED.format(name=name["name"]), text[end : end + WINDOW])
+    return name["name"] if name and is_extended else ""
