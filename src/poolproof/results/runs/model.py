@@ -174,9 +174,14 @@ class Trial:
 
     @property
     def counted_s(self) -> float:
-        """Return the time during which the trial's I/O was counted, in seconds, or 0 if unknown."""
+        """Return the time during which the trial's I/O was counted, in seconds, or 0 if unknown.
+
+        Trials of a fixed length that lack the number of I/Os use the time that fio took, including its start.
+        """
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
+        if self.figures is not None and self.figures.requests and (iops := self.value("iops")):
+            return self.figures.requests / iops
         return self.seconds.get("fio", 0.0)
 
     def verdict_on(self, metric: MetricId) -> Verdict:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.comparison_object import ranking_object
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claim_results import evaluate
+from poolproof.results.runs.few_events import few_events
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.run_object import run_object
 
@@ -52,6 +54,14 @@ def test_the_table_and_json_say_what_is_missing_and_show_no_interval(
     one, pair = run_object(Path("r"), run.cells, "pair")["cells"]
     assert (one["too_few"], one["figure"]["low"], one["speed_to_baseline"]) == (SENTENCE, None, None)
     assert pair["too_few"] is None and pair["figure"]["low"] is not None
+
+
+def test_the_time_that_fio_takes_to_start_does_not_count(run: LoadedRun) -> None:
+    slow, *_ = (trial for trial in run.trials if trial.layout == "one")
+    assert slow.figures is not None
+    started = replace(slow, figures=replace(slow.figures, iops=56.0, requests=112), seconds={"fio": 3.7})
+    few = few_events([started], "sync_p99")
+    assert few is not None and few.needed_s == pytest.approx(1000 / 56)
 
 
 def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun, wording: Callable[[str], str]) -> None:
