@@ -16,27 +16,32 @@ def _in_result(case: Case) -> Findings:
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
         journal = "each small commit writes a whole page, the journal and metadata"
-        others = "the cause is the journal, metadata, or records rewritten for smaller writes"
+        others = "the cause is the journal, metadata, or whole records that are rewritten for smaller writes"
         yield _finding(case, wrote, "wrote", journal if small_commits else others)
 
 
 def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
     return notes(
         f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times "
-        f"{flow.expected}): {why}. The result is what an application gets; the disks themselves can do more",
+        f"{flow.expected}): {why}. The result is the rate that an application sees; the disks themselves can do more",
         weight=30,
     )
 
 
 RULE = Rule(
-    title="The disks move more than the application",
-    wrong="The result is correct: it is what the application gets. But the disks did more work than the result shows.",
-    shows=(
-        "In the counters: the disks read more than 1.2 times as much as fio, or wrote more than 1.3 times as much as "
-        "expected."
+    title="The disks move more data than the application",
+    wrong=(
+        "The result is correct, because it is the rate that an application sees. However, the disks did more work than "
+        "this rate suggests."
     ),
-    error="Lower than the disks can deliver. Measured: for small synchronous writes, the disks write 2 to 3 times as "
-    "many bytes as fio (whole pages, journal).",
+    shows=(
+        "In the counters: the disks read more than 1.2 times as many bytes as expected, or wrote more than 1.3 times "
+        "as many."
+    ),
+    error=(
+        "The result is lower than what the disks can deliver. Measured: for small synchronous writes, the disks write "
+        "2 to 3 times as many bytes as fio, because they also write whole pages and the journal."
+    ),
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
     "change nothing",
     sources=(

@@ -75,7 +75,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 def _one_at_a_time(job: LoadPart) -> str:
     if fio_job(job).engine == "libaio":
         return "submission blocks until the I/O is done"
-    return "nearly all of the time passes while one I/O is submitted"
+    return "nearly all of the time is spent on submitting one I/O after another"
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
@@ -93,10 +93,15 @@ RULE = Rule(
         "libaio performs buffered I/O (and, on ZFS, all I/O) during submission, one I/O at a time, regardless of "
         "iodepth. io_uring passes this I/O to worker threads instead."
     ),
-    shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean submission latency is "
-    "about the mean latency divided by iodepth. The depth histogram does not show this.",
-    error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "
-    "latency of 27.9 µs × iodepth.",
+    shows=(
+        "In a job: the engine is libaio, iodepth is above 1, and the I/O is buffered or the target is ZFS. In a "
+        "result: the mean submission latency is about the mean latency divided by iodepth. fio's histogram of queue "
+        "depths does not show this problem."
+    ),
+    error=(
+        "The latency is too high by a factor of iodepth, and the IOPS are too low. Measured: a mean slat of 27.3 µs, "
+        "and a mean latency of 27.9 µs × iodepth."
+    ),
     fix="use libaio only with direct=1; on ZFS, use io_uring, or set iodepth=1 and raise numjobs, with one file per "
     "job",
     sources=(

@@ -39,7 +39,7 @@ def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: flo
     found = account(case)
     hides = rest < flow.least and found is not None and found.idle_s >= _WATCHED_S
     remain = f"{100 * max(rest, 0):.0f}% of the expected bytes are left"
-    doubt = f"without these bytes, only {remain}, so a cache may have been involved"
+    doubt = f"without these bytes, only {remain}, so a cache may have affected the result"
     yield finding(
         "suspects" if hides else "notes",
         f"the disks {verb} {format_rate(rate)} while {case.generator} was not running, which adds up to about "
@@ -50,17 +50,23 @@ def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: flo
 
 RULE = Rule(
     title="Something else is using the disks",
-    wrong="A resync, a scrub, a trim, the lazy initialization of inode tables or another program slows fio down, and "
-    "its I/O can hide a cache.",
-    shows=(
-        "In the evidence: a layer is busy, which makes the result suspect, or the disks moved bytes while fio was not "
-        "running, at a rate that accounts for more than 5% of the bytes counted during the measurement. The second "
-        "case is reported as a note. It makes the result suspect only if the remaining bytes are too few for fio's "
-        "I/O and the disks were observed without fio for at least a second."
+    wrong=(
+        "Background I/O slows fio down. Examples are a resync, a scrub, a trim, the lazy initialization of ext4's "
+        "inode tables and the I/O of other programs. The disks' counters also include the bytes of background I/O, so "
+        "these bytes can hide the effect of a cache."
     ),
-    error="Too low; too high if it hides a cache.",
-    fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
-    "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",
+    shows=(
+        "Before a run and in the evidence: a layer reports background work, such as a resync. The result is then "
+        "suspect. In the counters: the disks moved bytes while fio was not running, at a rate that accounts for more "
+        "than 5% of the bytes counted during the measurement. This is reported as a note. It makes the result suspect "
+        "only if the remaining bytes are too few for fio's I/O and the disks were observed without fio for at least a "
+        "second."
+    ),
+    error="Too low, or too high if the background I/O hides the effect of a cache.",
+    fix=(
+        "find the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status) and stop it; wait until "
+        "every resync, scrub and trim has finished; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0"
+    ),
     sources=(
         linux_source("6.12", "drivers/md/md.c", "md_do_sync"),
         linux_source("6.12", "fs/ext4/super.c", "ext4_lazyinit_thread"),

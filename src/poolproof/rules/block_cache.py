@@ -32,15 +32,21 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A warm or cold cache device",
-    wrong="A cache device keeps its contents when the caches in RAM are dropped. With LVM's cachemode=writeback, "
-    "filling the file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold"
-    " one. A ZFS cache device receives data that the ARC evicts, even while the test file is filled, and keeps it"
-    " across export and import. The difference can be a factor of ten.",
-    shows="In a result: the target has an LVM cache or a ZFS cache vdev. The counters show what share of the bytes the "
-    "cache device read or wrote.",
-    error="Correct for the state that the cache was in; too high or too low for any other state.",
-    fix="use a size larger than the cache device for steady results, or read the working set once before you measure "
-    "a warm cache; compare only layouts whose caches are in the same state",
+    wrong=(
+        "A cache device keeps its contents when the caches in RAM are dropped. With LVM's cachemode=writeback, filling "
+        "the file also fills the cache, so reads measure a warm cache. With writethrough, reads measure a cold cache. "
+        "A ZFS cache device stores data that the ARC is about to evict, even while the test file is being filled, and "
+        "keeps this data across export and import. A warm cache can be ten times as fast as a cold one."
+    ),
+    shows=(
+        "In a result: the target has an LVM cache or a ZFS cache vdev. The finding reports the cache device's share of "
+        "the bytes that the disks read or wrote."
+    ),
+    error="The result is correct for the state that the cache was in, but too high or too low for any other state.",
+    fix=(
+        "for steady results, use a size larger than the cache device; to measure a warm cache, read the working set "
+        "once before the measurement; compare only layouts whose caches are in the same state"
+    ),
     sources=(
         linux_source("6.12", "drivers/md/dm-cache-target.c", "cache_status"),
         linux_source("6.12", "drivers/md/dm-cache-policy-smq.c", "clean_target_met"),

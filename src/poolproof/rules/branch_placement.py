@@ -35,10 +35,12 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="One branch did all the work",
-    wrong="mergerfs stores each file on a single branch. A test with one file measures one disk. A test with several "
-    "files measures the disks that the create policy chose, but the sum of their rates is reported as the rate of the "
-    "pool.",
-    shows="In a job: several files on mergerfs. In the counters: one disk moved at least 95% of the bytes.",
+    wrong=(
+        "mergerfs stores each file on a single branch. A test with one file measures one disk. A test with several "
+        "files measures the disks that the create policy chose, but reports their combined rate as the rate of the "
+        "whole pool."
+    ),
+    shows="In a job: several files on mergerfs. In the counters: a single disk moved at least 95% of the bytes.",
     error="Too high or too low, compared with the whole pool.",
     fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
     "category.create, and measure one branch alone first",

@@ -18,10 +18,15 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="Latencies of zero",
-    wrong="fio reads the processor's time-stamp counter. If the counter is unreliable (as in some virtual machines, "
-    "or with unsynchronized processors), latencies are zero or meaningless, and runtime may be wrong too.",
-    shows="In a result: I/Os were timed, but their mean latency is 0. fio 1 and 2 round to whole microseconds, so in "
-    "their results a submission latency above 0 shows that the clock works.",
+    wrong=(
+        "fio measures time with the CPU's time-stamp counter. If this counter is unreliable, as it is in some virtual "
+        "machines or with unsynchronized CPUs, latencies are zero or meaningless, and the run time may be wrong too."
+    ),
+    shows=(
+        "In a result: fio timed I/Os, but their mean latency is 0. fio 1 and 2 round latencies to whole microseconds. "
+        "In their results, a mean latency of 0 is not reported if the submission latency is above 0, because the clock "
+        "then works."
+    ),
     error="Too high or too low.",
     fix="run fio --cpuclock-test; set clocksource=clock_gettime; in a virtual machine, check the steal time",
     sources=(

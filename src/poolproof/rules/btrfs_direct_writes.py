@@ -14,8 +14,8 @@ def _in_job(case: Case) -> Findings:
     uring = bool(jobs) and fio_job(jobs[0]).engine == "io_uring"
     if jobs and (target.kernel is None or target.kernel >= _SINCE):
         yield notes(
-            f"{case.who(jobs)} writes with direct=1, but since Linux 6.15 btrfs with checksums buffers such writes "
-            "(unless chattr +C is set on the file): "
+            f"{case.who(jobs)} writes with direct=1, but since Linux 6.15, btrfs buffers such writes to files with "
+            "checksums (chattr +C turns checksums off): "
             + ("io_uring hands them to worker threads" if uring else "submission blocks until the write is done")
             + ", and the pages are dropped from RAM afterwards",
             weight=35,
@@ -24,14 +24,18 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="direct=1 writes on btrfs are buffered",
-    wrong="Since Linux 6.15, a direct write on btrfs with checksums goes through the page cache, because its buffer "
-    "could change while the checksum is computed. The bytes still reach the disk before the write returns, and "
-    "the pages are dropped afterwards. But with libaio, iodepth has no effect, and io_uring passes the writes to "
-    "worker threads.",
-    shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
+    wrong=(
+        "Since Linux 6.15, direct writes on btrfs with checksums go through the page cache, because a program could "
+        "change its buffer while btrfs computes the checksum. The data still reaches the disk before the write "
+        "returns, and the pages are dropped afterwards. However, iodepth has no effect with libaio, and io_uring "
+        "passes the writes to worker threads."
+    ),
+    shows="In a job: direct=1 writes to btrfs with checksums, on Linux 6.15 or later or on an unknown kernel.",
     error="Too low for writes with iodepth above 1.",
-    fix="for parallel writes, raise numjobs, with one file per job; nodatacow or chattr +C allows direct writes but "
-    "also turns off checksums, so it is a different configuration",
+    fix=(
+        "for parallel writes, raise numjobs, with one file per job; nodatacow or chattr +C allows direct writes, but "
+        "also turns off checksums, so it is a different configuration"
+    ),
     sources=(
         linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (commit 968f19c5b1b7)"),
         linux_source("6.15", "io_uring/rw.c", "io_write"),

@@ -27,11 +27,15 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="btrfs without checksums",
-    wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and "
-    "direct writes stay direct. The I/O reaches the disks, so the byte accounting confirms the rates. But these rates "
-    "say nothing about btrfs with checksums, and a comparison with ZFS would compare different guarantees.",
-    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum, or the script runs chattr +C. "
-    "The C attribute that files already have (see lsattr) is not checked.",
+    wrong=(
+        "With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and direct "
+        "writes remain direct. The I/O reaches the disks, so the byte accounting confirms the rates. However, these "
+        "rates say nothing about btrfs with checksums, and a comparison with ZFS would compare different guarantees."
+    ),
+    shows=(
+        "Before the run: the target is a btrfs file system mounted with nodatacow or nodatasum, or the script runs "
+        "chattr +C. poolproof does not check whether existing files already have the C attribute (see lsattr)."
+    ),
     error="Usually too high for small writes: no extent is copied, no checksum is computed, and less metadata is "
     "written.",
     fix="mount without nodatacow and nodatasum to get the default guarantees, or report the option with the result",

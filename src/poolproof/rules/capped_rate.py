@@ -29,8 +29,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
                 # readers of a text see the limit in the job, but readers of a comparison do not
                 "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit, so the "
-                "rate is the requested one, not the highest that the layout can reach. The latencies are valid at "
-                "this rate",
+                "result is the requested rate, not the highest rate that the layout can reach. The latencies are valid "
+                "at this rate",
                 weight=72,
                 metrics=RATES,
             )
@@ -71,15 +71,22 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 
 RULE = Rule(
     title="The rate is limited by the job's options",
-    wrong="rate and rate_iops make fio wait before each I/O. A layout that could be faster shows exactly this rate, so "
-    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
-    "thinktime_blocks I/Os, and these pauses can determine most of the rate.",
-    shows="In a result: rate or rate_iops is set, and at least 90% of it was reached; or the pauses of thinktime add "
-    "up to at least 10% of the time. Only the verdict on rates changes, and these rates are not compared or ranked. "
-    "In other people's results, this is reported as a note.",
-    error="Too low: the rate is the configured limit. The latencies are valid at this rate.",
-    fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
-    "speed",
+    wrong=(
+        "With rate or rate_iops, fio delays its I/Os so that the rate does not exceed the configured limit. All "
+        "layouts that could be faster reach exactly this rate, so they look equally fast and perfectly steady. "
+        "thinktime makes fio pause after each I/O, or after every thinktime_blocks I/Os, and these pauses can largely "
+        "determine the rate."
+    ),
+    shows=(
+        "In a result: rate or rate_iops is set, and the rate reached at least 90% of this limit; or the pauses caused "
+        "by thinktime add up to at least 10% of the time. The finding changes only the verdict on rates, and these "
+        "rates are neither compared nor ranked. In other people's results, the finding is a note."
+    ),
+    error="Too low, because the job's options determine the rate. The latencies are valid at this rate.",
+    fix=(
+        "compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
+        "speed of the layout"
+    ),
     sources=(
         fio_doc("rate, rate_iops, thinktime, thinktime_blocks, thinktime_iotime"),
         fio_source("3.42", "backend.c", "usec_for_io, handle_thinktime"),

@@ -18,14 +18,16 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A colon separates files",
-    wrong="fio splits filename at colons. If the parts of a by-path name or PCI address can be opened, fio tests each "
-    "part.",
+    wrong=(
+        "fio splits the value of filename at each colon. If the parts of a by-path name or PCI address can be opened "
+        "as files, fio tests each of these parts instead of the device."
+    ),
     shows=(
         "In a job: a filename with a colon that is not escaped with a backslash. Lists of absolute paths "
         "(/dev/sda:/dev/sdb) are not reported, because their colons are intended as separators."
     ),
     error="fio tests a different target than intended.",
-    fix="write \\: instead of a colon that is part of the name (PCI addresses, by-path names)",
+    fix="escape each colon that is part of a name (a PCI address or a by-path name) as \\:",
     sources=(
         fio_source("3.42", "options.c", "get_next_str, str_filename_cb"),
         fio_source("3.42", "filesetup.c", "setup_files (size / nr_files unless filesize is set)"),

@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
             yield suspects(
                 f"{case.who([job])} uses direct=1 to read a file that an earlier job wrote and that btrfs stored "
                 "compressed: btrfs reads compressed extents through the page cache, so later reads may come from RAM, "
-                "and the disk reads fewer bytes",
+                "and the disk reads fewer bytes than fio",
                 weight=60,
             )
 
@@ -34,11 +34,15 @@ def _shrinks(case: Case, part: LoadPart) -> bool:
 
 RULE = Rule(
     title="Direct reads of compressed extents",
-    wrong="btrfs cannot read a compressed extent directly, so it falls back to buffered reads without an error. The "
-    "pages stay in RAM, and each extent is read from the disk at its compressed size.",
-    shows="In a job file or script: direct=1 reads of a file on btrfs with compression, if an earlier job filled the "
-    "file with compressible data: patterns, zeros, or buffers that repeat within 128 KiB. Before Linux 6.15, files "
-    "written with direct=1 are not reported, because btrfs did not compress them.",
+    wrong=(
+        "btrfs cannot read a compressed extent directly, so it falls back to buffered reads without reporting an "
+        "error. The pages stay in RAM, and the disk reads only the compressed size of each extent."
+    ),
+    shows=(
+        "In a job file or script: direct=1 reads of a file on btrfs with compression, if an earlier job filled the "
+        "file with compressible data (patterns, zeros, or buffers that repeat within 128 KiB). Files written with "
+        "direct=1 are reported only on Linux 6.15 and later, because earlier kernels do not compress direct writes."
+    ),
     error="Too high.",
     fix="write the file with refill_buffers=1, or in a directory without compression (chattr +m)",
     sources=(

@@ -19,11 +19,19 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The test file is stored compressed",
-    wrong="A file of zeros or of fio's default buffers takes up a fraction of its size on disk, and only these bytes "
-    "are read from the disk.",
-    shows="In the evidence: the target compresses, and the disks read less than fio did. If fio itself lays out a "
-    "missing file, the data is incompressible, so a compressed file comes from an earlier write job.",
-    error="Too high by the compression ratio. Measured: fio read 256 MiB, but the disk read only 16 MiB.",
+    wrong=(
+        "A file of zeros or of fio's default data takes up only a fraction of its size on disk, so only this fraction "
+        "has to be read from the disk."
+    ),
+    shows=(
+        "In the evidence: the target compresses data, and the disks read fewer bytes than fio did. The compressible "
+        "data must come from an earlier write job: if fio itself lays out a missing file, it writes incompressible "
+        "data."
+    ),
+    error=(
+        "The result is too high by a factor equal to the compression ratio. Measured: fio read 256 MiB, but the disk "
+        "read only 16 MiB."
+    ),
     fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
     "`compsize FILE` (btrfs) or `zfs get compressratio` shows the compression ratio",
     sources=(

@@ -44,9 +44,9 @@ def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Fi
     if job.max_block_bytes != size or typical >= fastest:
         return None
     return suspects(
-        f"half of the writes of {format_size(size)} took at most {format_duration(typical / 1e9)}, which is "
-        f"{format_rate(1e9 * size / typical)}: no drive receives a single write that fast, so they were copied into "
-        "RAM, and nothing shows that they reached a disk",
+        f"half of the writes of {format_size(size)} took at most {format_duration(typical / 1e9)}, which corresponds "
+        f"to {format_rate(1e9 * size / typical)}: no drive receives a single write that fast, so the writes were "
+        "copied into RAM, and nothing shows that they reached a disk",
         weight=68,
     )
 
@@ -61,8 +61,9 @@ def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_dire
     if job is not None and slat.mean_ns > _CALL_NS + job.max_block_bytes * _COPY_NS_PER_BYTE:
         return None  # too slow for a copy: the writes waited for the disk
     return suspects(
-        f"a write took {format_duration(slat.mean_ns / 1e9)} to submit and {format_duration(clat.mean_ns / 1e9)} to "
-        "complete: it was copied into RAM during its submission, and nothing shows that it reached a disk",
+        f"on average, a write took {format_duration(slat.mean_ns / 1e9)} to submit and "
+        f"{format_duration(clat.mean_ns / 1e9)} to complete: the data was copied into RAM during submission, and "
+        "nothing shows that it reached a disk",
         weight=68,
         fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     )
@@ -79,24 +80,29 @@ def _while_idle(case: Case, part: ReportedDirection) -> Finding | None:
     if max(busy) >= _IDLE_PERCENT:
         return None
     return suspects(
-        f"fio wrote {format_rate(rate)}, but its disk statistics show that "
-        f"{', '.join(disk.name for disk in disks)} was busy for only {max(busy):.0f}% of the time: a disk that limits "
-        "the rate is busy nearly all the time, so the writes were copied into RAM, and nothing shows that they reached "
-        "the disk",
+        f"fio wrote {format_rate(rate)}, but its disk statistics show a utilization of only {max(busy):.0f}% for "
+        f"{' and '.join(disk.name for disk in disks)}: a disk that limits the rate is busy nearly all the time, so the "
+        "writes were copied into RAM, and nothing shows that they reached the disk",
         weight=68,
     )
 
 
 RULE = Rule(
     title="Writes copied into memory",
-    wrong="A buffered write returns when its data is in the page cache. An asynchronous engine copies the data while "
-    "it submits the write, so the completion takes about 1 µs. At that time, the disk has not received any of it.",
-    shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
-    "long; or half of the writes, done one at a time, take less than 5 µs or, from 64 KiB on, less than 10 µs plus the "
-    "time of their transfer over PCIe 5.0 x4; or, at 500 MB/s or more, fio's disk statistics show that the disks were "
-    "busy for less than half of the time. Jobs with direct=1 or a sync are not reported, because direct writes that "
-    "extend a file also take long to submit, nor writes that take longer to submit than a copy at 500 MB/s. If the "
-    "source does not show whether sequential writes are direct, only their latencies count.",
+    wrong=(
+        "A buffered write returns when its data is in the page cache. An asynchronous engine copies the data during "
+        "submission, so completion takes only about 1 µs. At that time, the disk may not have received any of the "
+        "data."
+    ),
+    shows=(
+        "In a result without the disks' counters, any of three signs is reported. First, writes complete in 20 µs or "
+        "less on average, and their submission takes at least 5 times as long. Second, half of the writes, issued one "
+        "at a time, take less than 5 µs (from 64 KiB on, less than 10 µs plus the time of their transfer over PCIe 5.0 "
+        "x4). Third, fio's disk statistics show that the disks were busy for less than half of the time, at a rate of "
+        "500 MB/s or more. Jobs with direct=1 or a sync are not reported, because direct writes that extend a file "
+        "also take long to submit. Submission times are not used if they are longer than 500 µs plus the time to copy "
+        "the data at 500 MB/s, or if the source does not show whether sequential writes are direct."
+    ),
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

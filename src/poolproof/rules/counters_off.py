@@ -17,13 +17,15 @@ def _in_result(case: Case) -> Findings:
 
 
 def _message(names: tuple[str, ...], why: str) -> str:
-    return f"the I/O of {', '.join(names)} is not counted, because {why}: nothing can prove the result"
+    return f"the I/O of {', '.join(names)} is not counted, because {why}: the result cannot be proven"
 
 
 RULE = Rule(
-    title="The I/O of the disks is not counted",
-    wrong="The kernel does not count the I/O of a disk with queue/iostats=0, and older kernels do not count the I/O of "
-    "an NVMe disk with native multipath. Counters that stay at 0 do not show that the disk was idle.",
+    title="The disks' I/O is not counted",
+    wrong=(
+        "The kernel does not count the I/O of a disk if queue/iostats is 0, and older kernels do not count the I/O of "
+        "an NVMe disk with native multipath. A counter that stays at 0 therefore does not show that the disk was idle."
+    ),
     shows="Before the run: queue/iostats is 0. In the counters: all counters of a disk have been 0 since it appeared.",
     error="Unknown, because the counters cannot show whether RAM served the I/O.",
     fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel",

@@ -1,4 +1,4 @@
-"""fio is limited by the processor."""
+"""fio is limited by the CPU."""
 
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.fio_job import fio_job
@@ -16,7 +16,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _in_kernel_threads(case: Case) -> Findings:
-    """Yield a finding if a processor was fully busy, but not with fio.
+    """Yield a finding if a CPU was fully busy, but not with fio.
 
     md, dm-crypt and ZFS do their work in threads of their own.
     """
@@ -26,15 +26,15 @@ def _in_kernel_threads(case: Case) -> Findings:
         return
     names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f}%" for cpu in busy[:_MOST_NAMED])
     yield notes(
-        f"{case.generator}'s own jobs did not saturate any processor, but some processors were busy throughout "
-        f"({names}): kernel threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
+        f"{case.generator}'s own jobs did not saturate a CPU, but some CPUs were busy throughout ({names}): kernel "
+        "threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
         fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays or dm-crypt "
         "devices",
     )
 
 
 def _polls(case: Case, reported: PartOutcome) -> bool:
-    """True if the job polls for completions, because polling keeps a processor fully busy by design."""
+    """True if the job polls for completions, because polling keeps a CPU fully busy by design."""
     job = case.job_named(reported.name)
     return job is not None and any(fio_job(job).flag(name) for name in ("hipri", "sqthread_poll"))
 
@@ -44,19 +44,25 @@ def _in_reported_job(case: Case, job: PartOutcome) -> Finding | None:
     if user is None or system is None or user + system < _BUSY_PERCENT or _polls(case, job):
         return None
     return notes(
-        f"job `{job.name}` used {user + system:.0f}% of a processor ({user:.0f}% in fio, {system:.0f}% in the "
-        "kernel): the processor is the limit, not the disk"
+        f"job `{job.name}` used {user + system:.0f}% of a CPU ({user:.0f}% in fio, {system:.0f}% in the kernel): the "
+        "CPU is the limit, not the disk"
     )
 
 
 RULE = Rule(
-    title="The processor is the limit",
-    wrong="A fio job runs on one processor at a time. Generating random data, verification, checksums or the file "
-    "system can saturate that processor.",
-    shows="In a result: the user and system time of a job add up to at least 90% of a processor, and the job does not "
-    "poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95% of the trial, but fio was "
-    "not the cause.",
-    error="Too low. Observed maximum of one core: 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
+    title="The CPU is the limit",
+    wrong=(
+        "A fio job runs on one CPU at a time. This CPU can be saturated by the generation of random data, "
+        "verification, checksums or the file system."
+    ),
+    shows=(
+        "In a result: the user and system time of a job add up to at least 90% of a CPU, and the job does not poll "
+        "(hipri, sqthread_poll). In the evidence: a CPU was busy for at least 95% of the trial, although no fio job "
+        "saturated a CPU."
+    ),
+    error=(
+        "Too low. The highest rates observed with one core were 3.0 M IOPS at bs=4k, and 4.0 GB/s with refill_buffers."
+    ),
     fix="raise numjobs (with one file per job), or set cpus_allowed or thread=1; if the target does not compress, "
     "remove refill_buffers and `verify`; use ioengine=null to find the highest rate that fio can reach",
     sources=(

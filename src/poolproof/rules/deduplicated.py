@@ -13,7 +13,7 @@ def _in_job(case: Case) -> Findings:
     equal = [
         job for job in writers if job.zero_buffers or job.repeats_pattern or fio_job(job).number("dedupe_percentage")
     ]
-    what = "identical blocks are stored only once" if equal else "each new block is looked up in a table"
+    what = "identical blocks are stored only once" if equal else "each new block is looked up in the dedup table"
     yield finding(
         "suspects" if equal else "notes",
         f"{case.who(equal or writers)} writes to a dataset with dedup={case.zfs.dedup}: {what}",
@@ -23,11 +23,15 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Deduplication is on",
-    wrong="ZFS looks up the checksum of each block in the dedup table before it writes. Identical blocks are stored "
-    "only once. Direct I/O is turned off for writes that are deduplicated.",
-    shows="Before the run: writes to a dataset with dedup on. The result is suspect if the job writes zeros or a "
-    "pattern, or sets dedupe_percentage.",
-    error="Too low for unique data, too high for identical blocks.",
+    wrong=(
+        "With dedup on, ZFS looks up the checksum of each new block in the dedup table, and stores identical blocks "
+        "only once. Direct writes are not deduplicated."
+    ),
+    shows=(
+        "Before the run: writes to a dataset on which dedup is on. The result is suspect if the job writes zeros or a "
+        "pattern, or sets dedupe_percentage. Otherwise, the finding is a note."
+    ),
+    error="Too low for unique data, and too high for identical blocks.",
     fix="use a dataset with dedup=off, or set refill_buffers=1 and report that dedup was on",
     sources=(
         zfs_source("2.3.0", "module/zfs/zio.c", "zio_ddt_write"),

@@ -45,9 +45,9 @@ def _in_job(case: Case) -> Findings:
             )
             return
         yield suspects(
-            f"{case.who(jobs)} writes the same buffers ({format_size(buffers)} in total) again and again to a target "
-            f"with compression={case.target.compression}: a record of {format_size(record)} contains about "
-            f"{record / buffers:.0f} copies and shrinks by about that factor",
+            f"{case.who(jobs)} repeatedly writes the same buffers ({format_size(buffers)} in total) to a target with "
+            f"compression={case.target.compression}: a record of {format_size(record)} contains about "
+            f"{record / buffers:.0f} copies of the data and shrinks by about that factor",
             weight=75,
         )
 
@@ -58,21 +58,27 @@ def _in_result(case: Case) -> Findings:
         yield finding(
             flow.effect,
             f"fio wrote {flow.moved}; compression={case.target.compression} reduced it to {flow.counted} on the disks "
-            f"({flow.share}): fio fills each buffer once and reuses it, so its data repeats",
+            f"({flow.share}): fio fills each buffer once and reuses it, so the data repeats",
             weight=92,
         )
 
 
 RULE = Rule(
     title="fio's default data compresses well",
-    wrong="fio fills each I/O buffer once and writes it repeatedly; scramble_buffers changes only a few bytes. On a "
-    "target that compresses, a record contains many copies of the same block and shrinks to a few blocks.",
-    shows="In a job: writes to a target that compresses, without refill_buffers, and with bs × iodepth smaller than a "
-    "record; or with buffer_pattern or verify_pattern, either of which overrides refill_buffers (measured: 227 times "
-    f"smaller). In the evidence: after the final flush, the disks have written less than {percent(WRITTEN)} of what "
-    "fio wrote.",
-    error="Too high. Measured with lz4 on 128 KiB records: by a factor of 14.9 at bs=4k and 4.7 at 16k, but not at 64k "
-    "and above. With zstd: 26.7 at 4k and still 2.2 at 64k.",
+    wrong=(
+        "fio fills each I/O buffer once and then writes it repeatedly; scramble_buffers changes only a few bytes. If "
+        "the target compresses data, each record contains many copies of the same block and shrinks to a few blocks."
+    ),
+    shows=(
+        "In a job: writes without refill_buffers to a target that compresses data, with bs × iodepth smaller than a "
+        "record. Writes with buffer_pattern or verify_pattern are reported even with refill_buffers, because a "
+        "pattern overrides this option (measured: the data shrank by a factor of 227). In the evidence: by the end of "
+        f"the final flush, the disks have written less than {percent(WRITTEN)} of the expected bytes."
+    ),
+    error=(
+        "Too high. With lz4 and 128 KiB records, the measured factor was 14.9 at bs=4k and 4.7 at bs=16k; from bs=64k "
+        "on, the result was correct. With zstd, the factor was 26.7 at bs=4k and still 2.2 at bs=64k."
+    ),
     fix="set refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",
     sources=(
         "measured cases L11, L12",

@@ -14,11 +14,15 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The array is missing a disk",
-    wrong="A degraded mirror reads from and writes to fewer disks. A degraded RAID or raidz computes missing data from "
-    "all the other disks. The expected write amplification changes too.",
-    shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "
-    "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. This also applies to an existing "
-    "directory (`dir`) on such an array.",
+    wrong=(
+        "A degraded mirror reads from and writes to fewer disks. A degraded parity RAID or raidz reconstructs missing "
+        "data from the other disks. The expected write amplification changes too."
+    ),
+    shows=(
+        "Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` shows "
+        "a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. An existing directory (`dir`) on such "
+        "an array is reported too."
+    ),
     error="Too low for reads from parity RAID; too high or too low for writes.",
     fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
     "array was degraded",

@@ -20,11 +20,14 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The device is only the job's name",
-    wrong="--name=/srv/file only names the job. Without filename, fio tests a new file, /srv/file.0.0. If the name is "
-    "that of a device, fio tests the device; if the name is misspelt, fio tests a file in /dev, which is in RAM.",
+    wrong=(
+        "The option --name=/srv/file only names the job. Without filename, fio tests a new file, /srv/file.0.0. If the "
+        "job has the same name as a device, fio tests that device. However, if the name of the device is misspelt, fio "
+        "tests a new file in /dev, which is in RAM."
+    ),
     shows=(
-        "In a job: a name that starts with a slash, and no filename. The finding is only a note, because the file is "
-        "on the file system that the name points to."
+        "In a job: a name that starts with a slash, and no filename. The finding is only a note, because fio creates "
+        "the new file in the directory that the name points to."
     ),
     error="fio tests a different target than intended.",
     fix="add --filename=/dev/disk/by-id/…",

@@ -6,10 +6,14 @@ from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue, linux_
 from poolproof.rules.path import is_fuse
 
 _FUSE = (
-    "a FUSE file system such as mergerfs receives the data of a write after a header, and thus at a memory address "
-    "that not every disk accepts for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+    "a FUSE file system such as mergerfs receives the data of a write right after a header, so the data starts at a "
+    "memory address that some disks do not accept for direct I/O (for example, loop devices and virtio disks; see "
+    "queue/dma_alignment)"
 )
-_OTHERS = "the file system does not support direct I/O, or bs= or an offset is not a multiple of the disk's sector size"
+_OTHERS = (
+    "the file system does not support direct I/O, or the block size (bs) or an offset is not a multiple of the disk's "
+    "sector size"
+)
 
 
 def _in_result(case: Case) -> Findings:
@@ -21,12 +25,16 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Direct I/O is refused",
-    wrong="If the file system or the disk does not support direct I/O, each I/O fails with `Invalid argument` and fio "
-    "stops.",
-    shows="In a result: error 22 from a job with direct=1.",
-    error="No result: fio stops at the first I/O.",
-    fix="use direct=0 with end_fsync=1 for writes, and direct=0 with a cold cache for reads; or choose a bs= that the "
-    "disk accepts",
+    wrong=(
+        "If the file system or the disk does not accept direct I/O, or not with this block size, every I/O fails with "
+        "`Invalid argument`, and fio stops."
+    ),
+    shows="In a result: a job with direct=1 ended with error 22 (EINVAL).",
+    error="The job has no result, because fio stops at the first I/O.",
+    fix=(
+        "use direct=0 with end_fsync=1 for writes, and direct=0 with a cold cache for reads; or choose a block size "
+        "(bs) that the disk accepts"
+    ),
     sources=(
         "measured: mergerfs 2.33.5 on Linux 6.18 refused every write with direct=1 on loop devices and virtio disks",
         linux_source("6.12", "fs/fuse/file.c", "fuse_direct_io"),

@@ -44,7 +44,7 @@ def _in_result(case: Case) -> Findings:
         most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
         if rate > most:
             yield suspects(
-                f"{_message(case, kind)}. {format_count(rate)} {kind}s/s are more than the "
+                f"{_message(case, kind)}. The rate of {format_count(rate)} {kind}s/s is higher than the "
                 f"{format_count(most)}/s that seeks allow",
                 weight=84,
                 metrics=_METRICS[kind],
@@ -59,11 +59,11 @@ def _repeated(case: Case) -> Findings:
         return
     if case.jobs and all(job.direct and not job.writes for job in case.jobs):
         yield suspects(
-            f"the direct reads cover only {format_size(unique)}, and read it {moved / unique:,.0f} times: the "
-            "RAM of a disk, a RAID controller or a hypervisor can hold that",
+            f"the direct reads cover only {format_size(unique)}, and read this area {moved / unique:,.0f} times: the "
+            "RAM of a disk, a RAID controller or a hypervisor can hold that much data",
             weight=84,
             metrics=OF_READS,
-            fix="" if is_fio_job(case.jobs[0]) else "let the reads cover at least 1 GiB, for example with fio",
+            fix="" if is_fio_job(case.jobs[0]) else "read an area of at least 1 GiB, for example with fio",
         )
 
 
@@ -97,25 +97,31 @@ def _message(case: Case, kind: Kind) -> str:
     size, disks = case.load.unique_bytes or 0, (case.target.disks if case.target else None) or 1
     where = f"the random {kind}s cover only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
     if kind == "read":
-        return where + "the buffer of a disk can hold that, and the kernel counts a hit in it like any other request"
-    return where + "the write cache of a disk can hold that, and blocks overwritten there never reach the medium"
+        return where + "a disk's buffer can hold that much data, and the kernel counts reads from the buffer as usual"
+    return where + "a disk's write cache can hold that much data, and blocks overwritten there never reach the medium"
 
 
 _METRICS = {"read": OF_READS, "write": OF_WRITES}
 
 RULE = Rule(
     title="I/O served from the disk's own buffer",
-    wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into this buffer, and acknowledges writes as "
-    "soon as they are in it. Random I/O on a small area then needs no seeks, but the kernel counts it like any other "
-    "I/O.",
-    shows="Before a run: random reads, or direct random writes without syncs between them. They are suspect if they "
-    "cover at most 16 MiB per rotational disk. If they cover up to 256 MiB and the job is time_based, this is reported "
-    "as a note. In a result: more of these I/Os than seeks allow, that is, 300/s per disk, or 450/s if they cover more "
-    "than 16 MiB. If the disks are unknown: direct reads that cover at most 16 MiB and read all of it at least 20 "
-    "times, as `hdparm -T --direct` does.",
-    error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
-    "one; 4,223 random writes/s in a file of 64 KiB.",
-    fix="use a size of at least 1 GiB per disk, or one larger than the buffer size in the disk's data sheet",
+    wrong=(
+        "A hard disk has a buffer of 16 to 512 MiB of RAM. The disk reads whole tracks into this buffer, and "
+        "acknowledges writes as soon as their data is in the buffer. Random I/O on a small area then needs no seeks, "
+        "but the kernel counts it like any other I/O."
+    ),
+    shows=(
+        "Before a run: random reads, or direct random writes without syncs between them, that cover at most 16 MiB per "
+        "rotational disk. If they cover up to 256 MiB and the job is time_based, the finding is a note. In a result: "
+        "the rate of such I/Os is higher than seeks allow, which is 300/s per disk, or 450/s if the I/Os cover more "
+        "than 16 MiB. If the kind of disk is unknown: direct reads that cover at most 16 MiB and read this area at "
+        "least 20 times, as `hdparm -T --direct` does."
+    ),
+    error=(
+        "Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, but only 130/s in a "
+        "large file; and 4,223 random writes/s in a file of 64 KiB."
+    ),
+    fix="use a size of at least 1 GiB per disk, or a size larger than the buffer that the disk's data sheet specifies",
     sources=(
         "data sheets of hard disks (buffer size)",
         linux_source("6.12", "block/blk-settings.c", "blk_queue_write_cache"),

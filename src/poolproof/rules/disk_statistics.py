@@ -44,17 +44,23 @@ def _cannot_combine(job: LoadPart, kind: Kind) -> bool:
 
 RULE = Rule(
     title="fio's disk statistics show less I/O than fio issued",
-    wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
-    "fio's own statistics show fewer requests and merges than the I/Os that fio issued, the rest did not "
-    "reach the disk.",
-    shows=f"In a result with the lines below `Disk stats`: requests and merges add up to less than {percent(REQUESTS)} "
-    "of the I/Os, for direct I/O or random reads. For direct I/O, a share below half refutes the result. The "
-    "statistics include the file layout and all groups of a run, so they may be too high, but never too low. Runs of "
-    "less than 2 s and statistics that are all 0 are not judged.",
-    error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
-    "requests, because the file had been preallocated but only partly written.",
-    fix="fill the file completely before it is read, and use direct=1",
-    fix_if_direct="fill the file completely before it is read",
+    wrong=(
+        "Each direct I/O either becomes at least one disk request or is merged into one and counted as a merge. If the "
+        "requests and merges in fio's own disk statistics add up to less than the number of I/Os that fio issued, the "
+        "remaining I/Os did not reach the disk."
+    ),
+    shows=(
+        "In a result with fio's `Disk stats`: for direct I/O or random reads, the requests and merges add up to less "
+        f"than {percent(REQUESTS)} of the I/Os. For direct I/O, a share below {percent(REFUTED)} refutes the result. "
+        "The statistics also include the layout of files and all job groups of a run, so they may be too high, but "
+        "never too low. Runs shorter than 2 s, and statistics that are all 0, are not judged."
+    ),
+    error=(
+        "Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
+        "requests, because the file had been preallocated but only partly written."
+    ),
+    fix="fill the file completely before you read it, and use direct=1",
+    fix_if_direct="fill the file completely before you read it",
     sources=(
         "fio-3.38 diskutil.c, print_disk_util and update_io_tick_disk",
         "Linux 6.12 block/blk-merge.c, blk_account_io_merge_bio",

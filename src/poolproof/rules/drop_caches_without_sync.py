@@ -18,7 +18,7 @@ def _in_job(case: Case) -> Findings:
         writers = list(writers_of(case, job)) if case.drops_only_clean else []
         if writers and case.cold and job.reads and may_end_in_ram(job, case.target):
             yield suspects(
-                f"the caches are dropped before {case.who([job])} reads, but without a sync: what job "
+                f"the caches are dropped before {case.who([job])} reads, but without a sync: the data that job "
                 f"`{writers[-1].name}` wrote is still dirty and stays in RAM",
                 weight=60,
                 fix="run sync before the command that drops the caches, or end the write with end_fsync=1",
@@ -28,7 +28,7 @@ def _in_job(case: Case) -> Findings:
             yield finding(
                 "suspects" if case.cold and job.reads else "notes",
                 f"exec_prerun does not drop the caches: fio appends its own `> {job.name}.prerun.txt` to the command "
-                f"({command}), so the shell writes the number to that file",
+                f"({command}), so the shell writes the command's output to that file",
                 weight=47,
             )
         elif "drop_caches" in command and not _SYNCS.search(command):
@@ -48,15 +48,22 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="drop_caches without sync",
-    wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
-    "finds it. ZFS's ARC shrinks but might not be emptied completely: export and import the pool instead.",
-    shows="In a script: a command drops the caches without a sync, after a buffered write and before a read of the "
-    "same file. In a job: exec_prerun writes to drop_caches without running sync first, or its last command redirects "
-    "its output to that file. The latter has no effect: fio appends a redirection of its own, and the shell uses the "
-    "last one.",
+    wrong=(
+        "drop_caches frees only clean pages. Data that was just written is still dirty, so it stays in RAM, and reads "
+        "of this data do not reach the disk. drop_caches shrinks ZFS's ARC, but may not empty it completely: export "
+        "and import the pool instead."
+    ),
+    shows=(
+        "In a script: after a buffered write and before a read of the same file, a command drops the caches without a "
+        "sync. In a job: exec_prerun writes to drop_caches without running sync first, or its last command redirects "
+        "its output to drop_caches. Such a redirection has no effect, because fio appends a redirection of its own, "
+        "and the shell uses the last one."
+    ),
     error="Too high for reads.",
-    fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (not `;`, which starts a comment in a job file, and not `>`, "
-    "because fio redirects the output itself)",
+    fix=(
+        "set exec_prerun=sync && sysctl vm.drop_caches=3 (do not use `;`, which starts a comment in a job file, or "
+        "`>`, because fio redirects the output itself)"
+    ),
     sources=(
         linux_source("6.12", "fs/drop_caches.c", "drop_pagecache_sb"),
         fio_source("3.42", "backend.c", "exec_string (`%s > %s.%s.txt`)"),

@@ -18,14 +18,14 @@ def _in_result(case: Case) -> Findings:
         return
     if case.quoted.unfilled:
         yield suspects(
-            f"{case.quoted.unfilled}, and the text shows no other job that wrote it: unless the file was full before, "
-            "reads of the rest return zeros without any disk I/O",
+            f"{case.quoted.unfilled}, and the text shows no other job that wrote it: unless the file had been filled "
+            "before, reads of the rest return zeros without any disk I/O",
             weight=84,
         )
     elif case.quoted.just_written and _may_be_memory(case):
         yield suspects(
-            f"{case.quoted.just_written}, and this job reads it through the page cache: what is still in RAM is not "
-            "read from the disk",
+            f"{case.quoted.just_written}, and this job reads it through the page cache: data that is still in RAM is "
+            "not read from the disk",
             weight=62,
             fix="run `sync; echo 3 > /proc/sys/vm/drop_caches` between the jobs, or use direct=1",
         )
@@ -48,14 +48,19 @@ def _may_be_memory(case: Case) -> bool:
 RULE = Rule(
     title="An earlier job left the file cached or incomplete",
     wrong=(
-        "If a write job is ended by its runtime, or picks random blocks without a random map (norandommap), parts of "
-        "its file remain unwritten. The file still has its full size, because fio reserves the full size first. A file "
-        "that was just written through the page cache is still in RAM."
+        "Parts of a file remain unwritten if the write job is ended by its runtime, or if the job picks random blocks "
+        "without a random map (norandommap). The file still has its full size, because fio allocates the full size "
+        "first. A file that was just written through the page cache is still in RAM."
     ),
-    shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without direct=1 or "
-    "only in part (less than 95%). If fio's disk statistics or counters are available, they take precedence.",
-    error="Too high. Seen: 63% of the file had been written, and the rest was read as zeros.",
-    fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
+    shows=(
+        "In a text with several jobs: a job reads a file that an earlier job wrote only in part (less than 95%), or "
+        "wrote without direct=1. If fio's disk statistics or the disks' counters are available, they take precedence."
+    ),
+    error="Too high. In one case, only 63% of the file had been written, and reads of the rest returned zeros.",
+    fix=(
+        "fill the whole file first, with a job that has no runtime (rw=write bs=1m end_fsync=1), and then drop the "
+        "caches"
+    ),
     sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),
     in_result=_in_result,
     prepare="rm -f trap; fio --rw=randwrite --norandommap --bs=4k --size=256m --end_fsync=1",

@@ -35,11 +35,15 @@ def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="Writes that extend the file",
-    wrong="A direct write beyond the end of a file has to change the file's size, so ext4 and xfs wait for this write "
-    "before they accept the next one. fio's default fallocate=native sets the size first; fallocate=none and "
-    "file_append do not.",
-    shows="In a job: direct=1 writes to a file with iodepth above 1 that append (file_append), or that are sequential "
-    "with fallocate=none and without overwrite=1.",
+    wrong=(
+        "A direct write beyond the end of a file has to change the file's size, so ext4 and xfs wait for this write "
+        "before they accept the next one. fio's default fallocate=native sets the size first, but fallocate=none and "
+        "file_append do not."
+    ),
+    shows=(
+        "In a job: direct=1 writes to a file, with iodepth above 1, that either append to the file (file_append) or "
+        "are sequential, with fallocate=none and without overwrite=1."
+    ),
     error="Too low for disks that can work in parallel.",
     fix="remove file_append, and remove fallocate=none or set overwrite=1 so that fio lays the file out first",
     sources=(

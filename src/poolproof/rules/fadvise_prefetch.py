@@ -26,9 +26,9 @@ def _in_result(case: Case) -> Findings:
         return
     yield finding(
         "suspects",
-        f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {format_size(read)} of the "
-        f"{format_size(size)} in its files: fio announces sequential I/O when it opens a file (fadvise_hint), and ZFS "
-        "then loads up to 128 MiB of the file into the ARC, which delays the first writes",
+        f"fio wrote {format_size(found.fio_write_bytes)} and read nothing, but the disks read {format_size(read)} of "
+        f"the {format_size(size)} in fio's files: fio announces sequential I/O when it opens a file (fadvise_hint), "
+        "and ZFS then reads up to 128 MiB of the file into the ARC, which delays the first writes",
         weight=68,
         metrics=(*OF_WRITES, *SYNCS),
     )
@@ -46,10 +46,13 @@ RULE = Rule(
     "OpenZFS 2.2 and 2.3 then read up to 128 MiB (dmu_prefetch_max) of each file into the ARC. The first writes wait "
     "for these reads, which can take most of the time of a short test.",
     shows=(
-        "In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half "
-        "the size of the files, and at least 5% of the amount that they wrote."
+        "In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half as "
+        "many bytes as the files contain, and at least 5% as many bytes as they wrote."
     ),
-    error="Too low. Measured: a direct write of 128 KiB took 2.5 s, while the disk read all 64 MiB of the file.",
+    error=(
+        "Too low. In one measured case, a direct write of 128 KiB took 2.5 s, while the disk read all 64 MiB of the "
+        "file."
+    ),
     fix="set fadvise_hint=0",
     sources=(
         fio_source("3.42", "ioengines.c", "td_io_open_file (fadvise_hint)"),

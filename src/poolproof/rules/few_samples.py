@@ -61,21 +61,23 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
         return None
     timed = f"1 {noun.removesuffix('s')} was" if samples == 1 else f"{samples} {noun} were"
     return notes(
-        f"only {timed} timed: the p99 depends only on the slowest {samples // 100 if samples >= 200 else 'one'}, but "
-        "at least ten are needed",
+        f"only {timed} timed, so the p99 depends only on the slowest {samples // 100 if samples >= 200 else 'one'}, "
+        "but it should depend on at least ten",
         weight=20,
-        fix="run longer: a p99 needs 1,000 I/Os, a p99.9 needs 10,000",
+        fix="run longer: a p99 needs 1,000 I/Os, and a p99.9 needs 10,000",
     )
 
 
 RULE = Rule(
     title="Too few I/Os for a percentile",
-    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio also prints "
-    "percentiles that are based on fewer samples.",
+    wrong=(
+        "A percentile is unreliable if fewer than about ten samples are slower than it. A p99 therefore needs 1,000 "
+        "samples, and a p99.99 needs 100,000. fio also prints percentiles that are based on fewer samples."
+    ),
     shows="In a job: percentile_list contains a percentile that needs more I/Os than the job issues. In a result: "
     "fewer than 1,000 I/Os or syncs.",
     error="Too high or too low.",
-    fix="run longer, or use lower percentiles",
+    fix="run longer, or use a lower percentile",
     sources=(fio_source("3.42", "stat.c", "calc_clat_percentiles"), fio_source("3.37", "io_u.c", "get_rw_ddir")),
     in_job=_in_job,
     options=("percentile_list",),

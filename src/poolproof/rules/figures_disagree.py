@@ -18,16 +18,18 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
         return None
     return suspects(
         f"{part.name}: {format_size(moved)} in {format_duration(ran_ms / 1000)} is {format_rate(computed)}, but the "
-        f"reported rate is {format_rate(reported)}: one of the three is wrong",
+        f"reported rate is {format_rate(reported)}: one of these three values is wrong",
         weight=75,
     )
 
 
 RULE = Rule(
     title="Results that contradict each other",
-    wrong="fio computes rate = bytes / runtime. If the values disagree, they were copied by hand, taken from different "
-    "runs, or changed.",
-    shows="In a result: bytes / runtime and the rate differ by more than 5%, which rounding cannot explain.",
+    wrong=(
+        "fio computes the rate as bytes divided by runtime. If the three values do not match, they were copied by "
+        "hand, taken from different runs, or changed."
+    ),
+    shows="In a result: the rate differs from bytes / runtime by more than 5%, which rounding cannot explain.",
     error="Too high or too low.",
     fix="ask for fio's own output, or run the job again with --output-format=json+",
     sources=(

@@ -57,15 +57,22 @@ def _of_syncs(case: Case) -> Findings:
 
 RULE = Rule(
     title="Syncs without flushes",
-    wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush does not make the data "
-    "durable, so it returns too early.",
-    shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
-    "are expected if several jobs sync at once, because one flush serves all of them). With less than a tenth of a "
-    "flush per sync, the result is refuted. The finding affects the latency of syncs, and the rates of a job that "
-    "syncs after each write. In the disks' counters, a write followed by a flush counts as two I/Os. Kernels before "
-    "Linux 5.5 do not count flushes, and later ones do not count those of partitions, md arrays, device mapper and "
-    "zvols, so missing flushes cannot be detected there.",
-    error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
+    wrong=(
+        "Data in a disk's write cache is durable only after a flush. A sync without a flush does not make the data "
+        "durable, so the sync returns too early."
+    ),
+    shows=(
+        "In the evidence: the disks have a volatile write cache and received less than half a flush per sync. If "
+        "several jobs sync at once, fewer flushes are expected, because one flush serves all of them. With less than a "
+        "tenth of a flush per sync, the result is refuted. The finding affects the latency of syncs, and the rates of "
+        "jobs that sync after each write. In the disks' counters, a write that is followed by a flush counts as two "
+        "requests. Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, "
+        "md arrays, device-mapper devices and zvols. On such devices, missing flushes cannot be detected."
+    ),
+    error=(
+        "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "
+        "write requests."
+    ),
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=(
         "measured case L16",

@@ -28,8 +28,8 @@ RULE = Rule(
     wrong="A copy-on-write file system writes to free space. If little free space is left, or if it consists of small "
     "pieces, writes become random, and large blocks are split.",
     shows="Before the run: writes to a pool whose CAP is at least 85% or whose FRAG is at least 50% (`zpool list`).",
-    error="Lower than the disks can deliver; correct for this pool.",
-    fix="free space or add a vdev, and report CAP and FRAG with the result",
+    error="The result is correct for this pool, but lower than what the disks can deliver.",
+    fix="free up space or add a vdev, and report CAP and FRAG with the result",
     sources=(
         zfs_source("2.3.0", "module/zfs/metaslab.c", "metaslab_weight, metaslab_should_allocate"),
         zfs_source("2.3.0", "module/zfs/zio.c", "zio_write_gang_block"),

@@ -8,7 +8,7 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if not job.measures_latency]:
         yield notes(
-            f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): its IOPS and bandwidth are valid, but its "
+            f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): the IOPS and bandwidth are valid, but the "
             "percentiles are missing",
             weight=30,
         )
@@ -20,11 +20,17 @@ def _why(job: LoadPart) -> str:
 
 RULE = Rule(
     title="Latency is not measured",
-    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. (With disable_clat alone, the mean of "
-    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises IOPS a little. "
-    "However, the result then has no percentiles, and percentiles from another run must not be combined with it.",
+    wrong=(
+        "gtod_reduce=1 and disable_clat=1 make fio read the clock less often, which slightly raises the IOPS of very "
+        "fast devices. However, the result then has no percentiles, and percentiles from another run must not be "
+        "combined with it. (With disable_clat alone, fio still reports the mean of `lat`, and also its percentiles if "
+        "lat_percentiles=1 is set.)"
+    ),
     shows="In a job: gtod_reduce, or disable_clat without lat_percentiles.",
-    error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
+    error=(
+        "The latency is missing. With a null device, the IOPS are up to 2.3 times as high; on real disks, they are "
+        "hardly higher."
+    ),
     fix="remove gtod_reduce and disable_clat",
     sources=(
         fio_source("3.42", "options.c", "str_gtod_reduce_cb (disables lat, clat, slat, bw and all percentiles)"),

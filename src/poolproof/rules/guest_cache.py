@@ -25,20 +25,24 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if part.median_ns is None or typical is None or typical >= 40_000:
         return None
     return notes(
-        f"the median random read took {format_duration(typical / 1e9)}, less time than flash behind a hypervisor "
-        "needs: the hypervisor's cache may have served such reads, which the guest's counters cannot show",
+        f"the median random read took {format_duration(typical / 1e9)}, which is faster than flash behind a hypervisor: "
+        "the hypervisor's cache may have served these reads, and the guest's counters cannot show this",
         weight=55,
     )
 
 
 RULE = Rule(
     title="The hypervisor's cache",
-    wrong="With cache=writeback, writethrough or unsafe, the hypervisor's page cache serves reads, and the guest's "
-    "counters cannot show that.",
-    shows="Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
-    "with a median below 40 µs. Otherwise, only a rate above what the disks can do reveals the cache "
-    "(`physical-ceiling`).",
-    error="Too high. Observed: 1095 MiB/s, then 3940 MiB/s.",
+    wrong=(
+        "With cache=writeback, writethrough or unsafe, the hypervisor may serve reads from its own page cache, and the "
+        "guest's counters cannot show this."
+    ),
+    shows=(
+        "Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
+        "have a median latency below 40 µs. At higher latencies, only a rate above the disks' speed reveals the cache "
+        "(`physical-ceiling`)."
+    ),
+    error="Too high. Observed: 1095 MiB/s in one run, and 3940 MiB/s in the next.",
     fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
     "hypervisor",
     is_about_machine=True,

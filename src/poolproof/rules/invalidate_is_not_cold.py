@@ -8,7 +8,7 @@ from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram, re
 _EVICTS = (2, 4, 2)
 _EMPTY = (
     "empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "covers its branches; in a virtual machine: also drop the caches of the host; otherwise remount)"
+    "empties the caches of the branches; in a virtual machine: also drop the host's caches; otherwise: remount)"
 )
 
 
@@ -55,7 +55,10 @@ RULE = Rule(
     title="The cache is not cold",
     wrong="invalidate=1 drops the cached pages of a file on ext4, xfs and btrfs, but does not empty the caches of ZFS, "
     "FUSE and network file systems.",
-    shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on ZFS, FUSE or a network file system.",
+    shows=(
+        "In a job: buffered reads with pre_read=1 or invalidate=0, or buffered reads on ZFS, FUSE or a network file "
+        "system."
+    ),
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix=f"{_EMPTY}, then use invalidate=1 without pre_read",
     sources=(

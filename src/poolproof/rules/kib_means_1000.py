@@ -18,8 +18,8 @@ def _in_job(case: Case) -> Findings:
         late = _before_kb_base(job)
         decimal = [name for name in _read_as_1024(job, _IEC) if name not in late]
         if decimal:
-            why = "by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as powers of 1024"
-            fix = "write k, m, g (4k, 1m, 16g), or put kb_base=1000 before the sizes"
+            why = "by default, fio reads KiB, MiB and GiB as powers of 1000, and k, m and g as powers of 1024"
+            fix = "use the suffixes k, m and g (4k, 1m, 16g), or put kb_base=1000 before the sizes"
             yield _finding(job, decimal, f"{_given(job, decimal)}: {why}", fix)
         if late:
             why = "which fio has already read with k = 1024 and KiB = 1000"
@@ -63,13 +63,15 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="KiB means 1000 bytes",
-    wrong="By default, `4KiB` is 4000 bytes and `4k` is 4096. Direct I/O of 4000 bytes fails, and buffered writes of "
-    "4000 bytes have to read pages first.",
+    wrong=(
+        "By default, fio takes `4KiB` to mean 4000 bytes and `4k` to mean 4096 bytes. Direct I/O in blocks of 4000 "
+        "bytes fails, and for buffered writes of this size, the kernel has to read pages first."
+    ),
     shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. A size with a suffix is also reported "
     "if it comes before kb_base=1000 on a command line, or in the global section above a job that sets kb_base, "
     "because fio parses such a size before it reads kb_base.",
     error="Too high or too low. Sizes are off by 2 to 7%, and blocks are unaligned.",
-    fix="write 4k, 1m, 16g, or put kb_base=1000 before the sizes",
+    fix="write 4k, 1m and 16g, or put kb_base=1000 before the sizes",
     sources=(
         fio_source("3.42", "parse.c", "get_mult_bytes"),
         fio_doc("kb_base"),

@@ -21,8 +21,8 @@ def _in_job(case: Case) -> Findings:
         yield notes(
             f"a cache device fills at {format_size(rate)} per second (l2arc_write_max), or at up to "
             f"{format_size(_fastest(case.zfs))} per second while the ARC is not full and every block is new "
-            f"(l2arc_write_boost, l2arc_feed_again): {format_size(size)} takes between "
-            f"{format_duration(size / _fastest(case.zfs))} and {format_duration(size / rate)}, but the run only lasts "
+            f"(l2arc_write_boost, l2arc_feed_again): filling it with {format_size(size)} takes between "
+            f"{format_duration(size / _fastest(case.zfs))} and {format_duration(size / rate)}, but the run lasts only "
             f"{format_duration(seconds)}",
             weight=35,
         )
@@ -59,19 +59,23 @@ def _in_result(case: Case) -> Findings:
     written, read = evidence.zfs.l2_write_bytes or 0, evidence.zfs.l2_read_bytes or 0
     if written > 0.05 * evidence.account.fio_read_bytes > 0:
         yield notes(
-            f"the cache device wrote {format_size(written)} and read {format_size(read)} during the run: it was still "
-            "filling",
+            f"the cache device wrote {format_size(written)} and read {format_size(read)} during the run, so it was "
+            "still filling",
             weight=45,
         )
 
 
 RULE = Rule(
     title="The cache device is still filling",
-    wrong="A ZFS cache device fills slowly (l2arc_write_max: 8 MiB/s before OpenZFS 2.2.7, 32 MiB/s since), and by "
-    "default sequential reads do not fill it. A short test measures a cold cache. Export and import do not empty the "
-    "cache, so the next test may measure a warm one.",
-    shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grew by "
-    "more than 5% of what fio read.",
+    wrong=(
+        "A ZFS cache device fills slowly: the default of l2arc_write_max is 8 MiB/s before OpenZFS 2.2.7, and 32 MiB/s "
+        "since then. By default, sequential reads do not fill the device. A short test therefore measures a cold "
+        "cache. Export and import do not empty the cache device, so the next test may measure a warm cache."
+    ),
+    shows=(
+        "In a job: the run is shorter than the time that the cache device takes to fill. In the counters: "
+        "l2_write_bytes grew by more than 5% of the bytes that fio read."
+    ),
     error="Too low if the cache is cold, too high if it happens to be warm.",
     fix="read the whole working set repeatedly until l2_write_bytes stops growing, then measure; or remove the cache "
     "device with `zpool remove`",

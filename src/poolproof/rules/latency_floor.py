@@ -10,7 +10,7 @@ from poolproof.units import format_duration
 
 _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
-_SYNCS = "use fdatasync=1 and fio's sync percentiles for commit latency"
+_SYNCS = "use fdatasync=1 and fio's sync percentiles to measure the latency of commits"
 
 
 def _in_result(case: Case) -> Findings:
@@ -47,7 +47,7 @@ def _fix(case: Case, part: ReportedDirection) -> str:
     """Return the fix, or an empty string for the rule's own fix."""
     if part.kind == "read" or not case.jobs:
         return ""
-    return _SYNCS if case.is_direct else f"use direct=1 for the disk's latency; {_SYNCS}"
+    return _SYNCS if case.is_direct else f"use direct=1 to measure the latency of the disk; {_SYNCS}"
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
@@ -89,7 +89,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
         f"half of the syncs took at most {format_duration(median_ns / 1e9)}: a sync that writes to a disk takes "
         "longer, so these syncs did not reach a disk",
         weight=85,
-        fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will store "
+        fix="look for tmpfs, `sync=disabled`, eatmydata or a mount with nobarrier, and test the disk that will store "
         "the data",
     )
 
@@ -98,13 +98,15 @@ RULE = Rule(
     title="Faster than any disk",
     wrong="The I/Os were served from memory. Even on the fastest drive, an I/O through the controller to flash takes "
     "several µs.",
-    shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
-    "the result is suspect. Buffered sequential reads (because of readahead) and buffered writes are normally this "
-    "fast: for them, the finding is a note, and the byte accounting decides. Persistent memory is excluded, and so are "
-    "syncs that may have nothing to write: those after synchronous writes and, before fio 3.38, those of mixed jobs "
-    "and of jobs with several I/Os in flight.",
-    error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
-    fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
+    shows=(
+        "In a result: half of the I/Os, or half of the syncs of buffered data, took less than 3 µs. With a median "
+        "between 3 and 5 µs, the result is suspect. Buffered writes are normally this fast, and so are buffered "
+        "sequential reads, because of readahead. For such I/O, the finding is a note, and the byte accounting decides. "
+        "Persistent memory is excluded. Syncs that may have nothing to write are excluded too: syncs after synchronous "
+        "writes and, before fio 3.38, syncs of mixed jobs and of jobs with several I/Os in flight."
+    ),
+    error="Too high. Measured: on tmpfs, the p99 of fdatasync is 266 ns, which passes etcd's own test.",
+    fix="use direct=1 (if the file system honours it), cold caches, and a disk as the target",
     fix_if_direct="use cold caches, and a disk as the target",
     sources=(
         "measured cases L14, L15",

@@ -23,7 +23,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         return finding(
             "suspects" if proves(case) else "refutes",
             f"{' + '.join(_term(part) for part in directions)} means {in_flight:.3g} I/Os in flight, but the job "
-            f"allows {queue}: the latency or the rate is wrong",
+            f"allows only {queue}: the latency or the rate is wrong",
             weight=65,
             fix="run fio --cpuclock-test, set clocksource=clock_gettime, and check that the results belong to this job",
         )
@@ -36,7 +36,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
             "fio itself was the limit, not the disk",
             weight=35,
-            fix="use more jobs with a smaller iodepth each, and check whether a processor is saturated",
+            fix="use more jobs with a smaller iodepth each, and check whether a CPU is saturated",
         )
     return None
 
@@ -76,13 +76,17 @@ def _term(part: ReportedDirection) -> str:
 
 
 RULE = Rule(
-    title="Rate, latency and depth do not agree",
-    wrong="The number of I/Os in flight is the rate times the mean latency. It cannot be more than iodepth × numjobs: "
-    "if it is, the clock was wrong or the results belong to different runs.",
-    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If it is less than half of "
-    "the depth, the queue was less than half full on average. This is reported as a note, but only if the job is "
-    "asynchronous, direct and not mixed, and if it is not interrupted by a rate limit, thinktime or syncs (the "
-    "mean latency does not include the time in syncs).",
+    title="Rate, latency and queue depth do not agree",
+    wrong=(
+        "The mean number of I/Os in flight is the rate times the mean latency. This number cannot be higher than "
+        "iodepth × numjobs. If it is higher, the clock was wrong, or the values come from different runs."
+    ),
+    shows=(
+        "In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If the product is less than "
+        "half of the queue depth, the queue was less than half full on average, which is reported as a note. This note "
+        "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
+        "syncs, because the mean latency does not include such interruptions."
+    ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",
     sources=(

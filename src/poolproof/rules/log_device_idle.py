@@ -15,14 +15,14 @@ def _in_job(case: Case) -> Findings:
         return
     direct = [job for job in writers if _passes_by(case, job)]
     if idle and case.zfs.sync != "always":
-        why = f"{case.who(idle)} makes no synchronous writes, and only those go to the log device"
+        why = f"{case.who(idle)} issues no synchronous writes, but only synchronous writes go to the log device"
         yield notes(f"{why}: the log device does not affect the result", weight=40)
     elif case.zfs.logbias == "throughput" or direct:
-        why = "of a dataset with logbias=throughput"
-        if case.zfs.logbias != "throughput":
-            why = "of direct writes of whole records"
+        what = "direct writes of whole records go"
+        if case.zfs.logbias == "throughput":
+            what = "with logbias=throughput, the data goes"
         yield notes(
-            f"the data {why} goes straight to the pool, and the log device gets only a small record of each write",
+            f"{what} straight to the pool, and the log device gets only a small record of each write",
             weight=40,
         )
 
@@ -51,12 +51,17 @@ def _in_result(case: Case) -> Findings:
 
 
 RULE = Rule(
-    title="The log device has nothing to do",
-    wrong="A log device receives only synchronous writes. Without them, a test shows no effect of the log device: any "
-    "difference has another cause, such as the ARC.",
-    shows="In a job: no synchronous writes, logbias=throughput, or direct writes of whole records on OpenZFS 2.3 or "
-    "later. In the last two cases, the data goes to the pool, and the log device gets only a small record of each "
-    "write. In the counters: zil_itx_metaslab_slog_bytes grew by less than 1% of what fio wrote.",
+    title="The log device is hardly used",
+    wrong=(
+        "A log device receives only synchronous writes. Without synchronous writes, a test does not show the effect of "
+        "the log device, and any difference has another cause, such as the ARC."
+    ),
+    shows=(
+        "In a job: no synchronous writes (unless the dataset has sync=always), logbias=throughput, or direct writes of "
+        "whole records on OpenZFS 2.3 or later. In the last two cases, the data goes to the pool, and the log device "
+        "gets only a small record of each write. In the counters: zil_itx_metaslab_slog_bytes grew by less than 1% of "
+        "the bytes that fio wrote."
+    ),
     error="The result itself is correct, but conclusions about the log device are wrong.",
     fix="use fdatasync=1 or sync=dsync with iodepth=1 and numjobs above 1; set logbias=latency, or sync=always on the "
     "dataset",

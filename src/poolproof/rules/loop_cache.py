@@ -33,8 +33,8 @@ def _in_job(case: Case) -> Findings:
     loops = case.target.loop_without_direct if case.target else ()
     if loops and (case.cold or case.load.writes):
         yield suspects(
-            f"I/O of {', '.join(loops)} goes through the page cache of the backing file: direct=1 has no effect below "
-            "the loop device, and RAM caches the file",
+            f"the I/O of {', '.join(loops)} goes through the page cache of the backing file: direct=1 has no effect "
+            "below the loop device, and RAM caches the file",
             weight=80,
         )
 
@@ -42,7 +42,7 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     loops = ", ".join(case.target.loop_without_direct) if case.target else ""
     if loops:
-        yield from _hidden(case, f"I/O of {loops} goes through the page cache of the backing file")
+        yield from _hidden(case, f"the I/O of {loops} goes through the page cache of the backing file")
     why = "the page cache of the backing file" if loops else "RAM or holes in the backing file"
     for above, below, flow in _flows_below(case):
         if not flow.in_order:
@@ -64,7 +64,7 @@ def _hidden(case: Case, cached: str) -> Findings:
         if flow.ratio > 1.15:
             yield suspects(
                 f"{cached}; {above} {flow.moved}, and {below} {flow.counted}: something else uses that disk, or the "
-                "cache read ahead, so the disk's counters cannot show what came from RAM",
+                "cache read ahead, so the disk's counters cannot show which I/O was served from RAM",
                 weight=80,
             )
     found = account(case)
@@ -76,11 +76,17 @@ RULE = Rule(
     title="A loop device with a cache below it",
     wrong="Without direct I/O, a loop device uses the page cache of its backing file, so even I/O with direct=1 may "
     "stay in RAM.",
-    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than "
-    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk moved more than "
-    "115%, or if its I/O was not counted, a result on a loop device without direct I/O is suspect.",
-    error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
-    fix="run losetup --direct-io=on LOOP FILE, and fill the backing file, so that it has no holes",
+    shows=(
+        "Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk that stores the backing file read "
+        f"less than {percent(READ)} of the bytes that the loop device read, or wrote less than {percent(WRITTEN)} of "
+        "the bytes that the loop device wrote. On a loop device without direct I/O, the result is also suspect if "
+        "that disk moved more than 115% of these bytes, or if its I/O was not counted."
+    ),
+    error=(
+        "Too high. Measured: 1236 MB/s without any reads on the disk, but only 377 MB/s with direct I/O on the loop "
+        "device."
+    ),
+    fix="run losetup --direct-io=on LOOP FILE, and fill the backing file so that it has no holes",
     sources=(
         "measured cases L09, L10",
         linux_source("6.12", "drivers/block/loop.c", "__loop_update_dio, lo_rw_aio"),

@@ -9,18 +9,23 @@ def _in_job(case: Case) -> Findings:
     if case.target and case.target.md_bitmap and jobs:
         yield notes(
             f"{case.who(jobs)} issues small random or synchronous writes on an md array with an internal "
-            "write-intent bitmap. Before the first write to a clean region, md writes that region's bit and waits "
-            "until it is on disk",
+            "write-intent bitmap. Before the first write to a clean region, md sets that region's bit in the bitmap "
+            "and waits until the bit is on disk",
             weight=45,
         )
 
 
 RULE = Rule(
-    title="The write-intent bitmap of md",
-    wrong="Before md writes to a clean region, it writes the bit for that region to every disk. This slows down small "
-    "random writes most.",
-    shows="Before the run: the target has an internal bitmap, and the job issues small random or synchronous writes.",
-    error="Too low. Observed: 115 MB/s without the bitmap, 22 MB/s with it.",
+    title="md's write-intent bitmap",
+    wrong=(
+        "Before md writes to a clean region, it sets the bit of that region in the bitmap on every disk. This slows "
+        "down small random writes the most."
+    ),
+    shows=(
+        "Before the run: the target has an internal write-intent bitmap, and the job issues small random or "
+        "synchronous writes."
+    ),
+    error="Too low. Observed: 115 MB/s without the bitmap, and 22 MB/s with it.",
     fix="run mdadm --grow --bitmap=none /dev/mdX for the test, or choose a larger --bitmap-chunk; report the setting "
     "with the result",
     sources=(

@@ -10,11 +10,14 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A measurement of memory",
-    wrong="Some programs print the speed of memory next to that of the disk. `hdparm -T` (Timing cached reads) reads "
-    "the same 2 MiB from the page cache. `dd if=/dev/zero of=/dev/null` does not involve a disk at all.",
+    wrong=(
+        "Some programs print the speed of memory next to that of the disk. `hdparm -T` (Timing cached reads) "
+        "repeatedly reads the same 2 MiB from the page cache. `dd if=/dev/zero of=/dev/null` does not involve a disk "
+        "at all."
+    ),
     shows="In a text: a `Timing cached reads` line of hdparm, or dd from /dev/zero or /dev/urandom to /dev/null.",
-    error="Too high for a disk: it is the speed of RAM.",
-    fix="quote the line `Timing buffered disk reads` (hdparm -t) or, for random I/O and writes, use fio with direct=1",
+    error="Too high for a disk, because the result is the speed of RAM.",
+    fix="quote the line `Timing buffered disk reads` (hdparm -t), or use fio with direct=1 for random I/O and writes",
     sources=(
         "hdparm(8), -T: the speed of reading directly from the Linux buffer cache without disk access",
         "hdparm-9.65 hdparm.c, time_cache",

@@ -56,18 +56,23 @@ def _blocks(part: ReportedDirection, depth: int) -> bool:
 
 RULE = Rule(
     title="Random reads faster than flash",
-    wrong="A random read from flash takes 20 µs or more, because reading the flash page takes that long. If some of "
-    "the reads are much faster, they came from memory, even if the median looks like that of a disk.",
-    shows="In a result without counters: at least 10% of the random reads took less than 5 µs, or at least 30% took "
-    "less than 10 µs, or at least 50% took less than 15 µs; or submission waits for each read and takes less than 10 "
-    "µs. A mean is enough to show it, because the share of slower reads is at most mean / limit. The limits of 10 and "
-    "15 µs do not apply if the text mentions Optane. Persistent memory is excluded, and so are as many buffered reads "
-    "as readahead can serve (with `randread:8`, seven of eight).",
+    wrong=(
+        "A random read from flash takes 20 µs or more, because reading the flash page takes that long. Reads that are "
+        "much faster came from memory, even if the median latency looks like that of a disk."
+    ),
+    shows=(
+        "In a result without counters: at least 10% of the random reads took less than 5 µs, at least 30% took less "
+        "than 10 µs, or at least 50% took less than 15 µs; or submission waits for each read and takes less than 10 "
+        "µs. A mean latency is enough to detect this, because the share of reads that are slower than a limit is at "
+        "most the mean divided by the limit. The limits of 10 and 15 µs do not apply if the text mentions Optane or "
+        "Z-NAND. Persistent memory is excluded. Buffered reads are ignored to the extent that readahead can serve them "
+        "(with `randread:8`, seven reads in eight)."
+    ),
     error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
-    fix="use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
-    "counters",
-    fix_if_direct="use a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
-    "counters",
+    fix=(
+        "use direct=1 and a file twice the size of RAM, and run the job with poolproof, which reads the disks' counters"
+    ),
+    fix_if_direct="use a file twice the size of RAM, and run the job with poolproof, which reads the disks' counters",
     sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
     in_result=each_part(_in_part),
     commands="fio --rw=randread --bs=4k --size=256m --ioengine=psync --invalidate=0",

@@ -28,8 +28,10 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="One set of percentiles for different jobs",
-    wrong="group_reporting puts the latencies of all jobs into one histogram. If the jobs differ in block size or "
-    "direction, its percentiles describe none of them, and slow jobs are hidden.",
+    wrong=(
+        "group_reporting puts the latencies of all jobs into one histogram. If the jobs differ in block size or "
+        "direction, the percentiles of this histogram describe none of them, and slow jobs remain hidden."
+    ),
     shows="In a job: group_reporting for jobs that differ in rw or bs, or unified_rw_reporting in a mixed job.",
     error="Too high or too low.",
     fix="remove group_reporting and unified_rw_reporting, or set new_group=1 in each job that differs from the one "

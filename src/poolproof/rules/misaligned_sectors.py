@@ -10,15 +10,20 @@ def _in_job(case: Case) -> Findings:
     if smallest and sector and smallest < sector and case.load.writes:
         yield notes(
             f"the layout writes in units of {format_size(smallest)} to a disk with {format_size(sector)} sectors: for "
-            "each write, the drive reads and rewrites a whole sector, and no counter shows it"
+            "each write, the drive reads and rewrites a whole sector, and no counter shows this"
         )
 
 
 RULE = Rule(
     title="Writes smaller than the disk's sectors",
-    wrong="With ashift=9 on 4 KiB sectors, or partitions that start in the middle of a sector, the drive reads and "
-    "rewrites whole sectors.",
-    shows="Before the run: the layout's smallest write (1 << ashift) is smaller than the disk's physical sector.",
+    wrong=(
+        "With ashift=9 on 4 KiB sectors, or with a partition that starts in the middle of a sector, the drive has to "
+        "read and rewrite whole sectors."
+    ),
+    shows=(
+        "Before the run: the smallest write of the layout (2 to the power of ashift) is smaller than a physical sector "
+        "of the disk."
+    ),
     error="Too low by a factor of 2 to 10 for random writes.",
     fix="recreate the pool with ashift=12 (or the value that the disk needs), and align partitions to whole MiB",
     sources=(

@@ -21,7 +21,7 @@ from poolproof.units import format_count, format_number_of
 
 _DIRECT = "use direct=1 if the file system honours it"
 _IN_RAM = (
-    "some writes may return before their data has left RAM, so the latency may only be that of a copy into RAM",
+    "some writes may return before their data has left RAM, so the latency may be only that of a copy into RAM",
     "set sync=dsync, or compare the rates",
 )
 _BANDWIDTH = "compare the bandwidth"
@@ -61,7 +61,7 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
         if found is not None and not found.is_proof:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
-                f"{found.counted_text}, {100 * found.ratio:.2g}% of what these reads need: at least "
+                f"{found.counted_text}, which is {100 * found.ratio:.2g}% of what these reads need: at least "
                 f"{percent(REQUESTS_OF_EACH)} is needed to prove the IOPS and latencies",
                 _or_direct(case, "use a larger file, so that fewer reads repeat a block")
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",
@@ -84,8 +84,8 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
         f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os before "
-        "they are counted, so the IOPS and latencies may be those of RAM",
-        _or_direct(case, f"{_BANDWIDTH}, which the bytes prove"),
+        "they are counted, so the IOPS and latencies may reflect RAM, not the disks",
+        _or_direct(case, f"{_BANDWIDTH}, which the byte counts prove"),
     )
 
 
@@ -111,12 +111,14 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
 
 
 RULE = Rule(
-    title="Nothing proves the metric",
-    wrong="The counters do not contradict the result, but they do not prove it either. The bytes may have been moved by"
-    " a few large requests, while RAM served the other I/Os.",
+    title="The counters do not prove the metric",
+    wrong=(
+        "The counters do not contradict the result, but they do not prove it either. A few large requests may have "
+        "moved the bytes, while RAM served the other I/Os."
+    ),
     shows="In the counters: there are too few requests, records or flushes to account for every I/O, but not so few "
     "that the result is suspect.",
-    error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",
+    error="Unknown. The bandwidth is often proven even if the IOPS and latencies are not.",
     fix=f"{_BANDWIDTH}, or {_DIRECT}",
     sources=(
         linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),

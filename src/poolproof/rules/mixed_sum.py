@@ -9,8 +9,8 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.is_mixed and _is_summed(job)]
     if jobs:
         yield notes(
-            f"{case.who(jobs)} reports reads and writes as one sum (unified_rw_reporting): rwmixread ties their rates "
-            "together, so the slower direction limits both, and the sum hides which one that is",
+            f"{case.who(jobs)} reports one combined rate for reads and writes (unified_rw_reporting): rwmixread ties "
+            "the two rates together, so the slower of them limits both, and the sum hides which one is slower",
             weight=15,
         )
 
@@ -20,9 +20,11 @@ def _is_summed(job: LoadPart) -> bool:
 
 
 RULE = Rule(
-    title="One sum for reads and writes",
-    wrong="A mixed job keeps its ratio of reads to writes, so slow writes also slow down the reads. Some scripts print "
-    "the sum of both rates.",
+    title="One combined rate for reads and writes",
+    wrong=(
+        "A mixed job keeps its ratio of reads to writes, so slow writes also slow down the reads. Some scripts print "
+        "only the sum of both rates."
+    ),
     shows="In a job: rw=rw or randrw with unified_rw_reporting=1, so that fio prints only the sum.",
     error="Too high if the sum is used as the rate of reads or of writes.",
     fix="remove unified_rw_reporting, and report the rates of reads and writes separately, together with the mix",
