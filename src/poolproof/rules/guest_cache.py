@@ -25,8 +25,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if part.median_ns is None or typical is None or typical >= 40_000:
         return None
     return notes(
-        f"the median random read took {format_duration(typical / 1e9)}, which is faster than flash behind a hypervisor: "
-        "the hypervisor's cache may have served these reads, and the guest's counters cannot show this",
+        f"the median random read took {format_duration(typical / 1e9)}, which is faster than flash behind a "
+        "hypervisor: the hypervisor's cache may have served these reads, and the guest's counters cannot show this",
         weight=55,
     )
 
