@@ -9,23 +9,27 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from poolproof.foreign.lint.code_strings import STRING, VALUE, WINDOW, added_to, text_of, unknown
+from poolproof.foreign.lint.code_strings import BLANKS, STRING, VALUE, WINDOW, added_to, text_of, unknown
 from poolproof.foreign.lint.yaml_lists import YamlItem
 
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
-_OPENING = r"\s*[\w.:!@]{0,40}[\[({&]{0,4}\s*"
-_COMMA = re.compile(rf"\s*(?:[+.%]\s*(?P<added>{VALUE})\s*)?,(?P<others>(?:\s*{VALUE}\s*\)?\s*,){{0,20}}){_OPENING}")
-_NEXT_CALL = re.compile(
-    rf"\s*(?:\+\s*(?P<added>{VALUE})\s*)?(?:,\s*{VALUE}\s*){{0,8}},?\s*[\])}}]{{0,3}}\s*\)"
-    rf"(?P<others>(?:\s*\.args?\(\s*{VALUE}\s*\)){{0,8}})\s*\.args?\({_OPENING}"
+_OPENING = rf"{BLANKS}[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
+_COMMA = re.compile(
+    rf"{BLANKS}(?:[+.%]{BLANKS}(?P<added>{VALUE}){BLANKS})?,"
+    rf"(?P<others>(?:{BLANKS}{VALUE}{BLANKS}\)?{BLANKS},){{0,20}}){_OPENING}"
 )
-_OTHER_CALL = re.compile(rf"\.args?\(\s*({VALUE})\s*\)")
+_NEXT_CALL = re.compile(
+    rf"{BLANKS}(?:\+{BLANKS}(?P<added>{VALUE}){BLANKS})?(?:,{BLANKS}{VALUE}{BLANKS}){{0,8}},?{BLANKS}[\])}}]{{0,3}}"
+    rf"{BLANKS}\)(?P<others>(?:{BLANKS}\.args?\({BLANKS}{VALUE}{BLANKS}\)){{0,8}}){BLANKS}\.args?\({_OPENING}"
+)
+_OTHER_CALL = re.compile(rf"\.args?\({BLANKS}({VALUE}){BLANKS}\)")
 _ENDS_CALL = re.compile(r"^[^(]*\)$")  # the argument of a function such as Sprintf
 _LONGEST_GAP = 400
 
 _BEFORE = re.compile(rf"[\[({{,+=]\s*(?P<value>{VALUE})\s*(?:,|\+)\s*[\[({{]?\s*$")  # [*base, "--rw=read"]
 _AFTER = re.compile(
-    rf"\s*,\s*(?P<listed>{VALUE})\s*,?\s*[\])}}]|\s*,?\s*[\])}}]\s*(?:\+\s*(?P<sum>{VALUE})|,\s*(?P<spread>\w+\.\.\.))"
+    rf"{BLANKS},{BLANKS}(?P<listed>{VALUE}){BLANKS},?{BLANKS}[\])}}]"
+    rf"|{BLANKS},?{BLANKS}[\])}}]{BLANKS}(?:\+{BLANKS}(?P<sum>{VALUE})|,{BLANKS}(?P<spread>\w{{1,60}}\.\.\.))"
 )
 _NAMED = re.compile(
     rf"(?<![\w.])(?P<name>[A-Za-z_]\w{{0,40}})\s*(?:(?::[^=\n]{{1,40}})?[:+]?=\s*(?:\[\]|new\s)?|\.\w{{1,20}}\(){_OPENING}$"

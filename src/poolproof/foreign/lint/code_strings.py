@@ -13,16 +13,19 @@ STRING = re.compile(
     r"(?P<prefix>\b[fFrRbBuU]{1,2})?"
     r"(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|`(?P<back>[^`\n]*)`)"
 )
-VALUE = r"[\w.$@&*]{1,60}(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
+VALUE = r"[\w.$@&*]{1,60}+(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
 """Matches a value between strings: a variable, an attribute, or a call or subscript without nested brackets."""
+
+BLANKS = r"\s{0,99}+"
+"""Matches the white space between two symbols. The limit keeps the time linear for texts of white space."""
 
 WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
-_COMMAND = re.compile(r"\s*(?:[\w./=-]{1,40}\s+){0,6}?(?:\S{0,80}/)?fio\s+-")
-_ADDED = r"(?:\s*\+\s*|\s+\.\s+)"  # the dot is Perl's
-_NEXT_LINE = r"[ \t]*\\?\n\s*(?=[fFrRbBuU]?[\"'])"
+_COMMAND = re.compile(rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:\S{{0,80}}/)?fio\s+-")
+_ADDED = rf"(?:{BLANKS}\+{BLANKS}|\s{{1,99}}+\.\s{{1,99}}+)"  # the dot is Perl's
+_NEXT_LINE = rf"[ \t]{{0,99}}+\\?\n{BLANKS}(?=[fFrRbBuU]?[\"'])"
 _JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
 _ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
