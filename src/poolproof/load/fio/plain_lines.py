@@ -62,7 +62,8 @@ _FIO_RESULT = re.compile(
 _FEWEST_NUMBERED = 2
 _INCOMPLETE = re.compile(
     r"^\s*+(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
-    r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
+    r"|(?:READ|WRITE|TRIM|MIXED): (?:bw=(?!.*msec)|io=(?!.*maxt=\s{0,9}\d{1,15}msec))"
+    r"|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
     r"|bw\s*\(\s*[kKMG]i?B\s*/s\s*\): min=(?!.*stdev=))"
 )
 _AT_THE_CUT = re.compile(

@@ -109,7 +109,7 @@ def _joined(run: Sequence[Line]) -> list[Line]:
     for number, text in bare:
         ends_line = text.endswith("\\n\\")
         plain = unescaped(text.removesuffix("\\").removesuffix("\\n")).replace("\n", " ")
-        if continues and not found[-1][1].endswith(('"', "'", "`")):
+        if continues and not found[-1][1].rstrip().endswith(('"', "'", "`")):
             found[-1] = (found[-1][0], found[-1][1] + plain.lstrip())
         else:
             found.append((number, plain))

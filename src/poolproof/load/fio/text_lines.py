@@ -32,6 +32,9 @@ _CUT_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*: IOPS=(?P<iops>\d+(?:\.\d+)?[kMG]?)(?![\w.]|,\d),? *"
     r"(?:BW=(?P<bw>[\d.]+[kKMGT]?i?(?:B|bit|b))/s(?: *\((?P<decimal>[^()\s]*)\))?)?"
 )
+_MARK = re.compile(
+    r"\s(?:<{1,20}-{0,20}|\*{1,20}|!{1,20}|\^{1,20})(?=\s{0,20}[,(])"
+)  # by which authors emphasise a value
 _ENDS_HERE = re.compile(r"\s*+(?:,|$|\.\.\.|\u2026|[\[(]\s*(?:\.\.\.|\u2026))")
 _OLD_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s(?![\w.])"
@@ -152,6 +155,7 @@ def header(line: str) -> Job | None:
 
 def rate(line: str) -> RateLine | None:
     """Parse a direction's rate. Values in an unknown format, such as the localized `30,1k`, become None."""
+    line = _MARK.sub("", line) if "=" in line else line
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:

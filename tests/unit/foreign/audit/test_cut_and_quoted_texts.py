@@ -64,6 +64,7 @@ TERSE_FORMS = {
     "Python": f"TERSE = '{TERSE}'\n",
     "Python, concatenated": "TERSE = (\n" + "".join(f'    "{piece}"\n' for piece in _pieces(TERSE, 90)) + ")\n",
     "Python, three quotes": f'TERSE = """{TERSE}\n"""\n',
+    "Python, continued": "TERSE = " + " \\\n        ".join(f'"{piece}"' for piece in _pieces(TERSE, 90)) + "\n",
     "Go": "\tline := " + " +\n\t\t".join(f'"{piece}"' for piece in _pieces(TERSE, 90)) + "\n",
     "Go, raw": f"\tline := `{TERSE}`\n",
     "C": "static const char *line =\n" + "".join(f'\t"{piece}"\n' for piece in _pieces(TERSE, 60)) + "\t;\n",
@@ -163,6 +164,21 @@ ASTER = """\
             [("write", 1467.0, 5869.9 * KIB)],
         ),
         ("| ext4 | WRITE: bw=799MiB/s (838MB/s) |\n", [("write", None, 838e6)]),
+        (
+            "  read: IOPS=22.0k <<<<<, BW=86.0MiB/s (90.2MB/s)(6141MiB/71368msec)\n"
+            "  bw (  KiB/s): min=35325, max=126331, per=99.96%, avg=88079.67, stdev=23662.89, samples=141\n"
+            "  write: IOPS=7356 <--, BW=28.7MiB/s *** (30.1MB/s)(2051MiB/71368msec)\n",
+            [("read", 22e3, 90.2e6), ("write", 7356.0, 30.1e6)],
+        ),
+        (
+            "> WRITE: io=404KB, aggrb=20KB/s, minb=20KB/s, maxb=20KB/s,\n> mint=20001msec, maxt=20001msec\n",
+            [("write", None, 20.0 * KIB)],
+        ),
+        (
+            "  READ: io=32768MB, aggrb=272129KB/s, minb=272129KB/s,\n"
+            "maxb=272129KB/s, mint=123303msec, maxt=123303msec\n",
+            [("read", None, 272129.0 * KIB)],
+        ),
         (
             "<table><tr><td>seq-write</td><td>IOPS=162k, BW=633MiB/s</td><td>IOPS=727k, BW=2838MiB/s</td></tr>\n",
             [("write", 162e3, 633.0 * MIB), ("write", 727e3, 2838.0 * MIB)],

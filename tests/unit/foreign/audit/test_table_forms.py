@@ -153,6 +153,11 @@ FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
         KBENCH_COMMENTED,
         [("read", "iops", 76_000), ("write", "iops", 600), ("read", "bandwidth_bytes", 1_590_000 * KIB)],
     ),
+    "kbench without its summary": (
+        "2025-10-15T16:16:41.526907567+08:00 IOPS (Read/Write)\n"
+        "2025-10-15T16:16:41.526910587+08:00         Random:            617 / 104,155\n",
+        [("read", "iops", 617), ("write", "iops", 104_155)],
+    ),
     "kubestr in bold letters": (
         KUBESTR_IN_BOLD,
         [("read", "iops", 20300.53125), ("read", "bandwidth_bytes", 81202 * KIB)],

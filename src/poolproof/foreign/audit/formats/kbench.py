@@ -14,6 +14,7 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
+_CUT_START = re.compile(r"^[\s#]*(?:IOPS|Bandwidth in KiB/sec|Latency in ns) \(Read/Write\)\s*$")  # without its summary
 _PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # contain no means, and follow the table with the means
 _SIZE = re.compile(r"^[\s#]*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
 _SECTION = re.compile(r"^[\s#]*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
@@ -28,18 +29,18 @@ _MISSING = ("the number of bytes, the run time, and the block size, queue depth 
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    is_open, size, kind = False, None, ""
+    is_open, is_percentiles, size, kind = False, False, None, ""
     for line_number, line in numbered:
         if _START.search(line):
-            is_open, size, kind = True, None, ""
+            is_open, is_percentiles, size, kind = True, False, None, ""
         elif _PERCENTILES.search(line):
-            is_open = False
-        elif not is_open:
+            is_open, is_percentiles = False, True
+        elif not is_open and (is_percentiles or not _CUT_START.match(line)):
             continue
         elif match := _SIZE.match(line):
             size = size_in_bytes(match["size"].removesuffix("i"))
         elif match := _SECTION.match(line):
-            kind = match["kind"]
+            is_open, kind = True, match["kind"]
         elif (match := _ROW.match(line)) and kind:
             for at, pair in enumerate(_PAIR.finditer(match["values"])):
                 sides = {name: number(pair[name]) for name in ("read", "write")}
@@ -83,5 +84,5 @@ READER = FormatReader(
         "https://github.com/longhorn/longhorn/issues/5374 (comparison)",
     ),
     _find,
-    ("fio benchmark",),
+    ("fio benchmark", "(read/write)"),
 )
