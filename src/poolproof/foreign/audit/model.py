@@ -95,7 +95,11 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
-    return AuditedMetrics(together.directions, together.sync)
+    directions = dict(together.directions)
+    mixed = directions.get("mixed")
+    if mixed and len(directions) > 1 and (mixed.bandwidth_bytes, mixed.iops, mixed.clat, mixed.lat) == (None,) * 4:
+        del directions["mixed"]  # only the samples of a direction that is not named here
+    return AuditedMetrics(directions, together.sync)
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from poolproof.foreign.audit.quoted_machine import (
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
-from poolproof.load.fio.find import find_results
+from poolproof.load.fio.find import find_results, without_repeats
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
@@ -114,7 +114,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     foreign = {id(found): result for found, result in others}
     found_others = [found for found, _ in others]
     tables = find_tables(text, _spans([*runs, *found_others]))
-    results = sorted([*runs, *found_others, *tables], key=lambda found: (found.line, found.last_line))
+    results = sorted([*without_repeats(runs), *found_others, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
     commands = find_commands(text)

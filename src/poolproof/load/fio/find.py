@@ -9,9 +9,10 @@ similar, but all clones end at about the same time.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
@@ -173,6 +174,46 @@ def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceComm
         for job in headers
     )
     return SourceCommand(jobs, "header", line) if jobs else None
+
+
+def without_repeats(found: Sequence[FoundResult]) -> list[FoundResult]:
+    """Return the results without single rate lines that repeat the line of a longer result.
+
+    If only such a line shows the IOPS, they are added to the longer result.
+    """
+    longer = [each for each in found if each.last_line > each.line]
+    kept: list[FoundResult] = []
+    added: dict[int, Outcome] = {}
+    for each in found:
+        whole = None
+        if each.line == each.last_line and each.format == "text" and [part.name for part in each.result.parts] == [""]:
+            values = each.result.parts[0].directions
+            whole = next((other for other in longer if values and _with_line(other.result, values)), None)
+        if whole is None:
+            kept.append(each)
+        else:
+            added[id(whole)] = _with_line(added.get(id(whole), whole.result), values) or whole.result
+    return [replace(each, result=added.get(id(each), each.result)) for each in kept]
+
+
+def _with_line(result: Outcome, values: Mapping[str, Direction]) -> Outcome | None:
+    """Return the result with the IOPS of a rate line, or None if the result does not have the line's values."""
+    for at, part in enumerate(result.parts):
+        own, totals = part.directions, result.groups.get(part.group, {})
+        if all(name in own and _repeats(own[name], totals.get(name), line) for name, line in values.items()):
+            known: dict[str, Any] = {
+                name: replace(own[name], iops=own[name].iops or line.iops) for name, line in values.items()
+            }
+            return replace(result, parts=(*result.parts[:at], replace(part, **known), *result.parts[at + 1 :]))
+    return None
+
+
+def _repeats(mine: Direction, total: Direction | None, line: Direction) -> bool:
+    """True if the line has the values of a direction, or those of its group's total if the direction has none."""
+    whole = total if total and mine.io_bytes is None else mine
+    same_iops = None in (mine.iops, line.iops) or mine.iops == line.iops
+    same_size = line.io_bytes is not None and whole.io_bytes == line.io_bytes
+    return same_iops and same_size and line.runtime_ms is not None and whole.runtime_ms == line.runtime_ms
 
 
 def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:

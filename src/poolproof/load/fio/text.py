@@ -21,6 +21,7 @@ from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Laten
 _LONGEST_LINE = 2000  # lines printed by fio are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
+_MOST_BETWEEN_TOTALS = 2  # lines of other text between the totals of one run
 _NO_DIRECTION = ""
 _SAME_SUM = 0.02
 _SUMMED = ("io_bytes", "bandwidth_bytes")
@@ -330,12 +331,13 @@ class _TextParser:
         """Add totals to the current group. Without a group header, they are a result unless they are the jobs' sum."""
         run = self._run
         is_headless = bool(run.jobs) and not run.has_group_head
+        is_apart = not run.has_group_head and self._foreign > _MOST_BETWEEN_TOTALS
         is_sum = is_headless and _is_sum(group, [job.directions for job in run.jobs if job.part.name != _TOTAL])
         if is_sum and not run.groups:
             run.last_group = run.jobs[-1].part.group
             run.groups[run.last_group] = {}
         current = run.groups.get(run.last_group)
-        if run.disks or current is None or group.direction in current or (is_headless and not is_sum):
+        if run.disks or current is None or group.direction in current or (not is_sum if is_headless else is_apart):
             self.finish()
             if self._is_sum_of_runs(group):
                 return

@@ -102,6 +102,8 @@ def _direction(part: Direction) -> str:
         words.append(f"{format_size(part.io_bytes)} in {format_duration(part.runtime_ms / 1000)}")
     if part.bandwidth_mean_bytes is not None and not words:
         words.append(f"{format_rate(part.bandwidth_mean_bytes)}, the mean of fio's samples")
+    elif part.iops_mean is not None and not words:
+        words.append(f"{format_count(part.iops_mean)} IOPS, the mean of fio's samples")
     latency = part.clat or part.lat
     if latency is not None and latency.mean_ns is not None and not words:
         words.append(f"mean latency {format_duration(latency.mean_ns / 1e9)}")

@@ -11,6 +11,7 @@ import pytest
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
+from poolproof.presentation.terminal.audited import figures_text
 
 KIB, MIB = 1024, 1024**2
 CAPTURED = Path(__file__).parents[2] / "load" / "fio" / "captured"
@@ -225,6 +226,37 @@ def test_a_total_of_another_run_is_a_result() -> None:
         found = _values(f"{read}...\n{between}{TOTAL.format(352204, 5869)}")
         assert [name for name, *_ in found] == ["read", "write"]
         assert found[1][2] == pytest.approx(5869 * KIB)
+
+
+RUN = f"a: (groupid=0, jobs=1): err= 0: pid=1: Sat\n  {WRITE}  clat (usec): min=2, max=103, avg= 7.96, stdev= 4.51\n"
+TAIL = "bw (KB  /s): min= 3408, max=17048, per=99.27%, avg=4972.41, stdev=1761.31\nRun status group 0 (all jobs):\n"
+READ = TOTAL.replace("WRITE", "READ")
+WORDS = "\n## Read benchmark\n./run.sh read\nint mode: 12.3GB/s\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        (f"So this is the rate:\n\n{WRITE}\nof this run:\n\n{RUN}", [["write"]]),
+        (f"{TAIL}{TOTAL.format(352204, 5869)}\nThe line with the IOPS was:\n\n{WRITE}", [["write"]]),
+        (f"{RUN}\nand later\n\n{WRITE.replace('60002', '60003')}", [["write"], ["write"]]),
+        (f"{TAIL}{READ.format(1, 2)}{TOTAL.format(3, 4)}", [["read", "write"]]),
+        (f"{TOTAL.format(3, 4)}{READ.format(1, 2)}", [["read", "write"]]),
+        (f"{TOTAL.format(3, 4)}{WORDS}{READ.format(1, 2)}", [["write"], ["read"]]),
+    ],
+)  # fmt: skip
+def test_each_run_is_one_result_with_its_directions(text: str, results: list[list[str]]) -> None:
+    found = audit_text("post", text, Context())
+
+    assert [sorted(each.figures.directions) for each in found] == results
+    if WRITE in text:
+        assert found[0].figures.directions["write"].iops == 1467.0
+
+
+def test_a_tail_with_nothing_but_samples_has_their_mean() -> None:
+    found = _one("   iops        : min=   24, max=  370, avg=197.00, stdev=244.66, samples=2\n")
+
+    assert figures_text(found.figures) == "197 IOPS, the mean of fio's samples"
 
 
 def test_a_rate_line_that_is_cut_off_after_its_iops() -> None:
