@@ -156,10 +156,29 @@ def _below(
     end = results[following].line if following < len(results) else float("inf")
     last = min(end, result.last_line + _MOST_BELOW)
     below = commands[bisect_right(commands, result.last_line, key=_LINE) : bisect_right(commands, last, key=_LINE)]
-    made = next((command for command in below if _fits(result, command)), None)
+    made = next((command for command in below if _fits(result, command) and _is_complete(result, command)), None)
     if made is None or (end != float("inf") and not results_first):
         return None, False
     return made, True
+
+
+def _is_complete(result: FoundResult, command: SourceCommand) -> bool:
+    """True if the result has each direction of a mixed job, and no more bytes than a job that stops at its size.
+
+    The block of a job above another command is usually complete.
+    """
+    parts, load = result.result.parts, command.load
+    if _has_variables(command.jobs) or not all(part.name and not part.name.startswith("group ") for part in parts):
+        return True
+    mixed = {each.name for each in load.parts if each.is_mixed}
+    if any(part.name in mixed and len(part.directions) == 1 and not part.mixed for part in parts):
+        return False
+    sizes = [each.size_bytes for each in load.parts if each.size_bytes is not None]
+    stops = not any(each.time_based or each.verifies or each.io_size_bytes for each in load.parts)
+    if not stops or len(sizes) != len(load.parts) or any("loops" in job.options for job in command.jobs):
+        return True
+    moved = sum(direction.io_bytes or 0 for part in parts for direction in part.directions.values())
+    return moved <= _LONGER * load.clones * max(sizes)
 
 
 def _fits(result: FoundResult, command: SourceCommand) -> bool:

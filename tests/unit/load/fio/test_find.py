@@ -46,6 +46,22 @@ def test_a_command_that_contradicts_the_result_is_not_matched() -> None:
     assert result.made is None
 
 
+@pytest.mark.parametrize(
+    ("options", "is_matched"),
+    [
+        ("--rw=randread --size=100g", True),
+        ("--rw=randread --size=2g", False),
+        ("--rw=randread --size=2g --time_based --runtime=180", True),
+        ("--rw=randread --size=2g --loops=50", True),
+        ("--rw=randrw --size=100g", False),
+    ],
+)
+def test_a_command_below_a_result_must_explain_its_size_and_directions(options: str, *, is_matched: bool) -> None:
+    block = "j: (groupid=0, jobs=1): err= 0: pid=1: Sat\n  read: IOPS=148k, BW=579MiB/s (607MB/s)(100GiB/176898msec)\n"
+    (result,) = find_results(f"{block}\n\n> fio --name=j --filename=/data/test {options}\n")
+    assert (result.made is not None) is is_matched
+
+
 def test_commands_are_distinguished_by_the_number_of_clones() -> None:
     block = "j: (groupid=0, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     commands = "".join(f"fio --name=j --rw=read --group_reporting --numjobs={clones}\n" for clones in (4, 2))
