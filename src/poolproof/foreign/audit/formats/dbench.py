@@ -17,12 +17,18 @@ _IOPS = re.compile(
     rf"{_LABEL}Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?"
     r"(?:\s*BW:\s*(?P<read_bw>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write_bw>[\d.]+\s?[KMG]i?B)/s)?"
 )
+_SUMMARY = re.compile(  # of another script, whose fio options are unknown
+    rf"{_LABEL}(?P<order>Random|Sequential) Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?\s*"
+    r"BW\(KiB/s\):?\s*(?P<read_kib>\d+)\s?/\s?(?P<write_kib>\d+)\.?"
+    r"(?:\s*lat\(usec\):?\s*(?P<read_us>\d+)\s?/\s?(?P<write_us>\d+))?"
+)
 _LATENCY = re.compile(rf"{_LABEL}Average Latency \(usec\) Read/Write:\s*(?P<read>[\d.]*)\s?/\s?(?P<write>[\d.]*)\s*$")
 _SEQUENTIAL = re.compile(
     rf"{_LABEL}Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
 )
 _MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
 _SCRIPT = {"ioengine": "libaio", "direct": "1"}
+_OTHER = "FIO bench"
 _MISSING = (
     "whether the script's FIO_DIRECT was changed from its default, 1",
     "the size of the file, the number of bytes and the run time",
@@ -31,7 +37,9 @@ _MISSING = (
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
-        if match := _IOPS.match(line):
+        if match := _SUMMARY.match(line):
+            yield _summary(line_number, match)
+        elif match := _IOPS.match(line):
             yield from _pair(line_number, "random IOPS", "4k", "64", _iops(match, "read"), _iops(match, "write"))
             if match["read_bw"]:
                 sides = _bandwidth(match["read_bw"]), _bandwidth(match["write_bw"])
@@ -43,6 +51,20 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield from _pair(line_number, "sequential", "1m", "16", *sides)
         elif match := _MIXED.match(line):
             yield from _pair(line_number, "mixed random", "4k", "64", _iops(match, "read"), _iops(match, "write"))
+
+
+def _summary(line: int, match: re.Match[str]) -> ForeignResult:
+    read, write = (
+        values(
+            iops=number(match[side]),
+            bandwidth_bytes=1024 * float(match[f"{side}_kib"]),
+            mean_ns=1000 * float(match[f"{side}_us"]) if match[f"{side}_us"] else None,
+        )
+        for side in ("read", "write")
+    )
+    name = match["order"].lower()
+    sides = (PartOutcome(f"{name} read", read=read), PartOutcome(f"{name} write", write=write, group=1))
+    return ForeignResult(_OTHER, line, line, Outcome(_OTHER, sides), missing=("fio's options", *_MISSING[1:]))
 
 
 def _iops(match: re.Match[str], side: str) -> Direction | None:

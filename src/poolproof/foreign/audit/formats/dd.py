@@ -19,12 +19,15 @@ from poolproof.load.model import Extent, LoadPart
 _SECONDS = r"[,\uff0c\u3001]\s{0,9}(?P<seconds>\d[\d.,]{0,20}(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?"
 _RATE = r"[,\uff0c\u3001][\s*#]{0,9}(?P<rate>\d[\d.,]{0,20}\s?(?:[kKMGT]?i?B|bytes))/[^\W\d_]{1,3}"
 _GNU = re.compile(
-    r"(?<![\w.,+/-])(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
+    r"(?:(?<![\w.,+/-])|(?<=copied))(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
     r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
     rf"{_SECONDS}(?:{_RATE}|(?:[,\uff0c\u3001]\s{{0,9}}[\d.,]{{0,20}}\s?[A-Za-z]{{0,5}}/?)?\s{{0,9}}$)"
 )
 _WITHOUT_BYTES = re.compile(
     rf"^[^(\uff08]{{0,60}}?(?:copied|kopiert|copi\w{{1,5}}|\u590d\u5236|\u8907\u88fd|\u30b3\u30d4\u30fc)\s?{_SECONDS}{_RATE}"
+)
+_VERB_FIRST = re.compile(
+    rf"^\s*[\u0400-\u04ff]{{4,20}} (?P<bytes>\d{{1,18}}) [\u0400-\u04ff]{{1,12}} \([^)]{{1,60}}\){_SECONDS}{_RATE}"
 )
 _BSD = re.compile(
     r"(?<![\w.,+/-])(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]{0,20}(?:e-?\d{1,2})?)"
@@ -36,11 +39,14 @@ _GLUED = re.compile(
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?=\S+=\S)")
-_ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|[^\s;|&`()<>])++"
+_ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
 _ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
 _ELIDED = re.compile(r"^\W*(?:\.{3}|\u2026)\W*$")
-_WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
+_WORD = re.compile(
+    r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`)])+)"
+)
 _DEVICE = re.compile(r"/dev/(?:r?disk\d|[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|dm-\d|mapper/|disk/)")
+_LABEL = re.compile(r"(?:^|[\s\W])(read|write)\W{1,4}$", re.IGNORECASE)
 _MOST_DIGITS = 19
 _LONGEST_RECORDS = 60
 _CLOCK_ERROR_S = 0.02
@@ -65,6 +71,10 @@ class _DdCommand:
     @property
     def target(self) -> str:
         return self.words.get("of", "")
+
+    @property
+    def is_read(self) -> bool:
+        return self.target in _NOWHERE or (not self.target and bool(self.source))
 
     def has(self, option: str, *flags: str) -> bool:
         return bool(set(self.words.get(option, "").split(",")) & set(flags))
@@ -103,6 +113,7 @@ class _Cached:
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     commands: list[_DdCommand] = []
+    every: list[_DdCommand] = []
     has_ended = False
     cached = _Cached()
     numbered = [(number, part) for number, line in numbered for part in _separated(line)]
@@ -110,6 +121,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         cached.see(line)
         if found := list(_commands(line_number, line)):
             commands, has_ended = found, False
+            every += found
         match = _values(line)
         is_output = match or not line.strip() or _RECORDS.match(line) or _ELIDED.match(line)
         if has_ended and not found and not is_output:
@@ -117,14 +129,22 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if match is None or _is_progress(numbered, at):
             continue
         near = commands[0] if commands and line_number - commands[0].line <= _NEAR else None
+        if near and (label := _LABEL.search(line[: match.start()])):
+            near = _labelled(label[1].lower(), near, every)
         result = _result(line_number, match, near, cached.why(near.source) if near else "")
         if result is not None:
             yield result
-        if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
+        if near is not None and near in commands and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
             cached.see(_AFTER.sub("", near.after, count=1))  # commands after dd on the same line run after it
         has_ended = True
         commands = commands[1:] or commands
+
+
+def _labelled(label: str, near: _DdCommand, every: Sequence[_DdCommand]) -> _DdCommand | None:
+    """Return the last command that reads or writes as the label says. A script may print its results at its end."""
+    fitting = [each for each in every if each.is_read == (label == "read")]
+    return near if near in fitting else next(iter(reversed(fitting)), None)
 
 
 def _separated(line: str) -> Sequence[str]:
@@ -135,7 +155,7 @@ def _separated(line: str) -> Sequence[str]:
 def _values(line: str) -> re.Match[str] | None:
     if not ("," in line or "\uff0c" in line or "\u3001" in line or "bytes transferred" in line):
         return None
-    return _GNU.search(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
+    return _GNU.search(line) or _VERB_FIRST.match(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
 
 
 def _commands(line_number: int, line: str) -> Iterator[_DdCommand]:
@@ -179,7 +199,7 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
     if command is None:
         missing = ("the command, with dd's input, output, block size, direct flag and sync setting",)
         return ForeignResult("dd", line, line, outcome_of("dd", "dd", {"mixed": figures}), missing=missing)
-    is_read = command.target in _NOWHERE or (not command.target and bool(command.source))
+    is_read = command.is_read
     from_nothing = command.source in (*_ZEROS, "/dev/urandom", "/dev/random")
     part = _part(command, moved, is_read=is_read)
     memory = "dd copies from one memory device to another: no disk is involved" if is_read and from_nothing else ""

@@ -15,13 +15,15 @@ from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatR
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
-_COMMAND = re.compile(r"\belbencho[\"']?\s+(?P<words>.*-.*)$")
+_COMMAND = re.compile(r"\belbencho(?:\.sh)?(?::[\w.-]{1,60})?[\"']?\s+(?P<words>.*-.*)$")
+_OPERATION = re.compile(r"(?<!\S)[\"']?(?:-[A-Za-z]*[rw]|--(?:read|write|rwmix)\b)")
+_CUT_OFF = re.compile(r"(?<=\s)(?:\.{3}|\u2026)\W*$")
 _HEADER = re.compile(r"\bOPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
 _ROW = re.compile(
     r"^\s*+(?:(?P<operation>[A-Z]{2,12})\s++|(?<=\s))(?P<name>[A-Z][\w ./%]{0,40}?)\s{0,40}:"
     r"\s++(?P<first>\S++)\s++(?P<last>\S++)\s*+$"
 )
-_LATENCY = re.compile(r"^\s*IO latency\s*:\s*\[.*\bavg=(?P<mean>\S+?)\s")
+_LATENCY = re.compile(r"^\s*IO latency(?: (?P<unit>us|ms))?\s*:\s*\[.*\bavg=(?P<mean>\S+?)\s")
 _END = re.compile(r"^\s*---\s*$")
 _LONGEST_COMMAND = 4000
 _TAKE_PATHS = ("--csvfile", "--livecsv", "--resfile", "--jsonfile", "--livejson", "--treefile", "--hostsfile", "-c")
@@ -44,11 +46,12 @@ class _ElbenchoPhase:
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     command, command_line, phase, is_table = "", 0, None, False
     for line_number, line in numbered:
-        if (match := _COMMAND.search(line)) and len(line) <= _LONGEST_COMMAND:
+        if len(line) <= _LONGEST_COMMAND and (match := _COMMAND.search(line)) and _OPERATION.search(match["words"]):
             command, command_line = f"elbencho {match['words'].strip()}", line_number
         if _HEADER.search(line):
             is_table = True
-        elif is_table and (match := _ROW.match(line)):
+        elif (match := _ROW.match(line)) and (is_table or _is_first_row(match)):
+            is_table = True
             if match["operation"]:
                 yield from _finished(phase, command, command_line)
                 kind = _KINDS.get(match["operation"], "")
@@ -57,12 +60,17 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
                 phase.rows.setdefault(match["name"], match["last"])
                 phase.last_line = line_number
         elif phase is not None and (match := _LATENCY.match(line)):
-            mean = seconds(match["mean"])
+            mean = seconds(match["mean"] + (match["unit"] or ""))
             phase.mean_ns = None if mean is None else mean * 1e9
         elif _END.match(line):
             yield from _finished(phase, command, command_line)
             phase = None
     yield from _finished(phase, command, command_line)
+
+
+def _is_first_row(match: re.Match[str]) -> bool:
+    """True if the row is certainly elbencho's, even if the table's header is cut off."""
+    return match["operation"] in _KINDS and match["name"] in ("Elapsed time", "Elapsed ms")
 
 
 def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> Iterator[ForeignResult]:
@@ -79,8 +87,9 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
     if not figures.iops and not figures.bandwidth_bytes:
         return
     size = _bytes_of_files(command, whole(number(phase.rows.get("Files total", "")))) if command else None
-    parts = (_part(phase.kind, command, size),) if command else ()
-    missing = () if command else ("the command, with its block size, direct setting, queue depth and files",)
+    is_whole = bool(command) and not _CUT_OFF.search(command)
+    parts = (_part(phase.kind, command, size),) if is_whole else ()
+    missing = () if is_whole else ("the command, with its block size, direct setting, queue depth and files",)
     yield ForeignResult(
         "elbencho",
         phase.line,
@@ -184,5 +193,5 @@ READER = FormatReader(
     "elbencho",
     ("https://github.com/breuner/elbencho/issues/75", "https://github.com/breuner/elbencho/issues/93"),
     _find,
-    ("result type",),
+    ("result type", "throughput mib/s"),
 )

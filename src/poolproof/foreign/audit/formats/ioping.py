@@ -14,12 +14,14 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
-_HEAD = re.compile(r"^\s*--- (?P<path>\S.{0,200}?) \((?P<target>[^()]{1,200})\) ioping statistics ---")
+_HEAD = re.compile(r"^\s*--- (?P<path>\S.{0,200}?) \((?P<target>[^()]{1,200})\) ioping statistics ---\s*$")
 _SHORT_HEAD = re.compile(r"^\s*ioping: (?P<what>seek rate|sequential (?:read )?speed)\s*$")
+_GLUED = re.compile(r"(?<=ioping statistics ---)(?=\s*\d)")
 _DONE = re.compile(
     r"^\s*(?:generated )?(?P<count>\d[\d.]{0,12}(?: [kMG])?) requests (?:completed )?in "
     r"(?P<time>\d[\d.]{0,12} (?:ns|us|ms|s|min|hours?)), (?:(?P<size>\d[\d.]{0,12} (?:[KMGT]iB|B|[kKMGT]))"
-    r"(?: (?P<kind>read|written))?, )?(?P<iops>\d[\d.]{0,12}(?: [kMG])?) iops, (?P<rate>\d[\d.]{0,12} (?:[KMGT]iB|B))/s"
+    r"(?: (?P<kind>read|written))?, )?(?P<iops>\d[\d.]{0,12}(?: [kMG])?) iops, "
+    r"(?P<rate>\d[\d.]{0,12} (?:[KMGT]iB|B|[kmgt]b))/s"
 )
 _TIMES = re.compile(r"^\s*min/avg/max/mdev = (?:\S+ (?P<unit>ns|us|ms|s) / )(?P<mean>[\d.]{1,12} (?:ns|us|ms|s)) /")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+(?:\s+-[A-Za-z]\S*)*)")
@@ -49,6 +51,7 @@ class _IopingOptions:
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     asked, since = _IopingOptions(), 0
+    numbered = [(number_, part) for number_, line in numbered for part in _GLUED.split(line)]
     for at, (line_number, line) in enumerate(numbered):
         if _REQUEST.match(line):
             since = line_number
@@ -97,7 +100,8 @@ def _statistics(
             break
     if done is None:
         return
-    rate, iops = amount(done["rate"]), number(done["iops"])
+    units = re.sub("[kmgt]b$", lambda unit: f"{unit[0][0].upper()}iB", done["rate"])  # as ioping 0.6 prints them
+    rate, iops = amount(units), number(done["iops"])
     is_write = done["kind"] == "written" or "W" in asked.letters
     is_shown = asked.line is not None or bool(asked.letters)
     block = asked.block if is_shown or not rate or not iops else _whole_sectors(rate / iops)
