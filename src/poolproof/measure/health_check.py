@@ -1,11 +1,12 @@
-"""Health checks for file systems that run as user-space programs.
+"""Checks that run in a background thread while work is done, such as health checks of user-space file systems.
 
-If such a program hangs, all processes that use the file system hang too.
+If the program of a user-space file system hangs, all processes that use the file system hang too.
 """
 
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.hosts.base import Host, host_named
@@ -25,44 +26,55 @@ def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
     return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
 
-@contextlib.contextmanager
-def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Check the layout's file system programs in a background thread.
+def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], None]]:
+    """Check the layout's file system programs in the background, and yield as `checked_every` does.
 
-    If a program hangs, it is killed, so that the processes that wait for it fail instead of hanging. Yields a function
-    that raises a BuildError if a program was killed. In that case, this BuildError also replaces any PoolproofError
-    raised in the context.
+    If a program hangs, it is killed, so that the processes that wait for it fail instead of hanging.
     """
     checks = health_checks_of(tree)
-    if not checks:
-        yield lambda: None
-        return
-    hung: list[HealthCheck] = []
+
+    def hung() -> Iterator[BuildError]:
+        for name, check in checks:
+            if not _answers(host_named(host, name), check):
+                yield BuildError(
+                    f"{check.program} did not answer for {LIMIT_S:g} s and was killed",
+                    "see that program's log; poolproof continues with the next layout",
+                )
+
+    return checked_every(EVERY_S, hung, limit_s=LIMIT_S) if checks else contextlib.nullcontext(lambda: None)
+
+
+@contextlib.contextmanager
+def checked_every(
+    interval_s: float, check: Callable[[], Iterator[BuildError]], *, limit_s: float
+) -> Iterator[Callable[[], None]]:
+    """Repeat a check, which takes about `limit_s` at most, in a background thread until it finds errors.
+
+    Yields a function that raises the first error, if there is one. In that case, this error also replaces any
+    PoolproofError raised in the context.
+    """
+    found: list[BuildError] = []
     end = threading.Event()
 
-    def watch() -> None:
-        while not hung and not end.wait(EVERY_S):
-            for name, check in checks:
-                if not _answers(host_named(host, name), check):
-                    hung.append(check)
+    def repeat() -> None:
+        while not found and not end.wait(interval_s):
+            for error in check():
+                found.append(error)  # at once: what the check does next can make the context fail
 
-    def raise_if_hung() -> None:
-        if hung:
-            raise BuildError(
-                f"{hung[0].program} did not answer for {LIMIT_S:g} s and was killed",
-                "see that program's log; poolproof continues with the next layout",
-            )
+    def raise_found() -> None:
+        if found:
+            raise found[0]
 
-    thread = threading.Thread(target=watch, name="health", daemon=True)
+    thread = threading.Thread(target=repeat, name="background check", daemon=True)
     thread.start()
     try:
-        yield raise_if_hung
+        yield raise_found
     except PoolproofError:
-        raise_if_hung()
+        raise_found()
         raise
     finally:
         end.set()
-        thread.join(LIMIT_S + EVERY_S)
+        thread.join(limit_s + interval_s)
 
 
 def _answers(host: Host, check: HealthCheck) -> bool:

@@ -2,14 +2,15 @@
 
 import contextlib
 import re
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.model import DevicePlan
 from poolproof.errors import BuildError, CommandError, HostError, PoolproofError
 from poolproof.hosts.base import Host
 from poolproof.layers.tree import devices, write_factor
+from poolproof.measure.health_check import checked_every
 from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.units import format_size
 
@@ -63,42 +64,26 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
         )
 
 
-@contextlib.contextmanager
-def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Monitor the free space of these directories in a background thread, and call `stop` if hardly any is left.
+def enough_space(
+    host: Host, directories: Sequence[str], stop: Callable[[], None]
+) -> AbstractContextManager[Callable[[], None]]:
+    """Monitor the free space of these directories in the background, and call `stop` if hardly any is left.
 
-    A directory that has little free space from the start is ignored, because the run did not use it up. Yields a
-    function that raises a BuildError if `stop` was called. In that case, this BuildError also replaces any
-    PoolproofError raised in the context.
+    A directory that has little free space from the start is ignored, because the run did not use it up. Yields as
+    `checked_every` does.
     """
-    full: list[str] = []
-    end = threading.Event()
+    watched = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
 
-    def watch() -> None:
-        while not full and not end.wait(EVERY_S):
-            for directory in directories:
-                free = free_bytes(host, directory)
-                if free is not None and free < _LEAST_BYTES:
-                    full.append(f"the file system of {directory} has only {format_size(free)} left")
-                    with contextlib.suppress(PoolproofError):
-                        stop()
+    def full() -> Iterator[BuildError]:
+        for directory in watched:
+            free = free_bytes(host, directory)
+            if free is not None and free < _LEAST_BYTES:
+                yield BuildError(
+                    f"the file system of {directory} has only {format_size(free)} left, so work on the layout was "
+                    "stopped",
+                    "free some space, then: poolproof resume RUN",
+                )
+                with contextlib.suppress(PoolproofError):
+                    stop()
 
-    def raise_if_full() -> None:
-        if full:
-            raise BuildError(
-                f"{full[0]}, so work on the layout was stopped", "free some space, then: poolproof resume RUN"
-            )
-
-    directories = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
-    thread = threading.Thread(target=watch, name="space", daemon=True)
-    if directories:
-        thread.start()
-    try:
-        yield raise_if_full
-    except PoolproofError:
-        raise_if_full()
-        raise
-    finally:
-        end.set()
-        if directories:
-            thread.join(_LIMIT_S)
+    return checked_every(EVERY_S, full, limit_s=_LIMIT_S) if watched else contextlib.nullcontext(lambda: None)
