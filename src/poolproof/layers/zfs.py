@@ -16,7 +16,7 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Option
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import HostError
-from poolproof.evidence.model import Target, VdevUse, ZfsFacts
+from poolproof.evidence.model import Target, VdevUse
 from poolproof.evidence.zfs import KSTATS
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
@@ -36,7 +36,7 @@ from poolproof.layers.base import (
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
-from poolproof.layers.zfs_found import PoolReader
+from poolproof.layers.zfs_found import PoolReader, joined
 from poolproof.layers.zfs_properties import DATASET, POOL, VALUES, check_property
 from poolproof.layers.zfs_vdevs import NEEDED, Vdev, VdevTree, read_vdevs
 from poolproof.steps import Step
@@ -257,20 +257,19 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         ashift, number = dict(built.spec.pool).get("ashift", "0"), properties.get("objsetid", "")
         # the file under KSTATS that has the dataset's counters
         objsets = (f"{pool}/objset-{int(number):#x}",) if number.isdecimal() else ()
-        others = target.zfs or ZfsFacts()
         zfs = replace(
             zfs_status.module_facts(built.host),
             raidz_parity=max((vdev.parity for vdev in vdevs.data if vdev.kind == "raidz"), default=None),
-            has_log=others.has_log or bool(vdevs.of("log")),
-            has_cache=others.has_cache or bool(vdevs.of("cache")),
-            mirrors=(*others.mirrors, *zfs_status.mirror_sides(vdevs.data, built.inputs, built.host)),
-            pools=(*others.pools, pool),
-            objsets=(*others.objsets, *objsets),
-            log_devices=(*others.log_devices, *_leaves_of(vdevs.of("log"), built.inputs)),
-            cache_devices=(*others.cache_devices, *_leaves_of(vdevs.of("cache"), built.inputs)),
+            has_log=bool(vdevs.of("log")),
+            has_cache=bool(vdevs.of("cache")),
+            mirrors=zfs_status.mirror_sides(vdevs.data, built.inputs, built.host),
+            pools=(pool,),
+            objsets=objsets,
+            log_devices=_leaves_of(vdevs.of("log"), built.inputs),
+            cache_devices=_leaves_of(vdevs.of("cache"), built.inputs),
         )
         aligned = replace(target, alignment_bytes=1 << int(ashift) if ashift != "0" else None)
-        return zfs_status.on_dataset(aligned, properties, zfs)
+        return zfs_status.on_dataset(aligned, properties, joined(target.zfs, zfs))
 
     def vdevs(self, built: OpenLayer[Zfs]) -> tuple[VdevUse, ...]:
         pool = pool_of(built.volume)

@@ -71,10 +71,7 @@ class FoundVdev:
 
 @dataclass(frozen=True)
 class FoundPool:
-    """A pool that poolproof did not build.
-
-    `busy_with`: the pool's background work in progress, or None.
-    """
+    """A pool that poolproof did not build. `busy_with`: the pool's background work in progress, or None."""
 
     name: str
     state: str
@@ -244,7 +241,7 @@ class PoolReader(FoundReader):
         if dataset is None:
             return replace(target, zfs=module_facts(host)) if is_zfs else target
         known = tuple(dict.fromkeys((*target.degraded, *dataset.pool.degraded)))
-        return on_dataset(replace(target, degraded=known), dataset.properties, _joined(target.zfs, dataset.zfs))
+        return on_dataset(replace(target, degraded=known), dataset.properties, joined(target.zfs, dataset.zfs))
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
         dataset = _dataset_at(found, host)
@@ -263,7 +260,7 @@ def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
     return find_dataset(host, volume, is_zvol=True) if volume else None
 
 
-def _joined(others: ZfsFacts | None, zfs: ZfsFacts) -> ZfsFacts:
+def joined(others: ZfsFacts | None, zfs: ZfsFacts) -> ZfsFacts:
     """Combine the facts about a pool with those about other pools below the same layout."""
     if others is None:
         return zfs
