@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_source, linux_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
 from poolproof.rules.path import is_network, is_zfs
 
 
@@ -29,10 +29,6 @@ def _extends(job: LoadPart) -> bool:
     return fio.flag("file_append") or (is_none and job.is_sequential and not fio.flag("overwrite"))
 
 
-def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
-    return {"fallocate": None, "file_append": None}
-
-
 RULE = Rule(
     title="Writes that extend the file",
     wrong=(
@@ -53,7 +49,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("file_append", "fallocate", "iodepth"),
-    fixed_options=_fixed_options,
+    fixed_options={"fallocate": None, "file_append": None},
     cleared_by_byte_count=False,
     commands="for how in none native; do rm -f trap; fio --rw=write --bs=4k --size=64m --direct=1 --ioengine=libaio "
     "--iodepth=32 --fallocate=$how; done",

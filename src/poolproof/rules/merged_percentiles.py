@@ -1,8 +1,7 @@
 """Percentiles that combine several different jobs."""
 
-from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -22,10 +21,6 @@ def _in_job(case: Case) -> Findings:
         yield notes(message, weight=35)
 
 
-def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    return {"unified_rw_reporting": None} if job.is_mixed else {"new_group": "1"}
-
-
 RULE = Rule(
     title="One set of percentiles for different jobs",
     wrong=(
@@ -42,7 +37,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("unified_rw_reporting", "group_reporting"),
-    fixed_options=_fixed_options,
+    fixed_options=lambda _case, job: {"unified_rw_reporting": None} if job.is_mixed else {"new_group": "1"},
     cleared_by_byte_count=False,
     commands="fio --group_reporting --filename=trap --size=256m --direct=1 --time_based --runtime=3 --name=a "
     "--rw=randread --bs=4k --name=b --rw=randread --bs=1m",

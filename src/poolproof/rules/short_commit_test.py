@@ -1,8 +1,7 @@
 """etcd's disk test, which is over too quickly at its published size."""
 
-from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_source, notes
 from poolproof.units import format_count, format_size
 
 
@@ -20,10 +19,6 @@ def _in_job(case: Case) -> Findings:
             )
 
 
-def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    return {"time_based": "1", "runtime": f"{max(60, job.runtime_s or 0):.0f}"}
-
-
 RULE = Rule(
     title="A commit test of a few seconds",
     wrong="etcd's published test writes 22 MiB in 10,030 commits. On an SSD, the test takes only a few seconds, and "
@@ -38,6 +33,6 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("io_size", "size"),
-    fixed_options=_fixed_options,
+    fixed_options=lambda _case, job: {"time_based": "1", "runtime": f"{max(60, job.runtime_s or 0):.0f}"},
     commands="fio --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300",
 )

@@ -1,8 +1,7 @@
 """Syncs that do not cover the writes in flight."""
 
-from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 _ENGINES = ("libaio", "io_uring")  # posixaio passes the sync to aio_fsync, which waits for earlier requests
 
@@ -17,10 +16,6 @@ def _in_job(case: Case) -> Findings:
             f"syncs, so a sync may miss up to {depth - 1} of them, and its latency is not that of a commit",
             weight=40,
         )
-
-
-def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
-    return {"iodepth": "1"}
 
 
 RULE = Rule(
@@ -41,7 +36,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),
-    fixed_options=_fixed_options,
+    fixed_options={"iodepth": "1"},
     cleared_by_byte_count=False,
     commands="for depth in 1 32; do fio --rw=randwrite --bs=4k --size=64m --io_size=4m --direct=1 --ioengine=libaio "
     "--iodepth=$depth --fdatasync=1; done",
