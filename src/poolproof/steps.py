@@ -37,7 +37,6 @@ class Step:
     undo: Undo | None = None
     timeout_s: float = 60.0
     stdin: str | None = None
-    secret: bool = False
     overwrites: tuple[str, ...] = ()
     await_file: str | None = None
     log: str | None = None

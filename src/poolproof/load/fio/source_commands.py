@@ -30,7 +30,6 @@ _QUOTED_LIST = re.compile(r"""(?<![\w.])(?:\[\s*+)?(["'])fio\1\s*(?:,\s*f?(["'])
 _QUOTED_ITEM = re.compile(r"""f?(["'])([^"'\n]{0,500})\1""")
 _LIST_ITEM = re.compile(r"""^\s*-\s+(["']?)(?P<word>fio|--?[a-z][^"'\n]{0,500}|[\w./-]{1,200})\1\s*,?$""")
 _TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
-_JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
 _WRAPPED = re.compile(r"^\s*(?:(?:--|[—–−]{1,2})[a-z]|-[a-z][a-z_]{2,30}=)")
 _MOST_CONTINUED, _MOST_LIST_LINES, _FEWEST_ITEMS = 60, 30, 3
 _LONGEST_COMMAND = 20_000

@@ -57,10 +57,7 @@ def plan_object(
     jobs: Iterable[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """Return the same plan as `plan_text`, as an object for `--dry-run --json`.
-
-    Secret input for commands is omitted.
-    """
+    """Return the same plan as `plan_text`, as an object for `--dry-run --json`."""
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [
@@ -84,7 +81,7 @@ def _step_object(step: Step) -> dict[str, Any]:
         "unless": step.unless or None,
         "patience_s": step.patience_s,
         "await_file": step.await_file,
-        "stdin": None if step.secret else step.stdin,
+        "stdin": step.stdin,
         "undo": _undo_text(step.undo),
     }
 
@@ -99,7 +96,7 @@ def _steps(steps: Iterable[Step]) -> Iterator[str]:
         place = f"on {step.host}: " if step.host else ""
         yield f"# {place}{step.title}{unless}{patience}{awaited}{undo}"
         command = shlex.join(step.argv)
-        if not step.stdin or step.secret:
+        if not step.stdin:
             yield command
         elif len(step.stdin) > _LONGEST_INPUT:
             yield f"{command}  # reads {len(step.stdin)} characters from standard input"

@@ -220,12 +220,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             low, high = value_text(min(values), cell.metric), value_text(max(values), cell.metric)
             spread = f"{low} in one trial" if len(values) == 1 else f"{low} to {high} in {len(values)} trials"
             reasons = [_point(each.name, f": {each.sentence}") for each in cell.settling.reasons]
-            yield _block(
-                "~",
-                "yellow",
-                f"{_place(cell)}: not converged, {spread}",
-                *reasons,
-            )
+            yield _block("~", "yellow", f"{_place(cell)}: not converged, {spread}", *reasons)
 
 
 def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
@@ -234,7 +229,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
             place = _place(cell)
-            title = f"{place}: too few events to rank, compare or make claims about {_title(cell)}"
+            title = f"{place}: too few events to rank, compare or make claims about {metric_of(cell.metric).title}"
             yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
 
 
@@ -248,10 +243,6 @@ def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
                     places.setdefault(remark, []).append(_place(cell))
     for remark, found in places.items():
         yield _block("!", STYLES["suspect"], some_of(found, _MOST_NAMED), indented(remark))
-
-
-def _title(cell: Cell) -> str:
-    return metric_of(cell.metric).title
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
