@@ -20,6 +20,7 @@ import msgspec
 from poolproof import process
 from poolproof.errors import HostError, UsageError
 from poolproof.files.reading import NOT_THE_JSON
+from poolproof.files.writing import cache_folder
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
@@ -129,7 +130,6 @@ class Lab:
 
 
 def this_process() -> OwnerProcess:
-    """Return this process, as the owner of a lab."""
     return OwnerProcess(os.getpid(), _begun(os.getpid()))
 
 
@@ -188,7 +188,6 @@ def owned_by_lab(folder: Path) -> Owned:
 
 
 def remove(folder: Path) -> None:
-    """Stop the lab in this folder and delete the folder."""
     stop(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -264,8 +263,7 @@ def lab_folder() -> Path:
 
     If it does not exist, it is created, and only this user can access it. Raises a HostError if it can't be created.
     """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "lab"
+    folder = cache_folder("lab")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -309,7 +307,6 @@ def image_named(name: str) -> Image:
 
 
 def images() -> tuple[Image, ...]:
-    """Return all images that have been built."""
     return tuple(Image(path) for path in sorted((lab_folder() / "images").glob("zfs-*")) if path.is_dir())
 
 

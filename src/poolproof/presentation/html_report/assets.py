@@ -4,7 +4,6 @@ import base64
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
@@ -14,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from poolproof.errors import RunError
-from poolproof.files.writing import write_output
+from poolproof.files.writing import cache_folder, write_output
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.terminal.visible import visible, visible_texts
 from poolproof.presentation.terminal.words import MARKS
@@ -62,8 +61,7 @@ def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = 
     `hint`: how to choose another file, for the error message.
     `no_wider_than`: an existing file. If `out` is new, its permissions are not wider than those of this file.
 
-    Raises:
-        RunError: the page cannot be written.
+    Raises a RunError if the page cannot be written.
     """
     try:
         write_output(out, text.encode(errors="replace"), no_wider_than=no_wider_than)
@@ -101,8 +99,7 @@ def vega_script() -> str:
     vl-convert includes Vega, Vega-Lite and Vega-Embed, but needs several seconds to bundle them. The bundle is
     therefore cached for each user. The cached file's name contains a digest, which reveals a damaged file.
     """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "page"
+    folder = cache_folder("page")
     name = f"vega-{version('vl-convert-python')}"
     for path in sorted(folder.glob(f"{name}-*.js")):
         with contextlib.suppress(OSError, UnicodeDecodeError):

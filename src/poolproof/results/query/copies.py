@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from poolproof.files.writing import cache_folder
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
@@ -47,7 +48,7 @@ def keep(files: Sequence[Path]) -> None:
         for group in _groups(files):
             if not _copy_of(group).is_file():
                 _make(group)
-        for path in _folder().glob("*.parquet"):
+        for path in cache_folder("query").glob("*.parquet"):
             if path.stat().st_mtime < oldest:  # its files have probably changed or been deleted
                 path.unlink(missing_ok=True)
 
@@ -95,9 +96,4 @@ def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
 
 def _copy_of(group: Sequence[Path]) -> Path:
     stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in group]
-    return _folder() / f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"
-
-
-def _folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "query"
+    return cache_folder("query") / f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"
