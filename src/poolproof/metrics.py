@@ -220,11 +220,7 @@ def rates_of(*of: Of) -> tuple[MetricId, ...]:
 
 
 def metric_of(metric: MetricId) -> Metric:
-    """Return the metric with the given id.
-
-    Raises:
-        ValueError: no metric has this id.
-    """
+    """Return the metric with the given id. Raises a ValueError if no metric has this id."""
     try:
         return _BY_ID[metric]
     except KeyError:

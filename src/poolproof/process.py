@@ -66,10 +66,7 @@ class CommandFailed(CommandError):
 
 
 class CommandTimedOut(CommandError):
-    """Raised if the program exceeded its time limit and was killed.
-
-    `where`: names the host, for example ` on nas1`.
-    """
+    """Raised if the program exceeded its time limit and was killed. `where`: names the host, for example ` on nas1`."""
 
     def __init__(self, argv: Sequence[str], timeout_s: float, where: str = "") -> None:
         super().__init__(f"`{shown(argv)}`{where} did not end within {round(timeout_s, 1):g} s and was killed")
@@ -191,20 +188,14 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends.
-
-    Meanwhile, another thread may end the program and close the pipe.
-    """
+    """Yield lines until the program ends. Meanwhile, another thread may end the program and close the pipe."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
 
 
 def decoded(output: bytes | bytearray) -> str:
-    """Decode a program's output.
-
-    Bytes that are not UTF-8 are replaced, and all line ends become newline characters.
-    """
+    """Decode a program's output. Bytes that are not UTF-8 are replaced, and all line ends become newline characters."""
     return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -299,10 +290,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text, and return the rest.
-
-        If the program has closed its input, the rest is empty.
-        """
+        """Send part of the text, and return the rest. If the program has closed its input, the rest is empty."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:

@@ -141,7 +141,6 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
 
 
 def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]:
-    """Return the metrics that the claims refer to, keyed by cell."""
     found: dict[CellKey, set[str]] = {}
     for claim in claims:
         for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):
@@ -153,8 +152,7 @@ def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]
 def read_claims(node: Node) -> tuple[Claim, ...]:
     """Read the list of claims after `expect:`.
 
-    Raises:
-        CampaignError: the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
+    Raises a CampaignError if the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
     """
     if not isinstance(node, YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
@@ -178,8 +176,7 @@ def _text(table: YamlMapping, key: str) -> Scalar:
 def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
     """Parse a claim's condition into a tree.
 
-    Raises:
-        CampaignError: the condition is not valid. The message points at the mistake.
+    Raises a CampaignError if the condition is not valid. The message points at the mistake.
     """
     from lark.exceptions import UnexpectedInput
 

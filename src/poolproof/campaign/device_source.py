@@ -16,11 +16,7 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """Read a device from a campaign file.
-
-    Raises:
-        CampaignError: the name, the kind or the size is invalid.
-    """
+    """Read a device from a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` is not a valid device name", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
@@ -33,8 +29,7 @@ def read_device(name: Scalar, value: Node) -> Device:
 def parse_device_flag(text: str) -> Device:
     """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`.
 
-    Raises:
-        CampaignError: the option is not a valid device.
+    Raises a CampaignError if the option is not a valid device.
     """
     spot = Spot(f"--device {text}")
     name, equals, source = text.partition("=")

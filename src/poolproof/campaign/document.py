@@ -96,9 +96,8 @@ Node = Scalar | YamlList | YamlMapping
 def parse_document(text: str, origin: str) -> Node | None:
     """Parse a string as a single YAML document. Return None if it is empty.
 
-    Raises:
-        CampaignError: the string is not YAML, is nested too deeply, contains several documents, repeats a key in a
-            mapping, or has an alias that contains itself.
+    Raises a CampaignError if the string is not YAML, is nested too deeply, contains several documents, repeats a key in
+    a mapping, or has an alias that contains itself.
     """
     if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
         raise _too_deep(origin)
@@ -157,8 +156,7 @@ def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
     """Return the node's boolean value.
 
-    Raises:
-        CampaignError: the node is not a boolean. The message is "expected `expected` after `key`".
+    Raises a CampaignError if the node is not a boolean. The message is "expected `expected` after `key`".
     """
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:

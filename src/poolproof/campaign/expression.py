@@ -124,8 +124,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
     `origin`: the location of the expression ("campaign.yaml:12"), with which error messages begin.
 
-    Raises:
-        CampaignError: `text` is not a valid layout expression. The message points at the mistake.
+    Raises a CampaignError if `text` is not a valid layout expression. The message points at the mistake.
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 

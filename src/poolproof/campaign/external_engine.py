@@ -19,8 +19,7 @@ _PATH = re.compile(r"(/[\w.+-]+)+", re.ASCII)
 def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
     """Return a copy of the campaign whose workloads may all use these files as I/O engines.
 
-    Raises:
-        UsageError: a path is not absolute, contains `..` or special characters, or is not used by any workload.
+    Raises a UsageError if a path is not absolute, contains `..` or special characters, or is not used by any workload.
     """
     if not paths:
         return campaign

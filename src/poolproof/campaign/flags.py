@@ -68,10 +68,7 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
     """Split the positional arguments into the campaign file (or None) and the workloads.
 
     Workloads can be positional, because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
-    words, of which only the first follows `--workload`.
-
-    Raises:
-        UsageError: more than one campaign file is given.
+    words, of which only the first follows `--workload`. Raises a UsageError if more than one campaign file is given.
     """
     workloads = [word for word in words if "=" in word and not Path(word).exists()]
     paths = [word for word in words if word not in workloads]
@@ -112,11 +109,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
-    """Write the campaign to a new YAML file.
-
-    Raises:
-        UsageError: the file already exists or cannot be written.
-    """
+    """Write the campaign to a new YAML file. Raises a UsageError if the file already exists or cannot be written."""
     try:
         with path.open("x", encoding="utf-8") as file:  # also fails if the path is a dangling link
             file.write(format_campaign(campaign))
@@ -177,10 +170,8 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
     """Parse a --layout option, such as `btrfs raid1 a b` or `NAME=btrfs raid1 a b`, into layouts.
 
-    Without a name, the layout is named after the words of its expression.
-
-    Raises:
-        CampaignError: the option is not valid.
+    Without a name, the layout is named after the words of its expression. Raises a CampaignError if the option is not
+    valid.
     """
     spot = Spot("--layout")
     named = _NAMED_LAYOUT.fullmatch(text)
@@ -193,10 +184,8 @@ def parse_workload_flag(text: str) -> tuple[Workload, ...]:
     """Parse a --workload option, such as `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g`, into workloads.
 
     The option may begin with `NAME:`. Without a name, workloads are named after their options. `metric=…` selects the
-    metric, as in a campaign file.
-
-    Raises:
-        CampaignError: the option has a mistake, such as an unknown preset, a key without a value or an unclosed brace.
+    metric, as in a campaign file. Raises a CampaignError if the option has a mistake, such as an unknown preset, a key
+    without a value or an unclosed brace.
     """
     spot = Spot(f"--workload {text}")
     named = _NAMED_WORKLOAD.fullmatch(text)
@@ -216,8 +205,7 @@ def campaign_from_flags(
 ) -> Campaign:
     """Return the campaign described by --layout, --device and --workload.
 
-    Raises:
-        CampaignError: an option is invalid, a name is used twice, or there are no cells.
+    Raises a CampaignError if an option is invalid, a name is used twice, or there are no cells.
     """
     campaign = Campaign(
         name="command-line",

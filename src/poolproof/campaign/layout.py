@@ -55,8 +55,7 @@ class BraceMistake(ValueError):
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
     """Return the layouts that an expression describes. The choices made in braces become part of a layout's name.
 
-    Raises:
-        CampaignError: the name or the expression has a mistake.
+    Raises a CampaignError if the name or the expression has a mistake.
     """
     if not is_name(name):
         raise spot.mistake(f"`{name}` is not a valid layout name", f"use {NAME_RULE}")
@@ -67,8 +66,7 @@ def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
 def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
     """Check that the layout uses each device at most once.
 
-    Raises:
-        CampaignError: a device is used twice. The message points at the second use.
+    Raises a CampaignError if a device is used twice. The message points at the second use.
     """
     used: set[str] = set()
     for word in _words(layout.expression):
@@ -102,11 +100,9 @@ def _words(expression: Expression) -> Iterator[Word]:
 def expand(expression: Expression) -> tuple[Variant, ...]:
     """Expand an expression's braces into all layouts that it describes. The last brace varies fastest.
 
-    Each layout keeps the original source and its spans, so that error messages can point at the user's input.
-
-    Raises:
-        CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
-            or has an empty choice for a word, or the braces describe more than MOST_VARIANTS layouts.
+    Each layout keeps the original source and its spans, so that error messages can point at the user's input. Raises a
+    CampaignError if a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
+    or has an empty choice for a word, or the braces describe more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -123,9 +119,8 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 def expand_text(text: str) -> tuple[str, ...]:
     """Expand a string's braces into all strings that it describes. A string without braces is returned unchanged.
 
-    Raises:
-        BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many
-            choices.
+    Raises BraceMistake if a brace is not closed, not opened, nested too deeply or has only one choice, or there are too
+    many choices.
     """
     depth = 0
     for at, character in enumerate(text):

@@ -52,9 +52,8 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
     `recorded`: True if the campaign is part of a run. In such campaigns, removed steady-state criteria are replaced
     with `poolproof`.
 
-    Raises:
-        CampaignError: a key is unknown, a value has the wrong type or is out of range, or two keys contradict each
-            other.
+    Raises a CampaignError if a key is unknown, a value has the wrong type or is out of range, or two keys contradict
+    each other.
     """
     table = expect_mapping(node, "`measure`", _EXAMPLE)
     check_keys(table, KEYS, "`measure`")
@@ -79,8 +78,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 def duration(text: str, spot: Spot, what: str = "time") -> float:
     """Parse the duration given for the key `what`, and return it in seconds.
 
-    Raises:
-        CampaignError: `text` is not a duration, or the duration is 0 or more than 7 days.
+    Raises a CampaignError if `text` is not a duration, or the duration is 0 or more than 7 days.
     """
     try:
         seconds = parse_duration(text)

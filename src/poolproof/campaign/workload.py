@@ -36,9 +36,8 @@ _Axis = tuple[str, str]  # job section ("" for all of them) and option
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     """Read a workload from a campaign file, given as the name of a preset or as a mapping of options.
 
-    Raises:
-        CampaignError: the name, the preset, the metric, an option or a job section is invalid, a value has the wrong
-            type, or the matrix has more than MOST_CELLS workloads.
+    Raises a CampaignError if the name, the preset, the metric, an option or a job section is invalid, a value has the
+    wrong type, or the matrix has more than MOST_CELLS workloads.
     """
     check_family(name.text, name.spot)
     at_name = ("", str(name.spot))
@@ -106,8 +105,8 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 
     `where`: the mapping's name in error messages.
 
-    Raises:
-        CampaignError: a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a value.
+    Raises a CampaignError if a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a
+    value.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
@@ -120,8 +119,7 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 def option_text(value: Scalar, key: str) -> str:
     """Return a fio option's value in fio's own syntax: 1 or 0 for a boolean, and any other value unchanged.
 
-    Raises:
-        CampaignError: the value is empty or contains a control character.
+    Raises a CampaignError if the value is empty or contains a control character.
     """
     if value.as_flag is not None:
         return "1" if value.as_flag else "0"

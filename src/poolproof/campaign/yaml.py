@@ -52,11 +52,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:
-    """Read a campaign file.
-
-    Raises:
-        CampaignError: the file cannot be read or contains a mistake.
-    """
+    """Read a campaign file. Raises a CampaignError if the file cannot be read or contains a mistake."""
     try:
         with open_named(Path(path)) as file:
             content = file.read(_MOST_BYTES + 1)
@@ -76,8 +72,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     `recorded`: True if the campaign is part of a run. Such a campaign was fully checked before the run, so only its
     references are checked again.
 
-    Raises:
-        CampaignError: the campaign contains a mistake.
+    Raises a CampaignError if the campaign contains a mistake.
     """
     root = parse_document(text, origin)
     if root is None or (isinstance(root, Scalar) and root.is_nothing):

@@ -144,10 +144,7 @@ def _fail(message: str, hint: str, code: int) -> NoReturn:
 
 
 def _print_error(error: dict[str, str | int]) -> bool:
-    """Print the error as a JSON object.
-
-    If that fails, discard the buffered output and return False.
-    """
+    """Print the error as a JSON object. If that fails, discard the buffered output and return False."""
     try:
         print(json.dumps({"error": error}), flush=True)
     except OSError:

@@ -60,8 +60,7 @@ ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 def parse_percent(text: str, option: str) -> float:
     """Parse a percentage such as `2%`, and return it as a fraction such as 0.02.
 
-    Raises:
-        UsageError: `text` is not a percentage, or is 100% or more.
+    Raises a UsageError if `text` is not a percentage, or is 100% or more.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
@@ -74,8 +73,7 @@ def parse_percent(text: str, option: str) -> float:
 def parse_metric(text: str | None) -> "MetricId | None":
     """Return the metric with the given name, or None if no name is given.
 
-    Raises:
-        UsageError: the metric is unknown.
+    Raises a UsageError if the metric is unknown.
     """
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE

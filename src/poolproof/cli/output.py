@@ -119,8 +119,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
 
     `disks`: whether to print each disk's share of the bytes for all layouts, even for those with a single disk.
 
-    Raises:
-        RunError: the path is not a run directory.
+    Raises a RunError if the path is not a run directory.
     """
     from poolproof.api import load_run
     from poolproof.results.compare.earlier_runs import AcrossRuns

@@ -27,10 +27,7 @@ from poolproof.results.runs.directory import RunDirectory
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
-    """Measure a new run and print its results.
-
-    `plain`: whether to show the progress as plain lines.
-    """
+    """Measure a new run and print its results. `plain`: whether to show the progress as plain lines."""
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()

@@ -41,8 +41,7 @@ def all_sources() -> tuple[CounterSource, ...]:
 def read_sources(host: Host) -> Mapping[str, Values]:
     """Return the current counters of all sources, keyed by source name and then by counter name.
 
-    Raises:
-        HostUnreachable: the connection was lost.
+    Raises HostUnreachable if the connection was lost.
     """
     return {source.name: source.parse(_texts(source, host)) for source in all_sources()}
 

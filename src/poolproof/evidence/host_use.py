@@ -32,8 +32,7 @@ class HostReading:
 def read_host(host: Host) -> HostReading:
     """Read the host's page cache, dirty memory and processor counters.
 
-    Raises:
-        HostUnreachable: the connection was lost.
+    Raises HostUnreachable if the connection was lost.
     """
     memory, stat = host.read_files(_PATHS).texts
     return HostReading(

@@ -66,8 +66,7 @@ def read_others(host: Host, mark: str) -> OthersReading:
 
     `mark`: a string that the command lines of the run's processes contain.
 
-    Raises:
-        CommandError: the host does not respond.
+    Raises a CommandError if the host does not respond.
     """
     argv = ["sh", "-c", SCRIPT, "sh", mark]
     return parse_others(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout)

@@ -65,7 +65,6 @@ class RunDelays:
                 pause_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE * (time.monotonic() - begun)))
 
     def add(self, text: str, at_s: float) -> None:
-        """Add a sample that was taken at the time `at_s`."""
         for thread, (ran_ns, waited_ns) in parse_delays(text).items():
             self.samples.setdefault(thread, [])[1:] = [(at_s, ran_ns, waited_ns)]
 

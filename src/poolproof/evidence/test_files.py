@@ -20,10 +20,8 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
     """Return the paths of all regular files below a directory, sorted.
 
-    Other file systems that are mounted below the directory are not searched.
-
-    Raises:
-        CommandFailed: the directory does not exist, or part of it cannot be read.
+    Other file systems that are mounted below the directory are not searched. Raises CommandFailed if the directory does
+    not exist, or part of it cannot be read.
     """
     argv = ["find", directory, "-xdev", "-type", "f", "-print0"]
     found = host.run(argv, timeout_s=_LIMIT_S).stdout.split("\0")
@@ -35,10 +33,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
     Holes are ranges without allocated blocks, including those that a file system frees by compressing data. Bytes are
     shared if an earlier extent of these files is stored in the same place. If `filefrag` fails, the numbers of
-    unwritten and shared bytes are None.
-
-    Raises:
-        CommandFailed: a file does not exist.
+    unwritten and shared bytes are None. Raises CommandFailed if a file does not exist.
     """
     rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
     places = _Places()

@@ -32,8 +32,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
     `objsets`: the datasets' kstat files, as paths relative to KSTATS.
 
-    Raises:
-        HostUnreachable: the connection was lost.
+    Raises HostUnreachable if the connection was lost.
     """
     if not pools:
         return None

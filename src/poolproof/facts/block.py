@@ -152,12 +152,10 @@ def parse_wipefs(text: str) -> tuple[str, ...]:
 
 
 def used_loops(host: Host) -> frozenset[int]:
-    """Return the numbers of the loop devices in use."""
     return frozenset(loop.number for loop in loop_facts(host))
 
 
 def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
-    """Return the loop devices in use."""
     listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
     rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
     return tuple(

@@ -182,11 +182,9 @@ class Reply:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
 
     def begun(self) -> bool:
-        """True if the begin mark has arrived on both streams."""
         return all(stream.find_begin() for stream in self._streams)
 
     def ended(self) -> bool:
-        """True if the end mark has arrived on both streams."""
         return all(stream.find_end() for stream in self._streams)
 
     def result(self) -> CommandResult:

@@ -98,7 +98,6 @@ class Shells:
         self._release(shell)
 
     def close(self) -> None:
-        """End all shells."""
         with self._lock:
             busy, idle = self._all.difference(self._idle), self._idle
             self._all, self._idle = set(), []
@@ -185,7 +184,6 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Ask the shell to exit, so that background processes started by its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()

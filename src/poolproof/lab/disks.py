@@ -61,10 +61,7 @@ class LabDisk:
         return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach the disk to the guest.
-
-        `number`: the disk's number in the guest.
-        """
+        """Return the QEMU options that attach the disk to the guest. `number`: the disk's number in the guest."""
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",

@@ -121,10 +121,7 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Plan a node of the extended layout.
-
-        `core`: the same node in the built layout, without the added inputs.
-        """
+        """Plan a node of the extended layout. `core`: the same node in the built layout, without the added inputs."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -142,10 +139,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Plan a node of the new layout.
-
-        `before`: the node of the built layout in the same position.
-        """
+        """Plan a node of the new layout. `before`: the node of the built layout in the same position."""
         old = before.node
         if old == node:
             return before

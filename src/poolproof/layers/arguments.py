@@ -48,10 +48,8 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
     """Separate a stage's inputs (devices and groups) from its other words and its options.
 
     By default, a word is an input if one of the campaign's devices has this name. If `flags` is given, every word that
-    is not in `flags` is an input.
-
-    Raises:
-        CampaignError: there are inputs on both sides of the `|`, or an argument is neither a device nor a valid group.
+    is not in `flags` is an input. Raises a CampaignError if there are inputs on both sides of the `|`, or an argument
+    is neither a device nor a valid group.
     """
 
     def is_flag(text: str) -> bool:

@@ -18,7 +18,6 @@ _FIND_LIMIT_S = 60.0
 
 
 def mount_point(site: Site, name: str) -> str:
-    """Return the mount point for the layer with this name."""
     return f"{site.mount_dir}/{name}"
 
 
@@ -28,10 +27,7 @@ def make_mount_point(point: str) -> Step:
 
 
 def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
-    """Return the step that mounts a file system.
-
-    `kind`: the file system's type, as for `mount -t`.
-    """
+    """Return the step that mounts a file system. `kind`: the file system's type, as for `mount -t`."""
     chosen = ("-o", ",".join(options)) if options else ()
     return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=UndoMount(point))
 

@@ -20,7 +20,6 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers in alphabetical order, keyed by keyword."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )

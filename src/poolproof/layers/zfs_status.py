@@ -172,10 +172,7 @@ def _number(cells: Sequence[str], column: int) -> int | None:
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
-    """Return the sides of each mirror in the pool.
-
-    `inputs`: the volumes of all inputs of the pool.
-    """
+    """Return the sides of each mirror in the pool. `inputs`: the volumes of all inputs of the pool."""
     mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
     return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
 

@@ -87,10 +87,7 @@ class Vdev:
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the arguments for zpool that describe this vdev.
-
-        `paths`: the paths of all inputs of the layer.
-        """
+        """Return the arguments for zpool that describe this vdev. `paths`: the paths of all inputs of the layer."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":

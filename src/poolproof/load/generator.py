@@ -220,7 +220,6 @@ class LoadGenerator(Protocol):
 
 @functools.cache
 def all_generators() -> dict[str, LoadGenerator]:
-    """Return all load generators, keyed by name."""
     packages = [found.name for found in pkgutil.iter_modules(load.__path__) if found.ispkg]
     modules = [importlib.import_module(f"{load.__name__}.{name}.generator") for name in packages]
     return {module.GENERATOR.name: module.GENERATOR for module in modules}

@@ -45,7 +45,6 @@ def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[f
 
 
 def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Return the sum of several histograms."""
     total: Counter[int] = Counter()
     for bins in histograms:
         total.update(bins)

@@ -117,10 +117,7 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout.
-
-    All layouts share one estimate of the variance between a cell's trials.
-    """
+    """Return the trial order of each layout. All layouts share one estimate of the variance between a cell's trials."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:

@@ -75,7 +75,6 @@ class Ending:
         return with_percentile(decision, self.percentile, self._rule_after(counting), report, counting)
 
     def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
-        """Return the decision on the rate so far."""
         counting = after_ramp(statuses, self.ramp_s, begun_at_s)
         series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
         return decide(series, self._rule_after(counting))

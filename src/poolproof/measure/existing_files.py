@@ -26,7 +26,6 @@ def found_directory(node: Node) -> str | None:
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """Return the paths of the load's files in the directory."""
     return tuple(_ends(load, directory))
 
 
@@ -87,10 +86,7 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is long enough.
-
-    fio would extend and overwrite a file that is too short.
-    """
+    """Check that the file exists and is long enough. fio would extend and overwrite a file that is too short."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")

@@ -47,10 +47,7 @@ class Listener:
         """
 
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
-        """Called before a layout is built.
-
-        `build`: the number of the build, starting at 1.
-        """
+        """Called before a layout is built. `build`: the number of the build, starting at 1."""
 
     def trial_added(self, cell: CellKey) -> None:
         """Called when a cell gets one more trial than planned, because its result is not precise enough yet."""
@@ -115,7 +112,6 @@ class BuiltLayout:
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """Return the leaf devices."""
         return self.tree.leaves
 
 
@@ -149,7 +145,6 @@ class PreparedWorkload:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the paths of the test files."""
         return tuple(file.path for file in self.files)
 
 

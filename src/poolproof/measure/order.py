@@ -82,7 +82,6 @@ class TrialOrder:
         return positions
 
     def add(self, trial: Trial) -> None:
-        """Record a finished trial."""
         self._trials[trial.workload][trial.number] = trial
 
     def limit(self) -> None:

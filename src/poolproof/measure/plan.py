@@ -79,7 +79,6 @@ class RunPlan:
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
-        """Return the workloads that run on the given layout."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property

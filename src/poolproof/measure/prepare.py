@@ -156,10 +156,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files.
-
-    If the load creates its own files in each trial, the result is empty.
-    """
+    """Return the paths of the user's files. If the load creates its own files in each trial, the result is empty."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 

@@ -25,10 +25,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class HostBefore:
-    """The state of the main host just before fio is started.
-
-    `others_at_s`: the time at which `others` was read.
-    """
+    """The state of the main host just before fio is started. `others_at_s`: the time at which `others` was read."""
 
     sources: Mapping[str, Values]
     conditions: Conditions

@@ -110,8 +110,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
     `left_out`: messages that explain what the page omits.
 
-    Raises:
-        RunError: the page cannot be written.
+    Raises a RunError if the page cannot be written.
     """
     ordered = in_order(runs)
     series = series_of(ordered)

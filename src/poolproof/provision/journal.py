@@ -111,7 +111,6 @@ class Journal:
         self._next += 1
 
     def mark_undone(self, change: Change) -> None:
-        """Record that a change has been undone."""
         self._outstanding.pop(change.number, None)
         self._append(Undone(change.number))
 

@@ -1,7 +1,4 @@
-"""The input and output of rules.
-
-Each module in this folder that defines `RULE` describes one pitfall.
-"""
+"""The input and output of rules. Each module in this folder that defines `RULE` describes one pitfall."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,7 +62,6 @@ class Finding:
         return EFFECTS.index(self.effect), -self.weight, self.rule
 
     def is_about(self, metric: MetricId) -> bool:
-        """True if the finding applies to the metric."""
         return not self.metrics or metric in self.metrics
 
 
@@ -267,10 +263,7 @@ class Rule:
 
 
 def fio_source(release: str, file: str, function: str) -> str:
-    """Return a citation for a function in fio's source code.
-
-    `release`: the release in which the function was read.
-    """
+    """Return a citation for a function in fio's source code. `release`: the release in which the function was read."""
     return f"fio {release} {file}, {function}"
 
 

@@ -69,10 +69,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool:
-    """True if dirty pages stay in the page cache until the next sync.
-
-    False on ZFS, which logs each write.
-    """
+    """True if dirty pages stay in the page cache until the next sync. False on ZFS, which logs each write."""
     if case.target is None or case.target.file_system in ("", "unknown") or is_zfs(case.target):
         return False
     if not may_end_in_ram(job, case.target):

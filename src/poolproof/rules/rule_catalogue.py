@@ -20,7 +20,6 @@ RETIRED: Mapping[str, str] = {
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
-    """Return all rules, sorted by id."""
     names = sorted(found.name for found in pkgutil.iter_modules(rules.__path__))
     modules = [importlib.import_module(f"{rules.__name__}.{name}") for name in names]
     return tuple(replace(module.RULE, id=rule_id(module.__name__)) for module in modules if hasattr(module, "RULE"))
@@ -35,8 +34,8 @@ def rules_of(findings: Iterable[Finding]) -> list[Rule]:
 def rule(rule_id: str, others: Iterable[str] = ()) -> Rule:
     """Return the rule with this id.
 
-    Raises:
-        UsageError: no rule has this id. The message suggests the most similar id, which may be one of the `others`.
+    Raises a UsageError if no rule has this id. The message suggests the most similar id, which may be one of the
+    `others`.
     """
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:

@@ -153,10 +153,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
-    """Return the prior for these logarithms of variances.
-
-    `halves`: half of each variance's degrees of freedom.
-    """
+    """Return the prior for these logarithms of variances. `halves`: half of each variance's degrees of freedom."""
     count = len(logs)
     centre = math.fsum(logs) / count
     scatter = raised_variance(logs, math.fsum(map(pentagamma, halves)) / count)

@@ -153,7 +153,6 @@ class Hdd:
         return self._p.track_to_track_s + (self._p.full_stroke_s - self._p.track_to_track_s) * reach / longest
 
     def media_rate(self, offset: int) -> float:
-        """Return the media rate at `offset`, in bytes per second."""
         place = self._p.stroke * offset / self._size
         return self._p.outer_rate + (self._p.inner_rate - self._p.outer_rate) * place
 

@@ -89,8 +89,7 @@ def read_context(
 ) -> Context:
     """Parse the options that describe the target, e.g. `--fs zfs-2.2 --ram 64G --devices "3x nvme 3.2GB/s"`.
 
-    Raises:
-        UsageError: an option has an invalid value.
+    Raises a UsageError if an option has an invalid value.
     """
     name, zfs = _file_system(fs)
     return Context(
@@ -138,10 +137,7 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 def parse_devices(texts: Sequence[str]) -> Devices:
     """Parse the values of all `--devices` options, e.g. `3x nvme 3.2GB/s, 14x hdd`.
 
-    A disk given without a rate gets the maximum rate of its kind.
-
-    Raises:
-        UsageError: a value cannot be parsed.
+    A disk given without a rate gets the maximum rate of its kind. Raises a UsageError if a value cannot be parsed.
     """
     parts = [part.strip().lower() for text in texts for part in re.split(r"[,+;]", text) if part.strip()]
     each = [_disks(part) for part in parts]

@@ -34,7 +34,6 @@ _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """True if the file has the name of a fio log."""
     return kind_of(path) is not None
 
 
@@ -53,10 +52,8 @@ def _prefix_of(path: Path) -> str:
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
     """Parse the logs of one run as one result. Each numjobs clone has its own logs, one of each kind.
 
-    Empty logs are left out if there are others: with a synchronous engine, fio writes no submission latencies.
-
-    Raises:
-        FioError: a log cannot be read or has no valid line, or a clone's logs contain neither reads nor writes.
+    Empty logs are left out if there are others: with a synchronous engine, fio writes no submission latencies. Raises a
+    FioError if a log cannot be read or has no valid line, or a clone's logs contain neither reads nor writes.
     """
     clones: dict[str, dict[str, Path]] = {}
     for path in [path for path in paths if not path.is_file() or path.stat().st_size] or paths:

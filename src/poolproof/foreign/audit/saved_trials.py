@@ -22,10 +22,7 @@ def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
     """Judge every trial in the run directory by the current rules.
 
     If some of the data needed to judge a trial was not saved, the trial keeps its recorded verdict. The line of each
-    result is the trial's line in trials.jsonl.
-
-    Raises:
-        RunError: the run cannot be read.
+    result is the trial's line in trials.jsonl. Raises a RunError if the run cannot be read.
     """
     run = RunDirectory.open(path)
     source = str(path / "trials.jsonl")

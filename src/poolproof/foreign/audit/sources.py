@@ -108,8 +108,8 @@ def files_below(
 def read_text(path: Path) -> str | None:
     """Return the content of a text file, or None if the file is binary.
 
-    Raises:
-        OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no fio JSON.
+    Raises an OSError if the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no fio
+    JSON.
     """
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
@@ -160,5 +160,4 @@ def _audit_logs(paths: Sequence[Path], context: Context) -> tuple[Audited]:
 
 
 def is_run(path: Path) -> bool:
-    """True if the path is a run directory."""
     return (path / "run.json").is_file()

@@ -218,7 +218,6 @@ def _only_doubted(judgement: Judgement) -> Judgement:
 
 
 def audited(source: str, judged: Judged, context: Context) -> Audited:
-    """Return the audit of a judged result."""
     found, case, judgement, foreign = judged.found, judged.case, judged.judgement, judged.foreign
     reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs] if found.made else []

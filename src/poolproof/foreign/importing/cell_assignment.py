@@ -137,8 +137,7 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
     `layout_from`: the source of the layout names: `folder`, `file` or the name of a fio option. With None, layouts are
     named after folders or files, whichever suits the records.
 
-    Raises:
-        UsageError: `layout_from` is an option that no record has.
+    Raises a UsageError if `layout_from` is an option that no record has.
     """
     name_of = _layout_name(records, layout_from)
     axes = [axis for axis in _axes(records) if axis != layout_from]

@@ -120,7 +120,6 @@ class History:
         return [line for line in lines if start <= line <= until or self._last_write <= line <= end]
 
     def add(self, unit: FioCall) -> None:
-        """Add a call that has run."""
         if unit.jobs:
             load = load_of(unit.jobs)
             self._loads.append(load)

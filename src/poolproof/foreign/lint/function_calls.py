@@ -42,7 +42,6 @@ class FunctionCall:
 
 
 def functions_in(text: str) -> Iterator[ShellFunction]:
-    """Yield the script's functions in order."""
     for found in itertools.islice(_FUNCTION.finditer(text), _MOST_FUNCTIONS):
         start, end = found.start("name"), _end(text, found.end())
         line = text.count("\n", 0, start) + 1

@@ -32,10 +32,8 @@ _Jobs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 class InstalledFio:
     """The fio installation on a host.
 
-    If fio is missing or fails to run, its version and option names are None, and it has no complaints.
-
-    Raises:
-        HostUnreachable: the connection to the host is lost.
+    If fio is missing or fails to run, its version and option names are None, and it has no complaints. Raises
+    HostUnreachable if the connection to the host is lost.
     """
 
     def __init__(self, host: Host) -> None:

@@ -71,7 +71,6 @@ class Source:
 
     @property
     def units(self) -> tuple[FioCall, ...]:
-        """Return every fio call in the text."""
         if self.kind == "job file":
             unit = jobfiles.unit_of(self.text, self.surroundings)
             return (replace(unit, read_only=self.read_only),)
@@ -115,8 +114,7 @@ def read_sources(
 
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
-    Raises:
-        UsageError: no file or command is given, or a file cannot be read or is too large.
+    Raises a UsageError if no file or command is given, or a file cannot be read or is too large.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -145,8 +143,7 @@ def read_sources(
 def fio_keywords(host: Host) -> Mapping[str, int]:
     """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or an empty dict if the host reports none.
 
-    Raises:
-        CommandError: the host does not answer in time.
+    Raises a CommandError if the host does not answer in time.
     """
     script = "; ".join(f"getconf {name}" for name in _GETCONF_NAMES)
     printed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()

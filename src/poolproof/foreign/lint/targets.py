@@ -76,10 +76,8 @@ class TargetLookup:
     """Looks up the storage targets of jobs on a host, with each lookup done only once.
 
     If the host cannot answer, the target is None (unknown). The host is not asked if `looks` is False or if the user
-    names the file system (`--fs`): then only the user's options count.
-
-    Raises:
-        HostUnreachable: the connection to the host is lost.
+    names the file system (`--fs`): then only the user's options count. Raises HostUnreachable if the connection to the
+    host is lost.
     """
 
     def __init__(self, context: Context, host: Host, *, looks: bool = True) -> None:
@@ -156,8 +154,7 @@ class TargetLookup:
 def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:
     """Call `ask` and return its result, or None if it raises a PoolproofError other than HostUnreachable.
 
-    Raises:
-        HostUnreachable: the connection to the host is lost.
+    Raises HostUnreachable if the connection to the host is lost.
     """
     try:
         return ask()

@@ -31,7 +31,6 @@ class YamlItem:
 
 
 def lists_in(text: str) -> Iterator[tuple[YamlItem, ...]]:
-    """Yield the items of each list."""
     line, place = 1, 0
     for found in _LIST.finditer(text):
         items = []
@@ -47,7 +46,6 @@ def without_lists(text: str) -> str:
 
 
 def blocks_in(text: str) -> Iterator[YamlItem]:
-    """Yield the literal scalars."""
     line, place = 1, 0
     for found in _BLOCK.finditer(text):
         line, place = line + text.count("\n", place, found.start("lines")), found.start("lines")

@@ -202,10 +202,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return a line's margin, or None if it has none.
-
-    A quick test first excludes most lines of prose.
-    """
+    """Return a line's margin, or None if it has none. A quick test first excludes most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None

@@ -74,7 +74,6 @@ class Chart:
     order: int = 100
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the rows as dicts, keyed by field name."""
         return [dict(zip((column.field for column in self.columns), row, strict=True)) for row in rows]
 
 
@@ -152,11 +151,7 @@ def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
 
 
 def chart_named(name: str) -> Chart:
-    """Return the chart with the given name, for use in notebooks.
-
-    Raises:
-        KeyError: no chart has this name.
-    """
+    """Return the chart with the given name, for use in notebooks. Raises a KeyError if no chart has this name."""
     return {each.name: each for each in all_charts()}[name]
 
 

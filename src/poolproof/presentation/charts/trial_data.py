@@ -117,7 +117,6 @@ class TrialData:
 
     @property
     def steps(self) -> Iterator[tuple[Sample, Sample]]:
-        """Pairs of consecutive samples."""
         return itertools.pairwise(self.samples)
 
     @property

@@ -112,8 +112,7 @@ def _field(value: object) -> object:
 def parquet_bytes(table: ExportTable) -> bytes:
     """Return the contents of a Parquet file with one row per cell.
 
-    Raises:
-        HostError: the optional dependencies `query` are not installed.
+    Raises a HostError if the optional dependencies `query` are not installed.
     """
     check_extra("query", "writing Parquet")
     with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
@@ -125,8 +124,7 @@ def parquet_bytes(table: ExportTable) -> bytes:
 def relation_of(table: ExportTable) -> "DuckDBPyRelation":
     """Return an in-memory DuckDB relation with one row per cell.
 
-    Raises:
-        HostError: the optional dependencies `query` are not installed.
+    Raises a HostError if the optional dependencies `query` are not installed.
     """
     check_extra("query", "a table of cells")
     import duckdb

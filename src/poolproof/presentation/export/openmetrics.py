@@ -87,10 +87,7 @@ def _samples(
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:
-    """Return a metric's labels.
-
-    Percentiles of syncs, and of reads and writes combined, have no `direction`.
-    """
+    """Return a metric's labels. Percentiles of syncs, and of reads and writes combined, have no `direction`."""
     direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
     return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 

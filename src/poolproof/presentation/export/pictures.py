@@ -72,10 +72,7 @@ def _all_pictures(run: LoadedRun, scale: Scale) -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
-    """Render a picture and return the contents of its file.
-
-    `kind`: `png` or `svg`.
-    """
+    """Render a picture and return the contents of its file. `kind`: `png` or `svg`."""
     import vl_convert
 
     specification = visible_texts(look.dressed(picture.chart))  # XML does not allow control characters

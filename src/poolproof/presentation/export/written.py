@@ -34,8 +34,7 @@ _ENDINGS = {
 def default_place(name: str, table: ExportTable) -> Path:
     """Return an export's default path in the current directory: the run's name plus the format's extension.
 
-    Raises:
-        UsageError: the path already exists, even if it is only a broken symbolic link.
+    Raises a UsageError if the path already exists, even if it is only a broken symbolic link.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if os.path.lexists(path):
@@ -62,8 +61,7 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
     default names.
     `private_as`: an existing file. New files don't get wider permissions than this one.
 
-    Raises:
-        UsageError: a file cannot be written.
+    Raises a UsageError if a file cannot be written.
     """
     written = []
     for path, content in files:

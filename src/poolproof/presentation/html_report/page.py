@@ -46,10 +46,7 @@ _SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChar
 def write_report(path: Path, out: Path) -> LoadedRun:
     """Write the run's report to `out`, and return the run.
 
-    Damaged parts of the run are skipped.
-
-    Raises:
-        RunError: the run does not exist, or the report cannot be written.
+    Damaged parts of the run are skipped. Raises a RunError if the run does not exist, or the report cannot be written.
     """
     run = without_unknown_cells(load_run(path, lenient=True))
     write_page(out, page(run), "choose another file with --out FILE", no_wider_than=path / "run.json")

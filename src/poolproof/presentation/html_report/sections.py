@@ -133,10 +133,7 @@ def _mark(cell: Cell) -> str:
 
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
-    """Return the rows for `LimitSection.bare`.
-
-    The last column is omitted if no result applies to other workloads.
-    """
+    """Return the rows for `LimitSection.bare`. The last column is omitted if no result applies to other workloads."""
     measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:

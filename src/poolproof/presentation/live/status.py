@@ -58,8 +58,7 @@ class WatchedRun:
     def html(self) -> str:
         """Return the same report as `poolproof report`. It is rebuilt if the run has changed.
 
-        Raises:
-            RunError: the run cannot be read any more.
+        Raises a RunError if the run cannot be read any more.
         """
         with self._lock:
             version = self._version

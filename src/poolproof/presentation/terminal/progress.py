@@ -126,12 +126,10 @@ class RunProgress(Listener):
 
     @property
     def done(self) -> int:
-        """Return the number of finished trials."""
         return len(self.trials)
 
     @property
     def total(self) -> int:
-        """Return the expected total number of trials in the run."""
         return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property

@@ -20,7 +20,6 @@ SCHEMA = 1
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as a JSON object."""
     words = Counter(cell.decision.word for cell in comparison.cells)
     return {
         "schema": SCHEMA,
@@ -41,7 +40,6 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 
 
 def ranking_object(ranking: Ranking) -> dict[str, Any]:
-    """Return a ranking as a JSON object."""
     return {
         "schema": SCHEMA,
         "run": str(ranking.run.path),

@@ -187,10 +187,7 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
 
 
 def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
-    """Return the mean of each testable cell of the run.
-
-    `metrics`: the metric to use for each workload.
-    """
+    """Return the mean of each testable cell of the run. `metrics`: the metric to use for each workload."""
     known = (key for key in run.by_key if key.workload in metrics)
     return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
@@ -260,10 +257,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> RunRecord | None:
-    """Return the folder's run record.
-
-    Return None if it is unreadable, or if another user could have written it.
-    """
+    """Return the folder's run record. Return None if it is unreadable, or if another user could have written it."""
     try:
         return RunDirectory.open(folder).record() if distrust(folder) is None else None
     except PoolproofError:

@@ -51,12 +51,10 @@ class Measured:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the cell's remarks on this metric."""
         return self.cell.remarks(self.metric)
 
     @property
     def verdict(self) -> Verdict:
-        """Return the cell's verdict for the metric."""
         return self.cell.result(self.metric).verdict
 
     @property

@@ -216,7 +216,6 @@ class Pair:
 
     @property
     def is_tie(self) -> bool:
-        """True if the two layouts do not differ significantly."""
         return self.decision.word != "faster"
 
 

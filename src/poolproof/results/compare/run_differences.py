@@ -112,10 +112,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ.
-
-    `in_both`: whether to ignore facts that only one of the runs recorded.
-    """
+    """Yield the facts that differ. `in_both`: whether to ignore facts that only one of the runs recorded."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

@@ -105,7 +105,6 @@ class QuerySession:
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _connect(self) -> "DuckDBPyConnection":

@@ -168,7 +168,6 @@ class _Limits:
                 self._end_process()
 
     def error(self) -> PoolproofError:
-        """Return the error to raise for a query that was interrupted."""
         if self.has_signal:
             return Interrupted("interrupted", "")
         return RunError(f"the query took longer than {_LONGEST_S:.0f} s", _SMALLER)

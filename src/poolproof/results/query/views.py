@@ -112,7 +112,6 @@ def no_lines() -> str:
 
 
 def literal(text: str) -> str:
-    """Quote a string as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -50,10 +50,7 @@ def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> 
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
-    """Return a cell's samples.
-
-    `builds`: one sequence per build, with the values of its trials.
-    """
+    """Return a cell's samples. `builds`: one sequence per build, with the values of its trials."""
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 

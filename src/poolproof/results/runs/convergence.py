@@ -288,10 +288,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's samples.
-
-    Return None if the cell has no samples or one of them is 0.
-    """
+    """Return the mean logarithm of a cell's samples. Return None if the cell has no samples or one of them is 0."""
     return log_mean(
         samples.values,
         prior,

@@ -209,11 +209,9 @@ class RunDirectory:
             write_together(files, self.root)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
-        """Save a value as a JSON file in the trial's directory."""
         self._keep(directory / name, _pretty(value))
 
     def keep_text(self, directory: Path, name: str, text: str) -> None:
-        """Save a string as a text file in the trial's directory."""
         self._keep(directory / name, text.encode())
 
     def keep_samples(self, directory: Path, leaves: Sequence[str], readings: "Sequence[CounterReading]") -> None:

@@ -38,15 +38,11 @@ class LiveLine:
 
     @property
     def key(self) -> TrialKey:
-        """Return the trial's key within its run."""
         return TrialKey(self.layout, self.workload, self.number, self.state)
 
 
 class LiveNotes:
-    """The file live.jsonl of a run.
-
-    Write errors are ignored, because they must not end a trial.
-    """
+    """The file live.jsonl of a run. Write errors are ignored, because they must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
@@ -73,7 +69,6 @@ class LiveNotes:
         return False
 
     def write(self, line: LiveLine) -> None:
-        """Append a line to the file."""
         with contextlib.suppress(OSError):
             handle = self._run.root.open_file(self._path.name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             with os.fdopen(handle, "ab") as file:
@@ -85,7 +80,6 @@ class LiveNotes:
             remove_file(self._path, root=self._run.root)
 
     def lines(self, key: TrialKey) -> list[LiveLine]:
-        """Return the lines written so far for a trial."""
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):

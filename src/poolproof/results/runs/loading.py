@@ -56,7 +56,6 @@ class LoadedRun:
 
     @cached_property
     def by_key(self) -> Mapping[CellKey, Cell]:
-        """Return the cells, keyed by layout, workload and state."""
         return {cell.key: cell for cell in self.cells}
 
     @cached_property
@@ -86,7 +85,6 @@ class LoadedRun:
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
-        """Return the campaign's workload with this name, or None."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
 
     @property
@@ -111,12 +109,10 @@ class LoadedRun:
 
     @property
     def is_going(self) -> bool:
-        """True if a poolproof process is using the run now."""
         return RunDirectory(self.path).is_going()
 
     @property
     def has_record(self) -> bool:
-        """True if run.json could be read."""
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> bytes:

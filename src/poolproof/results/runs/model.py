@@ -25,10 +25,7 @@ SCHEMA = 1
 
 
 class TrialKey(NamedTuple):
-    """The key of a trial within its run.
-
-    `number`: the trial's number within its cell, starting at 1.
-    """
+    """The key of a trial within its run. `number`: the trial's number within its cell, starting at 1."""
 
     layout: str
     workload: str
@@ -37,7 +34,6 @@ class TrialKey(NamedTuple):
 
     @property
     def cell(self) -> CellKey:
-        """Return the key of the trial's cell."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property
@@ -146,12 +142,10 @@ class Trial:
 
     @property
     def key(self) -> TrialKey:
-        """Return the trial's key within its run."""
         return TrialKey(self.layout, self.workload, self.number, self.state)
 
     @property
     def cell_key(self) -> CellKey:
-        """Return the key of the trial's cell."""
         return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:

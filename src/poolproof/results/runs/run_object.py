@@ -182,7 +182,6 @@ def _interval_object(interval: Interval | None) -> dict[str, float | None] | Non
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """Return a finding as a JSON object."""
     return {
         "rule": finding.rule,
         "effect": finding.effect,

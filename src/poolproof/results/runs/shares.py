@@ -47,10 +47,7 @@ def with_values(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
-    """Return a cell's byte accounting.
-
-    Return None if all trials failed, or if none has byte accounting.
-    """
+    """Return a cell's byte accounting. Return None if all trials failed, or if none has byte accounting."""
     accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
     if not accounts:
         return None

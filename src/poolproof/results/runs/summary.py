@@ -105,7 +105,6 @@ class Cell:
 
     @property
     def key(self) -> CellKey:
-        """Return the cell's key within its run."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property

@@ -69,10 +69,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:
-    """Return the row that starts at `at`.
-
-    If the table's header is wrapped, the row may continue on later lines.
-    """
+    """Return the row that starts at `at`. If the table's header is wrapped, the row may continue on later lines."""
     joined = numbered[at][1]
     if head.string.count(_COLUMN) < len(_NAMES):
         for _, below in numbered[at + 1 : at + 1 + _MOST_WRAPPED]:
