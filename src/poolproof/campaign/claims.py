@@ -10,17 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from poolproof.campaign import document
 from poolproof.campaign.cell_key import CellKey
-from poolproof.campaign.document import (
-    Node,
-    Scalar,
-    Spot,
-    YamlList,
-    YamlMapping,
-    check_keys,
-    expect_mapping,
-    expect_scalar,
-)
 from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import CampaignError
@@ -149,31 +140,31 @@ def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]
     return {key: frozenset(metrics) for key, metrics in found.items()}
 
 
-def read_claims(node: Node) -> tuple[Claim, ...]:
+def read_claims(node: document.Node) -> tuple[Claim, ...]:
     """Read the list of claims after `expect:`.
 
     Raises a CampaignError if the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
     """
-    if not isinstance(node, YamlList):
+    if not isinstance(node, document.YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
     hint = f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"
-    return tuple(_claim(expect_mapping(item, "a claim", hint)) for item in node.values)
+    return tuple(_claim(document.expect_mapping(item, "a claim", hint)) for item in node.values)
 
 
-def _claim(table: YamlMapping) -> Claim:
-    check_keys(table, _KEYS, "a claim")
+def _claim(table: document.YamlMapping) -> Claim:
+    document.check_keys(table, _KEYS, "a claim")
     claim, source, that = (_text(table, key) for key in _KEYS)
     return Claim(claim.text, source.text, that.text, parse_claim(that.text, that.spot))
 
 
-def _text(table: YamlMapping, key: str) -> Scalar:
+def _text(table: document.YamlMapping, key: str) -> document.Scalar:
     node = table.get(key)
     if node is None:
         raise table.spot.mistake(f"this claim has no `{key}`", _EXAMPLE if key == "that" else f"add {key}: …")
-    return expect_scalar(node, f"text after `{key}`", _EXAMPLE)
+    return document.expect_scalar(node, f"text after `{key}`", _EXAMPLE)
 
 
-def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
+def parse_claim(text: str, spot: document.Spot) -> ComparisonClaim | IsVerdict:
     """Parse a claim's condition into a tree.
 
     Raises a CampaignError if the condition is not valid. The message points at the mistake.
@@ -195,14 +186,14 @@ def _parser() -> "Lark":
     return Lark(GRAMMAR_FILE.read_text(encoding="utf-8"), parser="lalr")
 
 
-def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _EXAMPLE) -> CampaignError:
+def _mistake(text: str, place: TextSpan, message: str, spot: document.Spot, hint: str = _EXAMPLE) -> CampaignError:
     return CampaignError(f"{spot}: {pointed(text, place, message)}", hint)
 
 
 class _ClaimParser:
     """Converts lark's parse tree to the types in this module."""
 
-    def __init__(self, text: str, spot: Spot) -> None:
+    def __init__(self, text: str, spot: document.Spot) -> None:
         self._text = text
         self._spot = spot
 

@@ -15,20 +15,12 @@ from poolproof.errors import CampaignError, PoolproofError
 from poolproof.facts.machine import Machine, ProgramVersion, survey
 from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
+from poolproof.layers import tree
 from poolproof.layers.adapt import core_of
 from poolproof.layers.base import Node
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.layers.least_trial import check_budget
 from poolproof.layers.resolve import resolve
-from poolproof.layers.tree import (
-    capacity_bytes,
-    copies_on_write,
-    devices,
-    largest_file_bytes,
-    layer_nodes,
-    modules,
-    needs,
-)
 from poolproof.layers.trims import check_trims
 from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of
 from poolproof.load.model import Load
@@ -122,7 +114,7 @@ def make_plan(
     with ThreadPoolExecutor(1) as pool:
         jobs_checked = pool.submit(_check_values, cells, host)
         try:
-            machine = survey(host, _programs(campaign), frozenset().union(*map(modules, nodes.values())))
+            machine = survey(host, _programs(campaign), frozenset().union(*map(tree.modules, nodes.values())))
             is_here = host.name == LocalHost.name
             site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=is_here)
             plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
@@ -151,7 +143,7 @@ def check_expressions(campaign: Campaign) -> None:
 def _check_layouts(plan: RunPlan, host: Host) -> None:
     """Check that the host can build the layouts and that the test files fit on them."""
     for node in plan.nodes.values():
-        needs(node, plan.site)
+        tree.needs(node, plan.site)
     check_work(host, plan.site.state_dir)
     facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for name, node in plan.nodes.items():
@@ -233,9 +225,9 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
     """Return the programs that build the layouts and devices, because the run records their versions."""
-    used = {name for node in plan.nodes.values() for name in devices(node)}
+    used = {name for node in plan.nodes.values() for name in tree.devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
-    of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
+    of_layers = {entry.layer.version for node in plan.nodes.values() for entry in tree.layer_nodes(node)}
     of_devices = {version for source in sources for version in versions_of(source)}
     return frozenset(version for version in of_layers | of_devices if version is not None)
 
@@ -295,16 +287,16 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     """Raise a CampaignError if the test files don't fit on the layout, whose capacity is estimated conservatively."""
-    volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
+    volumes = dict(zip(tree.devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
-    needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
+    needed, room = _needed_bytes(planned, plan), tree.capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
             f"layout {planned.layout.name} has room for about {format_size(room)}, but the workloads' test files take "
             f"{format_size(needed)}",
             "give the workloads a smaller `size`, or the layout larger devices or a directory with more space",
         )
-    largest_room = largest_file_bytes(planned.node, sizes)
+    largest_room = tree.largest_file_bytes(planned.node, sizes)
     for cell in plan.cells:
         largest = max((part.size_bytes or 0) // max(1, part.files) for part in cell.load.parts)
         if cell.workload.fill and largest > largest_room:
@@ -327,7 +319,7 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
         loads = [generator_of(cell.load).on_device(cell.load, path) for cell in filled]
         return max((load.end_bytes for load in loads), default=0)
     sets: dict[str, int] = {}
-    apart = copies_on_write(planned.node)
+    apart = tree.copies_on_write(planned.node)
     for cell in filled:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.load.unique_bytes or 0)

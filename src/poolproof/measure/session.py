@@ -21,14 +21,7 @@ from poolproof.hosts.base import Host
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
-from poolproof.measure.cleanup import (
-    check_machine,
-    end_own_lab,
-    own_lab_name,
-    run_owned,
-    undo_leftovers,
-    unreachable_explained,
-)
+from poolproof.measure import cleanup
 from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
 from poolproof.measure.order import build_rounds
@@ -99,7 +92,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
         reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
     else:
         check_expressions(request.campaign)  # report a mistake now, not after building an image and booting it
-        lab_name, keep = own_lab_name(label), request.keep_lab
+        lab_name, keep = cleanup.own_lab_name(label), request.keep_lab
         reaching = reach_own_lab(request.lab, lab_name, request.campaign, keep=keep, tell=tell)
     with reaching as reached:
         work = real_directory(reached.host, request.work).rstrip("/")
@@ -133,21 +126,21 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
             "so it can't be resumed",
             f"poolproof show {run.path}",
         )
-    run_owned(run)
+    cleanup.run_owned(run)
     campaign = with_engines(parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True), engines)
     if record.lab is not None:
         with run.locked():
-            end_own_lab(run, record)
-        reaching = reach_own_lab(record.lab, own_lab_name(record.label), campaign, keep=False, tell=tell)
+            cleanup.end_own_lab(run, record)
+        reaching = reach_own_lab(record.lab, cleanup.own_lab_name(record.label), campaign, keep=False, tell=tell)
     else:
         reaching = reach_for_campaign(on or record.host, campaign, frozenset(record.allowed_disks))
     with contextlib.ExitStack() as stack:
-        with unreachable_explained(run, "resume"):
+        with cleanup.unreachable_explained(run, "resume"):
             reached = stack.enter_context(reaching)
             if record.lab is None:
-                check_machine(run.path, record, reached.host)
+                cleanup.check_machine(run.path, record, reached.host)
             with run.locked():
-                undo_leftovers(run, reached.host, tell)
+                cleanup.undo_leftovers(run, reached.host, tell)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
             now = replace(
@@ -245,7 +238,7 @@ def measure_run(
 
     resume = f"poolproof resume {run.path}"
     try:
-        with unreachable_explained(run, "resume"), run.locked(), listen as listener:
+        with cleanup.unreachable_explained(run, "resume"), run.locked(), listen as listener:
             conduct(session.plan, session.host, run, listener)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None

@@ -3,15 +3,8 @@
 from collections.abc import Iterator
 
 from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
+from poolproof.rules import coverage
 from poolproof.rules.commits import commits
-from poolproof.rules.coverage import (
-    counted_requests,
-    data_write_requests,
-    random_reads,
-    reads_reach_disks,
-    write_requests_needed,
-    writes_reach_disks,
-)
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.proof import measured_metrics, proves_metric
@@ -56,8 +49,8 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
 
 
 def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
-    if of != "write" and not reads_reach_disks(case):
-        found = random_reads(case)
+    if of != "write" and not coverage.reads_reach_disks(case):
+        found = coverage.random_reads(case)
         if found is not None and not found.is_proof:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
@@ -67,19 +60,19 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",
             )
         yield _too_few_requests(case, "read")
-    if of != "read" and not writes_reach_disks(case):
+    if of != "read" and not coverage.writes_reach_disks(case):
         yield _too_few_requests(case, "write")
 
 
 def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
-    requests = counted_requests(case, kind)
+    requests = coverage.counted_requests(case, kind)
     if requests is None:
         why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
         return why, _or_direct(case, _BANDWIDTH)
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
-    needed = write_requests_needed(case) if kind == "write" else ios
+    needed = coverage.write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
-    trees = requests - (data_write_requests(case) or 0) if kind == "write" else 0
+    trees = requests - (coverage.data_write_requests(case) or 0) if kind == "write" else 0
     less = f" (not counting {format_number_of(trees, 'tree block')})" if trees else ""
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "

@@ -10,15 +10,9 @@ trial.
 import math
 from collections.abc import Sequence
 
+from poolproof.statistics import repeated_means
 from poolproof.statistics.distributions import t_half_width
 from poolproof.statistics.intervals import Interval, error_of_mean
-from poolproof.statistics.repeated_means import (
-    PooledError,
-    least_half_width,
-    means_disagree,
-    pooled_error,
-    repeated_half_width,
-)
 from poolproof.statistics.resolution import bin_deviation
 from poolproof.statistics.shared_variance import VariancePrior, has_interval, variance_of
 from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
@@ -40,12 +34,12 @@ def across(
     within = _error_within(trials, rule)
     if not has_interval(count, prior):
         return AcrossTrials(rule.trials_max == 1, False, mean, None, None, False)
-    disagree = means_disagree(means, within, rule.until)
+    disagree = repeated_means.means_disagree(means, within, rule.until)
     if mean <= 0:
         return AcrossTrials(count >= rule.trials_max, False, mean, 0.0, 0.0, disagree)
     relative = variance_of(means) / mean**2
     error = error_of_mean(relative, count, prior, within=within.error / mean if within else 0.0, least=resolution)
-    half = repeated_half_width(error, count, rule.trials_min, rule.confidence, prior) * mean
+    half = repeated_means.repeated_half_width(error, count, rule.trials_min, rule.confidence, prior) * mean
     interval = Interval.around(mean, half)
     is_precise = count >= rule.trials_min and half <= rule.until * mean
     return AcrossTrials(
@@ -63,14 +57,14 @@ def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
 
     `bin_width`: the width of a bin in the latency histograms, relative to the latency.
     """
-    half = least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
+    half = repeated_means.least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
     return max(bin_width / 2, half)
 
 
-def _error_within(trials: Sequence[TrialMean], rule: StoppingRule) -> PooledError | None:
+def _error_within(trials: Sequence[TrialMean], rule: StoppingRule) -> repeated_means.PooledError | None:
     """Return the pooled standard error within trials, or None if no trial has a confidence interval."""
     factor = 2 * t_half_width(1.0, TrialMean.freedom, rule.confidence)
-    return pooled_error(
+    return repeated_means.pooled_error(
         (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)
         for trial in trials
         if trial.low is not None and trial.high is not None

@@ -11,26 +11,17 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from poolproof.load.fio import option_names
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import MOST_PROBLEMS, JobDraft, Problem, misread_number, unknown_option
-from poolproof.load.fio.option_names import (
-    ALIASES,
-    ALL_NAMES,
-    JOB_SWITCHES,
-    PROGRAM_OPTIONS,
-    PROGRAM_SWITCHES,
-    SHORT_OPTIONS,
-    nearest,
-    resolve,
-)
 from poolproof.load.fio.option_values import RW_WORDS, is_external
 
 _PROGRAM = re.compile(
     r"^(?:\S*/|[A-Za-z]:\\.*\\)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe|:[\w.-]+)?$"
 )  # fio:3.36 is an image
-_NAMES = ALL_NAMES | PROGRAM_OPTIONS
+_NAMES = option_names.ALL_NAMES | option_names.PROGRAM_OPTIONS
 _WRITES = frozenset(RW_WORDS) - {"read", "randread"}
-_SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
+_SWITCHES = option_names.JOB_SWITCHES | option_names.PROGRAM_SWITCHES
 _JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_CALL = re.compile(
@@ -132,7 +123,7 @@ def read_arguments(
     drafts: list[tuple[JobDraft, JobDraft]] = []
     for option in given:
         number = lines[option.first]
-        if option.name in PROGRAM_OPTIONS:
+        if option.name in option_names.PROGRAM_OPTIONS:
             program.append((option.name, option.value))
         elif option.name == "name" and option.value.startswith("global"):
             shared = current = shared.copied(number)
@@ -177,7 +168,7 @@ def _misread_values(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Pr
 
 def _joined_to(option: Given) -> re.Match[str] | None:
     found = _JOINED.match(option.value)
-    return found if found is not None and resolve(found["name"], _NAMES) is not None else None
+    return found if found is not None and option_names.resolve(found["name"], _NAMES) is not None else None
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
@@ -196,7 +187,7 @@ def takes_next(word: str) -> bool:
     """True if the word is a fio option that takes the next word as its value."""
     if word in ("-", "--") or not word.startswith("-") or "=" in word:
         return False
-    name = resolve(word.lstrip("-"), _NAMES)
+    name = option_names.resolve(word.lstrip("-"), _NAMES)
     return name is not None and name not in _SWITCHES
 
 
@@ -218,7 +209,7 @@ def _options(
                 files.append(word)
             continue
         written, equals, value = word.lstrip("-").partition("=")
-        name = resolve(written, _NAMES)
+        name = option_names.resolve(written, _NAMES)
         if name is None and not word.startswith("--") and not is_own_engine:
             letters = _short_options(word[1:])
             if letters is not None:
@@ -248,7 +239,7 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     """
     found = []
     for at, letter in enumerate(text):
-        name, takes_value = SHORT_OPTIONS.get(letter, ("", False))
+        name, takes_value = option_names.SHORT_OPTIONS.get(letter, ("", False))
         if not name or name in _EXITS:
             return None
         found.append((name, text[at + 1 :] if takes_value else ""))
@@ -267,7 +258,7 @@ def without_windows_path(text: str) -> str:
 
 def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Problem:
     name = word.lstrip("-").partition("=")[0]
-    meant = nearest(name, _NAMES, _MISSPELT)
+    meant = option_names.nearest(name, _NAMES, _MISSPELT)
     read = " ".join(f"--{each}={value}" if value else f"--{each}" for each, value in letters)
     without = f"; {meant} stays at its default" if meant else ""
     fix = f"write --{meant}{word[1 + len(name) :]}" if meant else f"write what you mean: {read}"
@@ -319,4 +310,4 @@ def _is_call(words: Sequence[str]) -> bool:
     if len(words) == 1 and JOB_FILE.search(words[0]):
         return True
     names = (word.lstrip(f"-{_JOINED_DASHES}").partition("=")[0] for word in words if word.startswith(("-", *_DASHES)))
-    return any(name in ALIASES or resolve(name, _NAMES) is not None for name in names)
+    return any(name in option_names.ALIASES or option_names.resolve(name, _NAMES) is not None for name in names)

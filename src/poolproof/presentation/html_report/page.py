@@ -16,6 +16,7 @@ from poolproof.presentation.charts.model import (
     all_charts,
     specification,
 )
+from poolproof.presentation.html_report import sections
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.assets import rendered, write_page
 from poolproof.presentation.html_report.cells import (
@@ -27,13 +28,6 @@ from poolproof.presentation.html_report.cells import (
     packed,
     shown_findings,
     shown_trials,
-)
-from poolproof.presentation.html_report.sections import (
-    claim_rows,
-    claims_scope,
-    finding_groups,
-    limit_section,
-    repeat_section,
 )
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.loading import LoadedRun, load_run, without_unknown_cells
@@ -68,11 +62,11 @@ def page(loaded: LoadedRun) -> str:
         ],
         "unsettled": sum(map(did_not_converge, cells)),
         "charts": list(charts),
-        "groups": finding_groups(cells),
-        "claims": claim_rows(run),
-        "claims_scope": claims_scope(run),
-        "limits": limit_section(run, cells),
-        "repeat": repeat_section(run),
+        "groups": sections.finding_groups(cells),
+        "claims": sections.claim_rows(run),
+        "claims_scope": sections.claims_scope(run),
+        "limits": sections.limit_section(run, cells),
+        "repeat": sections.repeat_section(run),
         "remarks": remarks,
     }
     findings = {finding_key(finding): finding for cell in cells for finding in shown_findings(cell)}

@@ -7,17 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
+from poolproof.presentation.terminal import compared
 from poolproof.presentation.terminal.blocks import QUIET, indented
-from poolproof.presentation.terminal.compared import (
-    changing_lines,
-    figure_text,
-    holds_for,
-    in_place_text,
-    marks_text,
-    remark_lines,
-    units_of,
-    word_text,
-)
 from poolproof.presentation.terminal.words import (
     emulated_legend,
     half_width_text,
@@ -112,7 +103,7 @@ def _figure_with_interval(cell: Measured) -> str:
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
         text = f">{per_cent_whole(_WIDEST)}"
-    return f"{figure_text(cell)} ±{text}" if text and not cell.untested else figure_text(cell)
+    return f"{compared.figure_text(cell)} ±{text}" if text and not cell.untested else compared.figure_text(cell)
 
 
 def _below(ranking: Ranking) -> Iterator[RenderableType]:
@@ -131,10 +122,10 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
             yield Text(f"not tested, so it could have any rank: {each.entry.layout}: {why}")
-    yield from remark_lines(
+    yield from compared.remark_lines(
         (str(cell.cell.key), cell.remarks) for each in ranking.ranked for cell in each.entry.cells.values()
     )
-    yield from changing_lines(
+    yield from compared.changing_lines(
         {
             each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
             for each in ranking.ranked
@@ -142,8 +133,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     )
     yield from _ties(ranking)
     if ranking.in_place:
-        yield Text(in_place_text(", ".join(ranking.in_place)))
-    marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
+        yield Text(compared.in_place_text(", ".join(ranking.in_place)))
+    marks = compared.marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
         yield Text(f"{marks}: see poolproof show {ranking.run.path}")
     if legend := emulated_legend(cell.cell for each in ranking.ranked for cell in each.entry.cells.values()):
@@ -155,13 +146,13 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield from _mix(ranking)
     yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
-    method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
+    method = f"({TEST} for every pair of layouts, {compared.units_of(ranking.run)} as units, corrected by {CORRECTION})"
     all_places = "all places" if ranking.rankings == 1 else f"all places under the {ranking.rankings} workloads"
     text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are correct {method}."
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen on the basis of the same trials, so it may look faster than it is."
-    yield Text(f"\n{text} {holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
+    yield Text(f"\n{text} {compared.holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
 
 
 def failures_text(safety: Safety) -> str:
@@ -177,7 +168,8 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     ranges = [f"{name} {range_text(interval)}" for name, interval in known]
     shown = some_of(ranges, _MOST_TIES, "; ", "; and {} more")
     if shown:
-        text = f"\nA repeat with the same number of {units_of(ranking.run)} would show, relative to {leader} (95%): "
+        units = compared.units_of(ranking.run)
+        text = f"\nA repeat with the same number of {units} would show, relative to {leader} (95%): "
         yield Text(f"{text}{shown}", style=QUIET)
 
 
@@ -199,7 +191,7 @@ def _ties(ranking: Ranking) -> Iterator[Text]:
     ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsteady]
     names, unit = [], "build" if ranking.run.by_build else "trial"
     for pair in ties:
-        word = word_text(pair.decision.word, ranking.effect)
+        word = compared.word_text(pair.decision.word, ranking.effect)
         why = f"a single {unit} has no interval" if pair.difference.error is None else word
         names.append(f"{pair.better} and {pair.worse} ({why})")
     if ties:
