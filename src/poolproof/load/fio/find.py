@@ -6,6 +6,7 @@ each with the values so far, and only the last one is used. The output of separa
 similar, but all clones end at about the same time.
 """
 
+import json
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -27,6 +28,10 @@ _JOB_NAME = re.compile(r'^\s*+"jobname"\s*:')
 _DIRECTION = re.compile(r'^\s*+"(?:read|write)"\s*:\s*\{\s*$')
 _IO_BYTES = re.compile(r'^\s*+"io_bytes"\s*:')
 _OPTION_LINE = re.compile(r'^\s*+(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s*$')
+_INSIDE = re.compile(r'"(?:read|write)"\s?:\s?\{\s?"io_bytes"\s?:')
+_REPR_KEY = re.compile(r"'(?:fio version|jobname|io_bytes)'\s?:")
+_REPR_TOKEN = re.compile(r"""("(?:[^"\\]|\\.){0,999}")|'((?:[^'\\]|\\.){0,999})'|\b(None|True|False)\b""")
+_REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
 _START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # the least growth of the run time from the first report to the last
@@ -85,7 +90,7 @@ def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
 
 
 def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    numbered = _with_start(numbered)
+    numbered = _with_start(_without_repr(numbered))
     text = "\n".join(line for _, line in numbered)
     if '"fio version"' not in text:
         return [], numbered
@@ -106,6 +111,19 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
     return found, [line for at, line in enumerate(numbered) if at not in inside]
 
 
+def _without_repr(numbered: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines, with JSON in place of the representation of a document that Python prints (`{'jobs': [`)."""
+    if not any("'" in line and _REPR_KEY.search(line) for _, line in numbered):
+        return numbered
+    return [(number, _REPR_TOKEN.sub(_json_token, line) if "': " in line else line) for number, line in numbered]
+
+
+def _json_token(match: re.Match[str]) -> str:
+    if match[1] or match[3]:
+        return match[1] or _REPR_WORDS[match[3]]
+    return json.dumps(match[2].replace("\\'", "'").replace("\\\\", "\\"))
+
+
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
     """Return the lines, with the missing beginning of a JSON document added if it was cut off.
 
@@ -114,12 +132,18 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
     """
     if any('"fio version"' in line for _, line in numbered):
         return numbered
-    for at, (_, line) in enumerate(numbered):
+    for at, (number, line) in enumerate(numbered):
         if '"' not in line:
             continue
         before = numbered[at - 1] if at and _JOB_NAME.match(line) else None
         if before is not None and before[1].strip() == "{":
             return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *numbered[at:]]
+        if inside := _INSIDE.search(line):
+            return [
+                *numbered[:at],
+                (number, f'{_START}{{"jobname" : "", {line[inside.start() :]}'),
+                *numbered[at + 1 :],
+            ]
         if _DIRECTION.match(line) and at + 1 < len(numbered) and _IO_BYTES.match(numbered[at + 1][1]):
             first = at
             while first and _OPTION_LINE.match(numbered[first - 1][1]):

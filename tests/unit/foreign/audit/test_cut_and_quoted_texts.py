@@ -1,6 +1,7 @@
 """Output that a text cuts off, glues together, or quotes in source code, mail, tables and sentences."""
 
 import json
+import pprint
 import quopri
 from collections.abc import Callable
 from pathlib import Path
@@ -105,6 +106,8 @@ JSON_FORMS: dict[str, Callable[[list[str]], str]] = {
     "Rust, raw": lambda lines: 'let out = r#"' + "\n".join(lines) + '"#;\n',
     "Python": lambda lines: "OUT = (\n" + "".join(f"    {line + chr(10)!r}\n" for line in lines) + ")\n",
     "a list": lambda lines: "[\n" + ",\n".join(json.dumps(line) for line in lines) + "\n]\n",
+    "the representation of Python": lambda lines: f"{json.loads(chr(10).join(lines))}\n",
+    "several lines of Python": lambda lines: pprint.pformat(json.loads(chr(10).join(lines))) + "\n",
     "one line": lambda lines: f"OUT = {json.dumps(chr(10).join(lines))}\n",
 }
 
@@ -113,6 +116,18 @@ JSON_FORMS: dict[str, Callable[[list[str]], str]] = {
 def test_json_is_read_in_each_literal(form: str) -> None:
     document = (CAPTURED / "3.33-etcd.json").read_text()
     assert _values(JSON_FORMS[form](document.splitlines())) == _values(document)
+
+
+@pytest.mark.parametrize("form", [repr, json.dumps])
+def test_a_document_on_long_lines_without_its_start_and_end(form: Callable[[object], str]) -> None:
+    write = {"io_bytes": 3588218880, "bw_bytes": 58902440, "iops": 7190.239338, "runtime": 60918, "total_ios": 438015}
+    values = form(
+        {"bw_dev": 175846.5, "write": {**write, "clat_ns": {"min": 5191, "mean": 86521.78}}, "trim": {"iops": 0}}
+    )
+    wrapped = values.replace("5191, ", "5191,\n ")  # a chat program splits long lines
+    assert _values(f"{wrapped[1:-2]}, {form('short_ios')}: 0, {form('run')[:3]}\n") == [
+        ("write", 7190.239338, 58902440.0)
+    ]
 
 
 ASTER = """\
