@@ -108,3 +108,12 @@ def test_the_summary_of_another_script_is_not_dbenchs() -> None:
         ("write", 111.8, 27266.0),
     ]
     assert not any(each.findings for each in found)
+
+
+def test_the_units_of_elbencho_1_8_are_in_the_names_of_its_rows() -> None:
+    table = TABLE.replace("Elapsed time     :     30.140s     30.196s", "Elapsed ms       :       6001       6003")
+    (found,) = _results(f"{table}            IO latency us    : [ min=91 avg=120 max=1583 ]\n")
+    write = found.figures.directions["write"]
+    assert write.runtime_ms == 6003
+    assert write.lat is not None
+    assert write.lat.mean_ns == pytest.approx(120_000)

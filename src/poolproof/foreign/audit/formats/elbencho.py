@@ -81,7 +81,7 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
         iops=number(phase.rows.get("IOPS", "")),
         bandwidth_bytes=None if rate is None else rate * MIB,
         io_bytes=None if total is None else whole(total * MIB),
-        seconds=seconds(phase.rows.get("Elapsed time", "")),
+        seconds=seconds(phase.rows.get("Elapsed time") or f"{phase.rows.get('Elapsed ms', '')}ms"),
         mean_ns=phase.mean_ns,
     )
     if not figures.iops and not figures.bandwidth_bytes:
