@@ -14,13 +14,20 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
     if not moved or not ran_ms or reported is None or ran_ms < _SHORTEST_MS:
         return None
     computed = 1000 * moved / ran_ms
-    if abs(computed - reported) <= _ROUNDING * max(computed, reported) + _UNIT_BYTES_PER_S:
+    rates = (computed, 1000 * _without_carry(moved) / ran_ms)
+    if any(abs(rate - reported) <= _ROUNDING * max(rate, reported) + _UNIT_BYTES_PER_S for rate in rates):
         return None
     return suspects(
         f"{part.name}: {format_size(moved)} in {format_duration(ran_ms / 1000)} is {format_rate(computed)}, but the "
         f"reported rate is {format_rate(reported)}: one of these three values is wrong",
         weight=75,
     )
+
+
+def _without_carry(moved: int) -> int:
+    """Return the largest number of bytes that fio may print as this one: fio prints 9.996 MiB as `9.00MiB`."""
+    unit = max((1024**power for power in range(5) if moved % 1024**power == 0), default=1)
+    return moved + unit
 
 
 RULE = Rule(
@@ -34,6 +41,7 @@ RULE = Rule(
     fix="ask for fio's own output, or run the job again with --output-format=json+",
     sources=(
         fio_source("3.42", "stat.c", "show_ddir_status (bw = 1000 * io_bytes / runtime)"),
+        fio_source("3.42", "lib/num2str.c", "num2str (prints only the decimals of a fraction that is rounded up to 1)"),
         fio_source("3.42", "stat.c", "sum_thread_stats (a group runs as long as its longest job)"),
     ),
     in_result=each_part(_in_part),

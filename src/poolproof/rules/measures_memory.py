@@ -17,8 +17,8 @@ RULE = Rule(
     ),
     shows="In a text: a `Timing cached reads` line of hdparm, or dd from /dev/zero or /dev/urandom to /dev/null.",
     error="Too high for a disk, because the result is the speed of RAM.",
-    fix="read or write a file or a device on the disk, with fio and direct=1 or, for reads, with `hdparm -t` (quote "
-    "the line `Timing buffered disk reads`)",
+    fix="measure a file or a device on the disk, without the page cache: with fio or, for reads, with `hdparm -t` "
+    "(quote the line `Timing buffered disk reads`)",
     sources=(
         "hdparm(8), -T: the speed of reading directly from the Linux buffer cache without disk access",
         "hdparm-9.65 hdparm.c, time_cache",

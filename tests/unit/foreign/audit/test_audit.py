@@ -72,6 +72,9 @@ def test_a_rate_that_contradicts_its_own_line_is_suspect() -> None:
     line = "  read: IOPS=200, BW={}(800GiB/33516msec)\n"
     assert "figures-disagree" in _rules(line.format("200MiB/s (210MB/s)"))[1]
     assert "figures-disagree" not in _rules(line.format("23.9GiB/s (25.6GB/s)"))[1]
+    lost_carry = "  write: IOPS=273, BW={}(9.00MiB/16695msec)\n"  # fio prints 9.996 MiB as 9.00MiB
+    assert "figures-disagree" not in _rules(lost_carry.format("613KiB/s (628kB/s)"))[1]
+    assert "figures-disagree" in _rules(lost_carry.format("713KiB/s (730kB/s)"))[1]
 
 
 def test_truncated_output_is_reported() -> None:

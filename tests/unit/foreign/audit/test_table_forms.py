@@ -285,3 +285,12 @@ def test_a_table_has_a_column_for_each_direction() -> None:
 
     (row,) = found
     assert {name: moved.iops for name, moved in row.figures.directions.items()} == {"read": 52_100, "write": 48_000}
+
+
+@pytest.mark.parametrize("shared", ["", "Global options - ioengine= verify= direct= gtod_reduce=\n"])
+def test_the_jobs_of_kubestr_are_unknown_without_the_global_options(shared: str) -> None:
+    job = "JobName: w\n  blocksize=4K filesize=100M iodepth=64 rw=randwrite\nwrite:\n  IOPS=157118 BW(KiB/s)=628489\n"
+    text = f"{shared}{job}"
+    (audited,) = audit_text("post", text, Context())
+    assert (audited.verdict, [each.rule for each in audited.findings]) == ("unproven", [])
+    assert "global options" in " ".join(audited.missing)

@@ -1,6 +1,7 @@
 """Parse the summary that kubestr prints of its fio jobs.
 
 For each job, the summary shows `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for reads or writes.
+Above the first job, it shows the global options. If they are missing or empty, the jobs are unknown.
 """
 
 import re
@@ -17,6 +18,7 @@ _JOB = re.compile(r"^\s*JobName:\s*(?P<name>.*?)\s*$")
 _OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
 _DIRECTION = re.compile(r"^\s*\**(?P<name>read|write)\**:\**\s*$")  # often in bold letters in Markdown
 _RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)?")
+_GLOBAL_OPTIONS = "kubestr's line with the global options, such as ioengine and direct"
 _MISSING = ("the size of the cache behind the volume, the bytes moved and the run time: kubestr prints only rates",)
 
 
@@ -60,8 +62,10 @@ class _KubestrJob:
         if not moved:
             return None
         outcome = Outcome("kubestr", (PartOutcome(self.name, read=moved.get("read"), write=moved.get("write")),))
-        parts = (fio_part(self.name, **self.options),) if "rw" in self.options else ()
-        return ForeignResult("kubestr", self.line, self.last_line, outcome, parts, missing=_MISSING)
+        is_known = "rw" in self.options and "ioengine" in self.options
+        parts = (fio_part(self.name, **self.options),) if is_known else ()
+        missing = _MISSING if is_known else (_GLOBAL_OPTIONS, *_MISSING)
+        return ForeignResult("kubestr", self.line, self.last_line, outcome, parts, missing=missing)
 
 
 def _options(text: str) -> dict[str, str]:
