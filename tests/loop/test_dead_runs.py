@@ -131,15 +131,26 @@ def _kill_servers(label: str) -> None:
 def _kill_by_word(word: str) -> None:
     """Kill every process whose command line contains the word.
 
-    Wait until they are gone, because they keep file systems mounted until then.
+    Wait until they are gone, because they keep file systems mounted until then. A process that is ending loses its
+    command line before it closes its files.
     """
     deadline = time.monotonic() + _LIMIT_S
-    while users := [pid for pid, words in _processes() if word in words]:
+    killed: set[int] = set()
+    while users := [pid for pid, words in _processes() if word in words] + [pid for pid in killed if _has_files(pid)]:
         assert time.monotonic() < deadline, f"{users} are still there"
+        killed |= set(users)
         for pid in users:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_S)
+
+
+def _has_files(pid: int) -> bool:
+    """True if the process exists and has not become a zombie, which has no open files."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _wait_for_dead_mount(point: Path) -> None:
