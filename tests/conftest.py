@@ -2,8 +2,8 @@
 
 Each test process has its own locks, because the tests start runs in parallel.
 
-The fixture `wording` compares the texts of a test with a golden file. The tests themselves check facts, so only the
-golden file changes if a message is reworded.
+The fixtures `message` and `wording` compare the texts of a test with a golden file. The tests themselves check facts,
+so only the golden file changes if a text is reworded.
 """
 
 import os
@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.golden import Message, folder_section, module_section
 
 settings.register_profile("poolproof", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("poolproof")
@@ -29,25 +31,21 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture
 def wording(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """A function that records a text and returns it without line breaks.
+    """A function that records a table or a page, and returns it without line breaks.
 
-    At the end of the test, all recorded texts are compared with the test's section in `golden/MODULE.txt`. To update a
-    section after an intended change: delete it, run the test, and read the new section.
+    At the end of the test, all recorded texts are compared with the test's section in `golden/MODULE.txt`.
     """
-    texts: list[str] = []
+    section = module_section(request, tmp_path)
+    yield section.record
+    section.compare()
 
-    def record(text: str) -> str:
-        lines = text.replace(str(tmp_path), "TMP").strip("\n").splitlines()
-        texts.append("\n".join(line.rstrip() for line in lines))
-        return " ".join(text.split())
 
-    yield record
-    path = request.path.parent / "golden" / f"{request.path.stem.removeprefix('test_')}.txt"
-    golden = path.read_text(encoding="utf-8") if path.exists() else ""
-    sections = dict(section.rstrip("\n").split("\n", 1) for section in golden.split("## ")[1:])
-    name, text = request.node.name, "\n\n".join(texts)
-    if name not in sections:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{golden}## {name}\n{text}\n\n", encoding="utf-8")
-        pytest.fail(f"a section was added to {path}: read it and run the test again")
-    assert text == sections[name]
+@pytest.fixture
+def message(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Message]:
+    """A function that records a message or an error with its hint, and returns it without line breaks.
+
+    At the end of the test, all recorded messages are compared with the test's section in `golden/messages.txt`.
+    """
+    section = folder_section(request, tmp_path)
+    yield section.record
+    section.compare()
