@@ -25,7 +25,8 @@ Line = tuple[int, str]
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 _IS_HTML = re.compile(
-    r"<(?:html|body|pre|code|p|div|br|span|table|td|li)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);", re.IGNORECASE
+    r"<(?:html|body|pre|code|p|div|br|span|table|td|li|blockquote)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);",
+    re.IGNORECASE,
 )
 _BLOCK = re.compile(r"<br\s*/?>|</(?:p|div|li|tr|pre|h\d|blockquote|code)>", re.IGNORECASE)
 _CELL_END = re.compile(

@@ -212,7 +212,7 @@ VALUES: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
     ),
     "kdiskmark": (
         KDISKMARK.format(rate="2.328", iops="582.2", us="1713.00"),
-        [("read", _IOPS, 61500), ("read", _RATE, 2.328e6), ("write", _IOPS, 852.9)],
+        [("read", _IOPS, 61500), ("read", _RATE, 2.328e6 * 1.024), ("write", _IOPS, 852.9)],
     ),
     "crystal 3": (CRYSTAL_3, [("read", _RATE, 507.021e6), ("write", _RATE, 246.19e6), ("write", _IOPS, 48858.2)]),
     "crystal 5": (CRYSTAL_5, [("read", _RATE, 2323.45e6), ("read", _IOPS, 122094.7), ("write", _RATE, 1223.21e6)]),
