@@ -26,7 +26,9 @@ class Section:
 
     def record(self, text: object) -> str:
         lines = str(text).replace(self._hide, "TMP").strip("\n").splitlines()
-        self._texts.append("\n".join(line.rstrip() for line in lines))
+        recorded = "\n".join(line.rstrip() for line in lines)
+        if recorded not in self._texts:
+            self._texts.append(recorded)
         return " ".join(str(text).split())
 
     def compare(self) -> None:

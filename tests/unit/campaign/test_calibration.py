@@ -11,6 +11,7 @@ from poolproof.campaign.names import is_name
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, quick_of
 from poolproof.errors import CampaignError
+from tests.golden import Message
 
 CAMPAIGN = """
 devices:
@@ -39,11 +40,12 @@ def test_each_disk_that_a_layout_uses_is_measured_alone_under_each_workload() ->
     assert list(layouts) == ["bare:rust", "bare:ssd", "one", "both"]
 
 
-def test_the_bare_disks_are_no_layouts_of_the_campaign() -> None:
+def test_the_bare_disks_are_no_layouts_of_the_campaign(message: Message) -> None:
     campaign = parse_campaign(CAMPAIGN, "c.yaml")
     assert [layout.name for layout in campaign.layouts] == ["one", "both"]
-    with pytest.raises(CampaignError, match="baseline `bare:rust` is not a layout"):
+    with pytest.raises(CampaignError, match="`bare:rust`") as caught:
         parse_campaign(CAMPAIGN + "baseline: bare:rust\n", "c.yaml")
+    message(caught.value)
 
 
 @given(st.text(min_size=1))
@@ -98,10 +100,9 @@ def test_workloads_that_no_disk_can_run_are_left_out_with_the_reason(workload: s
     calibration = calibration_of(campaign)
     assert [each.name for each in calibration.workloads] == ["fits"]
     assert calibration.left_out["not"].startswith(why)
-    with pytest.raises(
-        CampaignError, match=r"c\.yaml:5: `calibrate`: no workload can run on a bare disk; for example, workload not "
-    ):
+    with pytest.raises(CampaignError, match=r"c\.yaml:5: `calibrate`: .* not ") as caught:
         parse_campaign(asked(f"not: {workload}"), "c.yaml")
+    assert why in caught.value.message
 
 
 def test_directories_have_no_disk_that_could_be_measured_alone() -> None:

@@ -79,4 +79,5 @@ def test_every_key_is_on_the_page() -> None:
 
 def test_the_presets_on_the_page_are_the_presets() -> None:
     rows = [f"| `{each.name}` | {each.summary} | `{each.metric}` | {each.source} |" for each in PRESETS.values()]
-    assert "| name | what it stands for | compared by | source |\n|---|---|---|---|\n" + "\n".join(rows) in CAMPAIGN
+    table = CAMPAIGN.partition("| name | what it stands for |")[2].partition("\n\n")[0]
+    assert table.splitlines()[2:] == rows

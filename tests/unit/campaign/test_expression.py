@@ -124,7 +124,8 @@ def test_a_mistake_is_pointed_at(text: str, message: str, pointed_at: str) -> No
 def test_only_the_line_with_the_mistake_is_shown() -> None:
     with pytest.raises(CampaignError) as caught:
         parse_expression("zfs a b\n  | | ext4\n  | more")
-    assert caught.value.message == "expected a word or `(`, found `|`\n    | | ext4\n      ^"
+    assert "`|`" in caught.value.message
+    assert caught.value.message.splitlines()[1:] == ["    | | ext4", "      ^"]
 
 
 def test_lark_is_not_imported_until_an_expression_is_parsed() -> None:

@@ -17,6 +17,7 @@ from poolproof.campaign.flags import (
 from poolproof.campaign.model import Device, Emulated, LoopFile
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, UsageError
+from tests.golden import Message
 
 
 def test_the_command_line_of_the_design() -> None:
@@ -109,10 +110,11 @@ def test_mistakes_in_a_workload_flag(text: str, name: str, hint: str) -> None:
     assert hint in caught.value.hint
 
 
-def test_a_mistake_in_a_layout_flag_is_pointed_at() -> None:
+def test_a_mistake_in_a_layout_flag_is_pointed_at(message: Message) -> None:
     with pytest.raises(CampaignError) as caught:
         parse_layout_flag("m=zfs a | | ext4")
-    assert caught.value.message == "--layout: expected a word or `(`, found `|`\n  zfs a | | ext4\n          ^"
+    assert message(caught.value).startswith("--layout: ")
+    assert caught.value.message.splitlines()[1:] == ["  zfs a | | ext4", "          ^"]
 
 
 @pytest.mark.parametrize(
@@ -161,10 +163,11 @@ def test_no_flag_makes_anything_but_a_value_or_a_campaign_error(parse: object, t
         assert error.message.startswith("--")
 
 
-def test_wipe_needs_a_real_disk_unless_it_names_another_host() -> None:
+def test_wipe_needs_a_real_disk_unless_it_names_another_host(message: Message) -> None:
     campaign = parse_campaign(
         "devices: {a: file:1G}\nlayouts: {one: a}\nworkloads: {w: {rw: write, size: 64m}}\n", "c.yaml"
     )
     check_wipe(campaign, ["nas2:S7"])
-    with pytest.raises(UsageError, match="--wipe S7: the campaign does not use a real disk"):
+    with pytest.raises(UsageError, match="--wipe S7: ") as caught:
         check_wipe(campaign, ["nas2:S7", "S7"])
+    message(caught.value)

@@ -1,7 +1,7 @@
 """Every mistake in a campaign causes one error: file, line, what was found, what was expected, and what to type."""
 
-import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign, read_campaign
 from poolproof.errors import CampaignError
+from tests.golden import Message
 
 from .campaigns import text
-
-MESSAGES = Path(__file__).parent / "captured" / "messages.txt"
 
 
 def mistake(content: str) -> CampaignError:
@@ -199,22 +198,27 @@ def test_mistakes_in_the_rest(rest: str, names: tuple[str, ...]) -> None:
     check(mistake(text(rest=rest)), "c.yaml:7", names)
 
 
-def test_a_baseline_that_names_a_whole_matrix_is_told_its_layouts() -> None:
+def test_a_baseline_that_names_a_whole_matrix_is_told_its_layouts(message: Message) -> None:
     error = mistake(text(layouts="pool: zfs a k={1,2}", rest="baseline: pool"))
-    assert error.message.startswith("c.yaml:7: baseline `pool` is not a layout")
-    assert error.hint == "write baseline: pool[k=1]; the layouts are pool[k=1] or pool[k=2]"
+    assert error.message.startswith("c.yaml:7: baseline `pool` ")
+    message(error)
+    assert "write baseline: pool[k=1]" in error.hint
+    assert "pool[k=2]" in error.hint
 
 
-def test_a_matrix_without_end_is_refused_before_it_is_made() -> None:
+def test_a_matrix_without_end_is_refused_before_it_is_made(message: Message) -> None:
     numbers = ", ".join(map(str, range(300)))
     error = mistake(text(workloads=f"w: {{rw: read, size: [{numbers}], offset: [{numbers}]}}"))
-    assert error.message == "c.yaml:6: the lists expand to more than 10000 workloads"
+    assert message(error).startswith("c.yaml:6: ")
+    assert "10000 workloads" in error.message
 
 
-def test_cells_without_end_are_refused() -> None:
+def test_cells_without_end_are_refused(message: Message) -> None:
     numbers = ", ".join(map(str, range(9000)))
     error = mistake(text(layouts="one: zfs a k={1..20}", workloads=f"w: {{rw: read, size: [{numbers}]}}"))
-    assert error.message == "c.yaml:3: the campaign has 180000 cells, more than 100000"
+    assert message(error).startswith("c.yaml:3: ")
+    assert "180000 cells" in error.message
+    assert "100000" in error.message
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -295,7 +299,8 @@ def test_a_removed_criterion_is_refused_but_read_from_a_run(steady: str, rest: s
 @pytest.mark.parametrize("confidence", ["99.99999999999999999%", "99.99999999999999%", "100.0%"])
 def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str) -> None:
     error = mistake(text(rest=f"measure: {{until: 3%, confidence: {confidence}}}"))
-    assert "expected a confidence of at least 50% and less than 100%" in error.message
+    assert "confidence" in error.message
+    assert "50%" in error.message and "100%" in error.message
 
 
 @pytest.mark.parametrize(
@@ -308,10 +313,11 @@ def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str)
 )
 def test_a_percentile_cannot_be_known_better_than_its_bins(measure: str, least: str, hint: str) -> None:
     error = mistake(text(workloads="etcd: etcd", rest=f"measure: {{{measure}, trials: 2..6}}"))
-    assert "the metric of workload etcd is sync_p99" in error.message
+    assert {"etcd", "sync_p99"} <= set(re.findall(r"\w+", error.message))
     assert error.message.startswith("c.yaml:7: "), "where `measure` stands"
     assert least in error.message
-    assert error.hint == f"write until: {hint}, or metric: iops"
+    assert f"until: {hint}," in error.hint
+    assert "metric: iops" in error.hint
 
 
 def test_a_rate_may_be_asked_for_as_well_as_anybody_likes() -> None:
@@ -319,10 +325,11 @@ def test_a_rate_may_be_asked_for_as_well_as_anybody_likes() -> None:
     assert parse_campaign(asked, "c.yaml").measure.until is not None
 
 
-def test_a_budget_without_a_goal_is_refused_where_there_are_several_families() -> None:
+def test_a_budget_without_a_goal_is_refused_where_there_are_several_families(message: Message) -> None:
     rest = "measure: {until: 3%}\nbudget: 1h"
     error = mistake(text(workloads="w: {rw: read}\n  v: {rw: write}", rest=rest))
-    assert "`budget` needs a goal" in error.message
+    assert "`budget`" in message(error)
+    assert "goal" in error.message
 
 
 @pytest.mark.parametrize(
@@ -341,8 +348,7 @@ def test_a_metric_that_its_jobs_never_give_is_refused(options: str, said: str, h
     assert said in caught.value.message and hint in caught.value.hint
 
 
-def test_the_messages_read_as_recorded() -> None:
-    """After changing a message, run UPDATE_MESSAGES=1 pytest tests/unit/campaign/test_mistakes.py and read the diff."""
+def test_the_messages_read_as_recorded(wording: Callable[[str], str]) -> None:
     contents = [
         *(content for content, _, _ in FILE if len(content) < 100),
         *(text(devices=device) for device, _ in DEVICES),
@@ -350,8 +356,5 @@ def test_the_messages_read_as_recorded() -> None:
         *(text(workloads=workload) for workload, _ in WORKLOADS),
         *(text(rest=rest) for rest, _ in REST),
     ]
-    errors = [mistake(content) for content in contents]
-    shown = "".join(f"{error.message}\n    {error.hint}\n" for error in errors)
-    if os.environ.get("UPDATE_MESSAGES"):
-        MESSAGES.write_text(shown, encoding="utf-8")
-    assert shown == MESSAGES.read_text(encoding="utf-8")
+    for content in contents:
+        wording(str(mistake(content)))

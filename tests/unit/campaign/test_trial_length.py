@@ -8,6 +8,7 @@ from poolproof.campaign.flags import Flags, Overrides, campaign_of
 from poolproof.campaign.trial_length import few_events_ahead
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, read_campaign
+from tests.golden import Message
 
 DEMO = Path(__file__).parents[3] / "src" / "poolproof" / "campaign" / "demo.yaml"
 
@@ -17,10 +18,11 @@ def ahead(rest: str, workload: str = "etcd: etcd") -> tuple[str, ...]:
     return few_events_ahead(parse_campaign(head + rest, "t"))
 
 
-def test_a_fixed_time_that_only_fast_layouts_can_use_is_named_with_what_would_do() -> None:
+def test_a_fixed_time_that_only_fast_layouts_can_use_is_named_with_what_would_do(message: Message) -> None:
     (note,) = ahead("measure: {time: 2s}")
-    assert note.startswith("etcd: the p99 of fsync needs 1,000 syncs in each trial, but a trial lasts at most 2.0 s")
-    assert "slower than 500 syncs/s has too few syncs" in note
+    message(note)
+    assert note.startswith("etcd: the p99 of fsync ")
+    assert all(fact in note for fact in ("1,000 syncs", "2.0 s", "500 syncs/s"))
     assert "`time: 20s`" in note
     assert not ahead("measure: {time: 20s}")
 
@@ -40,11 +42,11 @@ def test_it_depends_on_the_metric(workload: str, needed: str | None) -> None:
     assert [needed in note for note in notes] == [True] * bool(needed) if needed else not notes
 
 
-def test_until_is_limited_by_its_maximum_and_by_the_budget() -> None:
+def test_until_is_limited_by_its_maximum_and_by_the_budget(message: Message) -> None:
     assert not ahead("measure: {until: 5%}")
     assert "`max: 20s`" in ahead("measure: {until: 5%, min: 1s, max: 5s}")[0]
     (note,) = ahead("measure: {until: 5%, trials: 2..6}\ngoal: etcd\nbudget: 60s")
-    assert "at most 15.0 s, if the budget is shared equally" in note
+    assert "15.0 s" in message(note)
     assert "`budget: 160s`" in note
     assert not ahead("measure: {until: 5%, trials: 2..6}\ngoal: r\nbudget: 60s")
 

@@ -41,7 +41,7 @@ def test_the_tree_of_a_disk_has_the_devices_on_top_of_it() -> None:
 
 @pytest.mark.parametrize("said", ["", "lsblk: unrecognized option '--json'", "[]", '{"devices": []}'])
 def test_text_that_is_not_a_listing_is_an_error(said: str) -> None:
-    with pytest.raises(HostError, match="did not print a list of block devices"):
+    with pytest.raises(HostError, match="lsblk"):
         parse_lsblk(said, {})
 
 
@@ -78,7 +78,7 @@ def test_an_overlay_names_its_upper_directory() -> None:
     ['{"blockdevices": [{"children": "x"}]}', '{"blockdevices": [5]}', "[1]", "[" * 5000, '{"signatures": 5}'],
 )
 def test_json_of_another_form_is_one_clear_error(listing: str) -> None:
-    with pytest.raises(HostError, match="lsblk did not print"):
+    with pytest.raises(HostError, match=r"^lsblk"):
         parse_lsblk(listing, {})
-    with pytest.raises(HostError, match="wipefs did not print"):
+    with pytest.raises(HostError, match=r"^wipefs"):
         parse_wipefs(listing)

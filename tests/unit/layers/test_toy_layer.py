@@ -44,7 +44,7 @@ def test_it_is_found_parsed_and_planned() -> None:
 
 
 def test_its_mistakes_and_requirements_are_reported() -> None:
-    with pytest.raises(CampaignError, match="did you mean `blocksize`"):
+    with pytest.raises(CampaignError, match="`blocksize`"):
         resolve("hdd1 | ext2 blocksiz=1024")
     with pytest.raises(HostError) as caught:
         tree.needs(resolve("hdd1 | ext2"), SITE)
@@ -53,7 +53,7 @@ def test_its_mistakes_and_requirements_are_reported() -> None:
     assert "toy-progs toy-dkms" in caught.value.hint
     able = replace(SITE, programs=SITE.programs | {"mkfs.ext2"}, modules=frozenset({"ext2"}))
     tree.needs(resolve("hdd1 | ext2"), able)
-    with pytest.raises(HostError, match="ext2 needs at least 1 MiB"):
+    with pytest.raises(HostError, match=r"ext2 .* 1 MiB"):
         plan("hdd1 | ext2", size_bytes=1024)
 
 
@@ -91,7 +91,7 @@ def test_an_image_of_the_lab_that_lacks_its_packages_is_noticed(
     assert not_built.value.hint.startswith("poolproof lab build --zfs 2.1")
     text = "devices: {a: {file: 1G}}\nlayouts: {one: a | ext4, two: a | ext2}\nworkloads: {w: {rw: write, size: 64m}}\n"
     campaign = parse_campaign(text, "c.yaml")
-    with pytest.raises(HostError, match="ext2 needs toy-progs, toy-extras, toy-dkms\n") as caught:
+    with pytest.raises(HostError, match=r"\bext2 .*toy-progs, toy-extras, toy-dkms\n") as caught:
         contents.check_image(old, campaign, "build it again")
     assert caught.value.hint == "build it again"
     contents.check_image(old, replace(campaign, layouts=campaign.layouts[:1]), "")
