@@ -62,7 +62,7 @@ def test_a_workload_selects_its_generator() -> None:
     (named,) = parse_workload_flag("rw=read,bs=1m,generator=fio")
     assert generator_for(plain) is generator_for(named) is GENERATOR
     (unknown,) = parse_workload_flag("rw=read,bs=1m,generator=toy")
-    with pytest.raises(CampaignError, match="must be one of: fio"):
+    with pytest.raises(CampaignError, match=r"\bfio\b"):
         generator_for(unknown)
 
 
@@ -131,7 +131,8 @@ def test_the_image_of_the_lab_has_its_packages() -> None:
 def test_its_load_decides_which_metric_it_can_give(tmp_path: Path) -> None:
     accepted = _run_toy(tmp_path, "generator=toy,mib=1,metric=sync_p99", "--dry-run")
     assert accepted.returncode == 0, accepted.stderr
-    assert "toy in that `directory`" in _run_toy(tmp_path, "generator=toy,mib=1", "--dry-run", as_json=False).stdout
+    dry = _run_toy(tmp_path, "generator=toy,mib=1", "--dry-run", as_json=False)
+    assert "toy" in dry.stdout and "`directory`" in dry.stdout
     refused = _run_toy(tmp_path, "generator=toy,mib=1,sync=0,metric=sync_p99", "--dry-run")
     assert refused.returncode == CampaignError.exit_code
     assert "never syncs" in refused.stdout
@@ -141,17 +142,17 @@ def test_its_latency_bins_limit_the_tolerance(tmp_path: Path) -> None:
     assert GENERATOR.bin_width == DEFAULT_BIN_WIDTH
     refused = _run_toy(tmp_path, "generator=toy,mib=1,metric=p99", "--until", "5%", "--dry-run")
     assert refused.returncode == CampaignError.exit_code
-    assert "toy counts latencies in bins, so the best possible precision is" in refused.stdout
+    assert "toy" in refused.stdout and "bins" in refused.stdout
 
 
 def test_rules_state_fio_defaults_only_for_fio_jobs() -> None:
     part = LoadPart("x", writes=True, is_synchronous=True, depth=8, source="/data/x")
     messages = {found.rule: found.message for found in lint(Case(Load((part,), "toy")))}
-    assert "bs is not set" not in messages["sequential-iops"]
+    assert "default" not in messages["sequential-iops"]
     assert "ioengine" not in messages["iodepth-with-sync-engine"]
     job = described("x", {"rw": "write", "iodepth": "8"})
     messages = {found.rule: found.message for found in lint(Case(Load((job,))))}
-    assert "bs is not set" in messages["sequential-iops"]
+    assert "default is 4k" in messages["sequential-iops"]
     assert "ioengine=psync" in messages["iodepth-with-sync-engine"]
 
 
@@ -159,7 +160,8 @@ def test_messages_of_rules_name_the_generator() -> None:
     idle = PartOutcome("x", write=Direction(io_bytes=0, ios=0))
     for generator in ("toy", "fio"):
         case = Case(Load((LoadPart("x", writes=True),), generator), Outcome("1", (idle,)))
-        assert f"{generator} moved no data at all" in [found.message for found in judge(case, "iops").findings]
+        (work,) = (found for found in judge(case, "iops").findings if found.rule == "work-done")
+        assert work.message.startswith(f"{generator} ")
 
 
 def _run_toy(tmp_path: Path, workload: str, *options: str, as_json: bool = True) -> process.Completed:

@@ -161,14 +161,14 @@ def test_the_key_and_the_option() -> None:
     flags = Flags(["one=dir /a"], None, ["rw=read,size=1m"], None)
     assert campaign_of(None, flags, Overrides(None, None, None, builds="3"))[0].measure.builds == 3
     for wrong in ("0", "101", "many"):
-        with pytest.raises(CampaignError, match="expected a whole number from 1 to 100 after `builds`"):
+        with pytest.raises(CampaignError, match=r"from 1 to 100 .*`builds`"):
             parse_campaign(HEAD + f"measure: {{builds: {wrong}}}", "t")
 
 
 def test_a_dry_run_shows_the_order_of_the_builds() -> None:
     rounds = [["one", "two"], ["two", "one"]]
-    assert "# each layout is built 2 times, in this order:\n# build 1: one, two\n# build 2: two, one" in plan_text(
-        (), (), (), rounds
-    )
+    text = plan_text((), (), (), rounds)
+    assert " 2 times" in text
+    assert "# build 1: one, two\n# build 2: two, one" in text
     assert plan_object((), (), (), rounds)["rounds"] == rounds
     assert "built" not in plan_text((), (), (), rounds[:1])

@@ -79,6 +79,6 @@ def test_without_leaf_devices_or_samples_fio_is_not_stuck() -> None:
 
 def test_the_message_names_each_wait_function_once() -> None:
     error = LoadStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"], "fio")
-    assert error.message.endswith("its threads were waiting in hrtimer_nanosleep, futex_do_wait")
+    assert error.message.endswith(" hrtimer_nanosleep, futex_do_wait")
     assert error.note.effect == "notes" and error.message in error.note.message
     assert LoadStuck([], "toy").message.endswith("unknown kernel functions")

@@ -9,6 +9,7 @@ from poolproof.errors import BuildError, HostError
 from poolproof.measure import space
 from poolproof.measure.space import SPARE_BYTES, enough_space
 from poolproof.process import Completed
+from tests.golden import Message
 
 from .scripted_host import CAMPAIGN, Argv, ScriptedHost, planned, script
 
@@ -31,10 +32,11 @@ def _host(disk: Disk) -> ScriptedHost:
     return ScriptedHost(script(), instead=disk.answer)
 
 
-def test_images_that_do_not_fit_are_refused_before_anything_is_built(tmp_path: Path) -> None:
+def test_images_that_do_not_fit_are_refused_before_anything_is_built(tmp_path: Path, message: Message) -> None:
     host = _host(Disk(SPARE_BYTES + 10 * MIB))
-    with pytest.raises(HostError, match="not enough space for the images of layout") as caught:
+    with pytest.raises(HostError, match=r"\bspace .* layout ") as caught:
         planned(host, tmp_path / "run", CAMPAIGN)
+    message(caught.value)
     assert "--work" in caught.value.hint
     assert not any(argv[0] in ("truncate", "losetup", "mkdir") for argv in host.ran if "--list" not in argv)
 
@@ -47,7 +49,7 @@ def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytes
     monkeypatch.setattr(space, "EVERY_S", 0.01)
     disk, stopped = Disk(1024 * MIB), list[float]()
     with (
-        pytest.raises(BuildError, match=r"has only 10 MiB left, so work on the layout was stopped"),
+        pytest.raises(BuildError, match=r" 10 MiB "),
         enough_space(_host(disk), ["/var/tmp"], lambda: stopped.append(time.monotonic())) as check,
     ):
         check()

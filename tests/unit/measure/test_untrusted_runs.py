@@ -20,6 +20,7 @@ from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoTree
+from tests.golden import Message
 from tests.unit.access_lists import allow_to_write
 from tests.unit.results.compare.making import RECORD
 
@@ -114,11 +115,12 @@ def test_refused_entries_are_not_said_to_succeed_later(run: RunDirectory, tmp_pa
 
 
 @as_root
-def test_a_state_directory_of_another_user_is_left_alone(run: RunDirectory) -> None:
+def test_a_state_directory_of_another_user_is_left_alone(run: RunDirectory, message: Message) -> None:
     state = Path(run.record().state_dir)
     os.chown(state, STRANGER, STRANGER)
-    with pytest.raises(PoolproofError, match="belongs to another user; nothing is removed"):
+    with pytest.raises(PoolproofError, match="another user") as refused:
         clean(run.path, print)
+    message(str(refused.value).replace(str(state), "STATE"))
     assert state.is_dir()
 
 
@@ -144,20 +146,21 @@ def test_nothing_is_removed_in_a_work_directory_of_another_user(run: RunDirector
 
 
 def _refused_at_work(run: RunDirectory) -> None:
-    with pytest.raises(RunError, match=r"could replace .*/work with a link; nothing is removed") as caught:
+    with pytest.raises(RunError, match=r"/work .*nothing is removed") as caught:
         clean(run.path, print)
     assert caught.value.hint
     with pytest.raises(RunError, match="nothing is removed"), reopen_session(run, print, on=None):
         raise AssertionError("resumed")
 
 
-def test_a_state_directory_behind_a_link_is_left_alone(run: RunDirectory, tmp_path: Path) -> None:
+def test_a_state_directory_behind_a_link_is_left_alone(run: RunDirectory, tmp_path: Path, message: Message) -> None:
     state, precious = Path(run.record().state_dir), tmp_path / "precious"
     state.rmdir()
     precious.mkdir()
     state.symlink_to(precious)
-    with pytest.raises(PoolproofError, match="leads to another directory; nothing is removed"):
+    with pytest.raises(PoolproofError, match="another directory") as refused:
         clean(run.path, print)
+    message(str(refused.value).replace(str(state), "STATE"))
     assert precious.is_dir()
 
 
@@ -172,7 +175,7 @@ def test_a_null_character_in_a_journal_is_an_error(run: RunDirectory) -> None:
     note = f"{run.record().state_dir}/note"
     Path(note).write_text("a\0b\n")
     _forged(run, UndoClaim("a\0b", "/dev/null", 1, "", "", "", note, LABEL))
-    with pytest.raises(BuildError, match="an argument contains a null character"):
+    with pytest.raises(BuildError, match="null character"):
         clean(run.path, print)
 
 
@@ -190,15 +193,16 @@ def test_an_integer_that_could_not_be_written_again_is_damage(run: RunDirectory,
     text = path.read_text()
     assert key in text
     path.write_text(text.replace(key, f"{key}{'0' * 19}"))
-    with pytest.raises(RunError, match="does not fit in 64 bits"):
+    with pytest.raises(RunError, match="64 bits"):
         clean(run.path, print)
 
 
-def test_a_journal_that_names_many_hosts_is_refused(run: RunDirectory) -> None:
+def test_a_journal_that_names_many_hosts_is_refused(run: RunDirectory, message: Message) -> None:
     for number in range(100):
         _forged(run, UndoTree(run.record().state_dir), number=number, host=f"host{number}")
-    with pytest.raises(RunError, match="names 100 hosts; nothing is removed"):
+    with pytest.raises(RunError, match="100 hosts") as refused:
         clean(run.path, print)
+    message(refused.value)
 
 
 def test_a_long_journal_leads_to_a_short_message(run: RunDirectory) -> None:

@@ -24,6 +24,7 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.undo import complain, undo_all, undo_one
 from poolproof.steps import Step, daemon
 from poolproof.undos import UNMOUNT_LIMIT_S, Owned, UndoDaemon, UndoMount, UndoPrograms, UndoTree
+from tests.golden import Message
 
 from ..layers.toys import toy_layers
 
@@ -68,15 +69,18 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal.jsonl")
 
 
-def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_path: Path, journal: Journal) -> None:
+def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(
+    tmp_path: Path, journal: Journal, message: Message
+) -> None:
     made = tmp_path / "poolproof-a"
     steps = [
         Step("make a", ("mkdir", str(made)), UndoTree(str(made))),
         Step("fail", ("sh", "-c", "echo the tool says no >&2; exit 3")),
         Step("never", ("touch", str(tmp_path / "never"))),
     ]
-    with pytest.raises(BuildError, match="could not fail: `sh`: the tool says no"):
+    with pytest.raises(BuildError, match=r"\bfail\b.*the tool says no") as failed:
         apply(steps, HOST, journal, may_overwrite=NOTHING)
+    message(failed.value)
     assert made.is_dir()
     assert not (tmp_path / "never").exists()
     assert undo_all(journal, HOST, owned(tmp_path)) == ()
@@ -103,7 +107,7 @@ def test_a_device_that_is_away_for_a_moment_is_asked_for_again(tmp_path: Path, j
 
 def test_a_device_that_stays_away_and_any_other_complaint_are_errors(tmp_path: Path, journal: Journal) -> None:
     away = Step("create", counting(tmp_path / "away", UNAVAILABLE, until=4), again_if="currently unavailable")
-    with pytest.raises(BuildError, match="one or more devices is currently unavailable"):
+    with pytest.raises(BuildError, match="currently unavailable"):
         apply([away], HOST, journal, may_overwrite=NOTHING)
     other = Step("create", counting(tmp_path / "other", "no such pool", until=2), again_if="currently unavailable")
     with pytest.raises(BuildError, match="no such pool"):
@@ -119,7 +123,7 @@ def test_a_step_is_tried_again_as_long_as_it_has_patience(tmp_path: Path, journa
     apply([Step("export", slow, patience_s=0.2)], HOST, journal, may_overwrite=NOTHING)
     assert len((tmp_path / "slow").read_text()) == 2, "a program that takes longer to complain gets its second try"
     in_vain = Step("export", counting(tmp_path / "vain", "pool is busy", until=99), patience_s=0.3)
-    with pytest.raises(BuildError, match="could not export: `sh`: pool is busy"):
+    with pytest.raises(BuildError, match=r"export.*pool is busy"):
         apply([in_vain], HOST, journal, may_overwrite=NOTHING)
     assert len((tmp_path / "vain").read_text()) > 1
 
@@ -135,10 +139,11 @@ def test_a_step_is_left_out_where_its_work_stands_already(tmp_path: Path, journa
     assert made.exists()
 
 
-def test_a_step_that_hangs_is_ended_at_its_limit(journal: Journal) -> None:
+def test_a_step_that_hangs_is_ended_at_its_limit(journal: Journal, message: Message) -> None:
     begun = time.monotonic()
-    with pytest.raises(BuildError, match=r"did not end within 0\.3 s"):
+    with pytest.raises(BuildError, match=r"0\.3 s") as ended:
         apply([Step("hang", ("sleep", "60"), timeout_s=0.3)], HOST, journal, may_overwrite=NOTHING)
+    message(ended.value)
     assert time.monotonic() - begun < 10
 
 
@@ -217,12 +222,15 @@ def test_a_daemon_is_awaited_and_ended_by_its_pid_file(tmp_path: Path, journal: 
     assert not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def test_a_daemon_that_does_not_come_up_is_explained_by_its_log(tmp_path: Path, journal: Journal) -> None:
+def test_a_daemon_that_does_not_come_up_is_explained_by_its_log(
+    tmp_path: Path, journal: Journal, message: Message
+) -> None:
     pidfile, log = tmp_path / "d.pid", tmp_path / "d.log"
     argv = daemon(("sh", "-c", "echo no such socket; exit 1"), str(log))
     step = Step("serve", argv, await_file=str(pidfile), log=str(log), timeout_s=0.5)
-    with pytest.raises(BuildError, match=r"could not serve: .*its log: no such socket"):
+    with pytest.raises(BuildError, match=r"serve: .*\blog.*no such socket") as failed:
         apply([step], HOST, journal, may_overwrite=NOTHING)
+    message(failed.value)
 
 
 def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, journal: Journal) -> None:
@@ -304,7 +312,7 @@ def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
 @pytest.mark.parametrize("named", ["/dev/xa", "device=/dev/xa", "/dev/xa:/dev/xb", "/dev/xb:/dev/xa", "log:/dev/xa,ro"])
 def test_a_disk_that_was_replaced_stops_a_step_that_names_it(named: str) -> None:
     check = [IdentityCheck("/dev/xa", ("sh", "-c", "echo /dev/xa is another disk now >&2; exit 1"))]
-    with pytest.raises(GuardError, match="refused to mount: /dev/xa is another disk now"):
+    with pytest.raises(GuardError, match=r"mount: .*another disk now"):
         repeat([Step("mount", ("true", named))], HOST, check)
     repeat([Step("mount", ("true", named.replace("xa", "xab")))], HOST, check)
 
@@ -323,7 +331,7 @@ def test_only_disks_of_the_steps_own_host_are_checked_on_that_host(disk_host: st
 def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
     """mkfs.btrfs 6.2 prints this error if the FUSE server of another run's loop file is dead."""
     said = "ERROR: cannot check mount status of /dev/loop2: Transport endpoint is not connected"
-    with pytest.raises(BuildError, match="endpoint is not connected") as raised:
+    with pytest.raises(BuildError, match="not connected") as raised:
         apply([Step("make it", ("sh", "-c", f"echo '{said}' >&2; exit 1"))], HOST, journal, may_overwrite=NOTHING)
     assert raised.value.hint.endswith(": poolproof clean")
 
@@ -427,12 +435,15 @@ def test_a_daemon_without_a_pid_file_is_found_by_its_name_and_marker(tmp_path: P
             process_.communicate()
 
 
-def test_a_pid_file_that_stays_empty_is_reported_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pid_file_that_stays_empty_is_reported_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: Message
+) -> None:
     monkeypatch.setattr("poolproof.provision.apply._EMPTY_S", 0.2)
     path = tmp_path / "a.pid"
     step = Step("serve a", ("touch", str(path)), await_file=str(path), timeout_s=60)
-    with pytest.raises(BuildError, match="its file system may be full") as caught:
+    with pytest.raises(BuildError, match="file system") as caught:
         apply([step], HOST, Journal(tmp_path / "journal.jsonl"), may_overwrite=NOTHING)
+    message(caught.value)
     assert caught.value.hint.startswith(f"df -h {tmp_path}")
 
 

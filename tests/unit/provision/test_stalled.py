@@ -18,6 +18,7 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.stalled import StalledDisks
 from poolproof.steps import Step
 from poolproof.undos import Owned, UndoDaemon
+from tests.golden import Message
 
 _LIMIT_S = 0.2
 _LONG_S = 20.0
@@ -70,10 +71,13 @@ def _watch(tmp_path: Path, host: LocalHost, place: Path, seconds: float) -> Stal
 
 
 @pytest.mark.slow
-def test_the_server_of_a_stalled_disk_is_ended(tmp_path: Path, server: subprocess.Popen[bytes]) -> None:
+def test_the_server_of_a_stalled_disk_is_ended(
+    tmp_path: Path, server: subprocess.Popen[bytes], message: Message
+) -> None:
     watch = _watch(tmp_path, OneDisk(4, progress=False), tmp_path, _LONG_S)
-    with pytest.raises(BuildError, match=r"the disk a \(/dev/loop90\) did not complete any request for 200 ms"):
+    with pytest.raises(BuildError, match=r"\ba \(/dev/loop90\).* 200 ms") as stalled:
         watch.check()
+    message(stalled.value)
     assert server.wait(_LONG_S) != 0
     watch.forget()
     watch.check()

@@ -9,6 +9,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.directories import check_work
 from poolproof.provision.swappable import DirectoryStat, check_not_swappable, replacer
+from tests.golden import Message
 from tests.unit.access_lists import allow_to_write
 
 
@@ -25,25 +26,25 @@ def test_who_could_replace_a_directory(owner: int, group: int, mode: int, who: s
     assert replacer(DirectoryStat(owner, group, mode, "bob", "staff", "/x"), user=1000) == who
 
 
-def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path) -> None:
+def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path, message: Message) -> None:
     inner = tmp_path / "open" / "data"
     inner.mkdir(parents=True)
     inner.parent.chmod(0o777)
-    with pytest.raises(HostError, match=r"every user could replace .*/open with a link") as caught:
+    with pytest.raises(HostError, match=r"every user .*/open ") as caught:
         check_not_swappable(LocalHost(), str(inner))
+    message(caught.value)
     assert "ls -ld" in caught.value.hint
     inner.parent.chmod(0o1777)
     check_not_swappable(LocalHost(), str(inner))
 
 
-def test_a_parent_that_an_access_control_list_opens_is_refused(tmp_path: Path) -> None:
+def test_a_parent_that_an_access_control_list_opens_is_refused(tmp_path: Path, message: Message) -> None:
     inner = tmp_path / "open" / "data"
     inner.mkdir(parents=True)
     allow_to_write(inner.parent, 12345)
-    with pytest.raises(
-        HostError, match=r"a user in its access control list could replace .*/open with a link"
-    ) as found:
+    with pytest.raises(HostError, match=r"access control list .*/open ") as found:
         check_not_swappable(LocalHost(), str(inner))
+    message(found.value)
     assert f"chmod go-w {inner.parent}" in found.value.hint
     inner.parent.chmod(0o755)  # go-w: the list no longer allows anyone to write
     check_not_swappable(LocalHost(), str(inner))
@@ -54,7 +55,7 @@ def test_a_directory_inside_one_of_another_user_is_refused(tmp_path: Path) -> No
     inner = tmp_path / "bob" / "data"
     inner.mkdir(parents=True)
     os.chown(inner.parent, 65534, 65534)
-    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob with a link"):
+    with pytest.raises(HostError, match=r"user \w+ .*/bob "):
         check_not_swappable(LocalHost(), str(inner))
 
 
@@ -66,7 +67,7 @@ def test_a_work_directory_of_another_user_is_refused_unless_that_user_called_sud
     work.mkdir()
     os.chown(work, 65534, 65534)
     monkeypatch.delenv("SUDO_UID", raising=False)
-    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob with a link"):
+    with pytest.raises(HostError, match=r"user \w+ .*/bob "):
         check_work(LocalHost(), f"{work}/poolproof-0badcafe")
     monkeypatch.setenv("SUDO_UID", "65534")
     check_work(LocalHost(), f"{work}/poolproof-0badcafe")

@@ -76,7 +76,7 @@ def test_an_ambiguous_prefix_is_refused() -> None:
 def test_an_engine_that_fio_does_not_have_is_refused() -> None:
     with pytest.raises(FioError, match="nosuch"):
         known_options(HOST, "nosuch")
-    with pytest.raises(FioError, match="`libiao`; did you mean `libaio`"):
+    with pytest.raises(FioError, match=r"`libiao`.*`libaio`"):
         known_options(HOST, "libiao")
 
 
@@ -106,5 +106,6 @@ def test_a_value_that_a_job_file_would_cut_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize("name", ["global", "", "a]b", "a#b"])
 def test_a_name_that_is_not_a_valid_section_name_is_refused(name: str) -> None:
-    with pytest.raises(CampaignError, match="name of a fio job"):
+    with pytest.raises(CampaignError, match="fio job") as refused:
         render((Job(name, {"rw": "read"}),))
+    assert f"'{name}'" in refused.value.message

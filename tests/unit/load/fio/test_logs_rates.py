@@ -90,5 +90,5 @@ def test_times_may_be_milliseconds_since_1970(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", [0, 4096])
 def test_times_more_than_a_year_apart_are_an_error(tmp_path: Path, block: int) -> None:
-    with pytest.raises(FioError, match="more than a year"):
+    with pytest.raises(FioError, match=" 1000 to 1700000000000000 ms"):
         _rates(tmp_path, "iops", [f"1000, 1, 0, {block}, 0", f"1700000000000000, 1, 0, {block}, 0"])
