@@ -40,6 +40,13 @@ class FoundReader:
         """
         return None
 
+    def members_of(self, device: str, host: Host) -> tuple[str, ...] | None:
+        """Return the kernel names of the devices among which a block device of this technology distributes its I/O.
+
+        Returns None for any other device. Unlike the device itself, its members may count their flushes.
+        """
+        return None
+
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
         """Return a copy of the target, with facts filled in about storage of this technology."""
         return target

@@ -47,6 +47,22 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
     return tuple(block_below(name) for name in names)
 
 
+def leaves_under(host: Host, path: str) -> tuple[Below, ...]:
+    """Return the block devices that are counted as the leaves of an existing directory.
+
+    These are the devices of `device_under`, but the members of each array take its place.
+
+    Raises CommandFailed if `path` does not exist.
+    """
+    names = (name for below in device_under(host, path) for name in _members_of(host, below.device))
+    return tuple(block_below(name) for name in dict.fromkeys(names))
+
+
+def _members_of(host: Host, device: str) -> tuple[str, ...]:
+    found = (layer.members_of(device, host) for layer in all_layers().values())
+    return next((members for members in found if members is not None), (device,))
+
+
 def storage_at(host: Host, path: str) -> FoundStorage | None:
     """Return the storage that contains an existing file or directory, or None if its mount is unknown.
 

@@ -29,6 +29,7 @@ from poolproof.layers.base import (
     stored_by_size,
     survives,
 )
+from poolproof.layers.md_found import PARITY, ArrayReader, level_factor
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Step, await_block
 from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, DevicePath, Holds, Owned, Removal, not_own_name
@@ -44,7 +45,6 @@ _LEVELS: Mapping[str, str] = {
 }
 # mdadm also accepts two devices for raid4 and raid5, but the result is a mirror, which is hardly what the user wants
 _FEWEST: Mapping[str, int] = {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
-_PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 _WORDS = Vocabulary(
     "md",
     make_keys=words(
@@ -77,6 +77,7 @@ _AWAIT_SYNC = _IN_SYSFS + (
 )
 _LIMIT_S = 30.0
 _MDSTAT_ARRAY = re.compile(r"^(md\w+) : ", re.MULTILINE)
+_MDSTAT_MEMBER = re.compile(r"(\S+)\[\d+\]")
 _MDSTAT_ACTION = re.compile(r"\b(resync|recovery|check|reshape|repair)\s*=\s*([\d.]+%)")
 _RAID10_LAYOUT = re.compile(r"[nfo]0*([2-9]|[1-9]\d+)")
 
@@ -142,7 +143,7 @@ class Md:
         return inputs[: max(0, len(inputs) - int(self.value("spare-devices", "0")))]
 
 
-class MdLayer(Layer[Md]):
+class MdLayer(ArrayReader, Layer[Md]):
     """An array of Linux software RAID."""
 
     word = "md"
@@ -189,12 +190,8 @@ class MdLayer(Layer[Md]):
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
         """Return the write amplification, assuming full stripes for raid4 to raid6. Smaller writes cost more."""
-        active = spec.active(inputs)
-        if spec.level == "raid1":
-            return sum(active)
-        if spec.level == "raid10":
-            return spec.copies * min(inputs)
-        return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
+        copies = spec.copies if spec.level == "raid10" else 1
+        return level_factor(spec.level, copies, spec.active(inputs))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
         """Return the capacity in bytes.
@@ -212,7 +209,7 @@ class MdLayer(Layer[Md]):
                 return min(usable)
             case "raid10":
                 return min(usable) * len(usable) // spec.copies
-        return min(usable) * (len(usable) - _PARITY[spec.level])
+        return min(usable) * (len(usable) - PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
         """Return the number of disks that may fail without data loss.
@@ -221,7 +218,7 @@ class MdLayer(Layer[Md]):
         """
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
-        return survives(active, _PARITY.get(spec.level, copies - 1))
+        return survives(active, PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
         """Return the number of bytes that each device stores.
@@ -244,10 +241,10 @@ class MdLayer(Layer[Md]):
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Describe the background work that is in progress on md arrays.
 
-        `disks`: the kernel names of the arrays to consider.
+        `disks`: the kernel names of the arrays to consider, or of their members.
         """
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
-        return tuple(f"a {action} of {array} ({done} done)" for array, action, done in working if array in disks)
+        return tuple(f"a {work.action} of {work.array} ({work.done} done)" for work in working if work.devices & disks)
 
     def fault(self, built: OpenLayer[Md]) -> LayerFault | None:
         missing = _attribute(built.volume.path, "degraded", built.host) if built.spec.needs_sync else None
@@ -309,12 +306,27 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
     return completed.stdout.strip() or None
 
 
-def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (array, action, progress) for each background task of an md array, e.g. `("md0", "resync", "12.6%")`."""
+@dataclass(frozen=True)
+class ArrayWork:
+    """A background task of an md array: an action such as `resync`, and its progress such as `12.6%`."""
+
+    array: str
+    members: tuple[str, ...]
+    action: str
+    done: str
+
+    @property
+    def devices(self) -> frozenset[str]:
+        return frozenset((self.array, *self.members))
+
+
+def parse_mdstat(text: str) -> Iterator[ArrayWork]:
+    """Yield each background task in the contents of /proc/mdstat."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
+        members = tuple(_MDSTAT_MEMBER.findall(rest.partition("\n")[0]))
         for action, done in _MDSTAT_ACTION.findall(rest):
-            yield name, action, done
+            yield ArrayWork(name, members, action, done)
 
 
 LAYER = MdLayer()

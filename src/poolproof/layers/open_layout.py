@@ -15,7 +15,7 @@ from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerFault, LayerNode, OpenLayer, WriteBack
 from poolproof.layers.directory import Dir
 from poolproof.layers.file_system import file_bytes
-from poolproof.layers.layer_catalogue import expected_found, storage_at
+from poolproof.layers.layer_catalogue import expected_found, leaves_under, storage_at
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
 _LIMIT_S = 30.0
@@ -108,13 +108,18 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
     """Return the expected write amplification of the storage below each `dir` layer, keyed by the layer's path.
 
-    Storage with an unknown write amplification is omitted.
+    Storage with an unknown write amplification is omitted. So is storage whose leaves have changed since the layout was
+    planned, e.g. because a disk was replaced: the write amplification is that of the leaves counted now.
     """
     found: dict[str, Expected] = {}
     for _, built in _layers_of(plan, host):
-        storage = storage_at(built.host, built.inputs[0].path) if isinstance(built.spec, Dir) else None
+        if not isinstance(built.spec, Dir):
+            continue
+        directory = built.inputs[0]
+        storage = storage_at(built.host, directory.path)
         known = expected_found(built.host, storage) if storage else None
-        if known:
+        counted = [below.device for below in leaves_under(built.host, directory.path)]
+        if known and counted == [leaf.kernel_name for leaf in directory.leaves]:
             found[built.spec.path] = known
     return found
 

@@ -16,7 +16,7 @@ from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, f
 from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
-from poolproof.layers.layer_catalogue import device_under
+from poolproof.layers.layer_catalogue import device_under, leaves_under
 from poolproof.layers.tree import TreePlan, devices, directories, leaves_of_layers, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.provision.swappable import check_not_swappable
@@ -199,7 +199,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             check_writable(host, real)
             check_not_swappable(host, real)
             free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
-            found = device_under(host, real)
+            found = leaves_under(host, real)
         except HostError as error:
             raise error.concerning(path) from None
         except CommandError:

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.hosts.base import Host
 from poolproof.layers import resolve as resolving
 from poolproof.layers import tree
 from poolproof.layers.base import Node
+from poolproof.layers.layer_catalogue import leaves_under
 
 GIB = 1024**3
 MIB = 1024**2
@@ -35,15 +37,20 @@ def resolve(text: str) -> Node:
     return resolving.resolve(parse_expression(text), DEVICES)
 
 
-def volumes(node: Node, size_bytes: int | None = 20 * GIB) -> Mapping[str, Volume]:
-    disk = Leaf("/dev/vda", "/dev/vda", "/sys/class/block/vda/stat")
-    directories = {path: Volume(path, False, (disk,), size_bytes) for path in tree.directories(node)}
+def volumes(node: Node, size_bytes: int | None = 20 * GIB, host: Host | None = None) -> Mapping[str, Volume]:
+    """Return the volumes of a layout. Its directories are on /dev/vda, or on the disks that the host reports."""
+
+    def directory(path: str) -> Volume:
+        names = [below.device for below in leaves_under(host, path)] if host else ["vda"]
+        return Volume(path, False, tuple(Leaf(n, f"/dev/{n}", f"/sys/class/block/{n}/stat") for n in names), size_bytes)
+
+    directories = {path: directory(path) for path in tree.directories(node)}
     return {name: device(name, size_bytes) for name in tree.devices(node)} | directories
 
 
-def plan(text: str, *, site: Site = SITE, size_bytes: int | None = 20 * GIB) -> tree.TreePlan:
+def plan(text: str, *, site: Site = SITE, size_bytes: int | None = 20 * GIB, host: Host | None = None) -> tree.TreePlan:
     node = resolve(text)
-    return tree.plan_tree(node, volumes(node, size_bytes), site, "mix")
+    return tree.plan_tree(node, volumes(node, size_bytes, host), site, "mix")
 
 
 def factor(text: str) -> float:

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.layers.layer_catalogue import busy_on
-from poolproof.layers.md import parse_mdstat
+from poolproof.layers.md import ArrayWork, parse_mdstat
 
 from .recorded import RecordedHost
 
@@ -21,7 +21,7 @@ unused devices: <none>
 
 
 def test_an_array_at_work_is_named_with_how_far_it_is() -> None:
-    assert list(parse_mdstat(_MDSTAT)) == [("md0", "resync", "12.6%")]
+    assert list(parse_mdstat(_MDSTAT)) == [ArrayWork("md0", ("loop1", "loop0"), "resync", "12.6%")]
 
 
 def test_idle_arrays_and_no_arrays() -> None:

@@ -60,7 +60,7 @@ _HOST = RecordedHost(
 
 
 def _described(text: str) -> tuple[Target, Expected]:
-    planned = plan(text)
+    planned = plan(text, host=_HOST)
     found = open_layout.expected_below(planned, _HOST)
     return open_layout.describe(planned, _HOST, Target("?")), expected(planned.top.node, {}, found)
 
