@@ -33,6 +33,7 @@ class Section:
 
     def compare(self) -> None:
         """Compare the recorded texts with the section, or write them there if `POOLPROOF_GOLDEN=update` is set."""
+        assert self._texts, "the test recorded no text"
         text = "\n\n".join(self._texts)
         if os.environ.get(UPDATE) == "update":
             self._write(text)

@@ -11,6 +11,7 @@ import pytest
 import poolproof
 from poolproof.errors import UsageError
 from poolproof.results.runs.loading import load_run
+from tests.golden import Message
 from tests.unit.docs.pages import DOCS
 from tests.unit.presentation.export.making import grid_run
 
@@ -59,15 +60,17 @@ def test_an_unknown_name_is_an_error() -> None:
         poolproof.nothing_of_the_kind  # noqa: B018
 
 
-def test_a_wrong_type_is_one_clear_error() -> None:
+def test_a_wrong_type_is_one_clear_error(message: Message) -> None:
     as_bytes: Any = b"read: IOPS=1"
     as_path: Any = Path("job.fio")
-    with pytest.raises(UsageError, match="expected text, not bytes"):
-        poolproof.audit(as_bytes)
-    with pytest.raises(UsageError, match="expected text, not PosixPath"):
-        poolproof.lint(as_path)
-    with pytest.raises(UsageError, match="`devices` is a str"):
-        poolproof.audit("read: IOPS=1", devices="sda")
+    for wrong, fact in (
+        (lambda: poolproof.audit(as_bytes), "bytes"),
+        (lambda: poolproof.lint(as_path), "PosixPath"),
+        (lambda: poolproof.audit("read: IOPS=1", devices="sda"), "`devices`"),
+    ):
+        with pytest.raises(UsageError, match=fact) as refused:
+            wrong()
+        message(refused.value)
 
 
 def test_type_checkers_read_the_types_of_the_package() -> None:

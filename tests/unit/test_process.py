@@ -79,7 +79,7 @@ def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
 
 def test_a_message_has_no_long_script() -> None:
     script = "until " + " && ".join(f"read a{number} <file{number}" for number in range(20)) + "; do sleep 1; done"
-    with pytest.raises(process.CommandFailed, match=r"^`sh -c … '/dev/md 0'` failed with exit code 3: no output$"):
+    with pytest.raises(process.CommandFailed, match=r"^`sh -c … '/dev/md 0'` .* 3: "):
         process.run(["sh", "-c", f"exit 3; {script}", "/dev/md 0"], timeout_s=20)
     with pytest.raises(process.CommandFailed, match=r"^`sh -c 'exit 3'` failed"):
         process.run(["sh", "-c", "exit 3"], timeout_s=20)

@@ -72,7 +72,8 @@ def test_an_answer_that_cannot_be_printed(words: str) -> None:
         done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)
     assert done.returncode in (1, 3)
     assert done.stderr.startswith("poolproof: ")
-    assert "Traceback" not in done.stderr and "fault of its own" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
 
 
 def test_a_reader_that_has_enough() -> None:

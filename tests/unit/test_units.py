@@ -30,7 +30,7 @@ def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["8388608T", "9" * 400, "9" * 5000 + "G", f"{'9' * 400}.5k", "8192p"])
 def test_a_size_that_no_file_can_have_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is too large: a file has less than 8 EiB"):
+    with pytest.raises(ValueError, match="8 EiB"):
         parse_size(text)
     assert parse_size("8191p") == 8191 << 50
 

@@ -58,7 +58,7 @@ def test_a_stretch_holds_what_is_written() -> None:
 
 def test_the_page_names_the_schema_that_is_written() -> None:
     assert SCHEMA == JOURNAL_SCHEMA == OWNER_SCHEMA
-    assert f"this page describes schema {SCHEMA}." in (DOCS / "run-directory.md").read_text(encoding="utf-8")
+    assert f"schema {SCHEMA}." in (DOCS / "run-directory.md").read_text(encoding="utf-8")
 
 
 def test_paths_of_a_type() -> None:

@@ -12,6 +12,7 @@ import pytest
 from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_BYTES, is_regular, open_named, read_end, read_regular, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_output
+from tests.golden import Message
 
 from ..command import Command
 
@@ -45,7 +46,7 @@ def test_a_link_is_neither_read_nor_written_nor_locked(root: Path, precious: Pat
         lambda path: append_line(path, b"x"),
         lambda path: read_end(path, 0),
     ):
-        with pytest.raises(FileRefused, match="it is a symbolic link, not a regular file"):
+        with pytest.raises(FileRefused, match=r"symbolic link.* regular file"):
             use(link)
     assert not is_regular(link)
     write_output(link, b"new")
@@ -62,7 +63,7 @@ def test_a_link_to_a_directory_is_not_entered_below_the_root(root: Path, tmp_pat
     (elsewhere / "file").write_text("secret")
     (root / "cells").symlink_to(elsewhere)
     inside = root / "cells" / "file"
-    with pytest.raises(FileRefused, match="it is a symbolic link, not a directory"):
+    with pytest.raises(FileRefused, match=r"symbolic link.* directory"):
         read_regular(inside, root=root)
     with pytest.raises(FileRefused):
         write_output(root / "cells" / "new", b"x", root=root)
@@ -90,12 +91,12 @@ def test_a_fifo_a_socket_and_a_device_are_refused_at_once(root: Path) -> None:
                 lambda path: append_line(path, b"x"),
                 lambda path: write_output(path, b"x"),
             ):
-                with pytest.raises(FileRefused, match=f"it is {kind}, not a regular file"):
+                with pytest.raises(FileRefused, match=kind):
                     use(path)
 
 
 @pytest.mark.timeout(20)
-def test_a_named_file_is_read_through_links_but_is_no_fifo_or_device(root: Path) -> None:
+def test_a_named_file_is_read_through_links_but_is_no_fifo_or_device(root: Path, message: Message) -> None:
     (root / "file").write_bytes(b"text")
     (root / "link").symlink_to("file")
     os.mkfifo(root / "fifo")
@@ -103,8 +104,9 @@ def test_a_named_file_is_read_through_links_but_is_no_fifo_or_device(root: Path)
     with open_named(root / "link") as file:
         assert file.read() == b"text"
     for name, kind in (("fifo", "a FIFO"), ("zero", "a character device"), (".", "a directory")):
-        with pytest.raises(FileRefused, match=f"it is {kind}, not a regular file"):
+        with pytest.raises(FileRefused, match=kind) as refused:
             open_named(root / name)
+        message(refused.value)
     with pytest.raises(FileNotFoundError):
         open_named(root / "gone")
     reader, writer = os.pipe()
@@ -127,7 +129,7 @@ def test_no_command_opens_a_fifo_or_a_device_that_it_is_given(
         make(name)
         code, _, err = poolproof(words[0], name, *words[1:])
         assert code not in (0, 70), err
-        assert f"it is a {kind}, not a regular file" in err
+        assert kind in err
         Path(name).unlink()
     assert not (root / "new").exists()
 
@@ -145,15 +147,16 @@ def test_a_large_file_is_refused_by_its_size_and_not_read(root: Path) -> None:
         read_end(path, (1 << 40) - LARGEST_BYTES - 1)
 
 
-def test_a_link_to_something_else_than_a_file_is_not_replaced(root: Path) -> None:
+def test_a_link_to_something_else_than_a_file_is_not_replaced(root: Path, message: Message) -> None:
     """Otherwise, `report --out /dev/stdout` as root would replace this symbolic link for the whole machine."""
     for target, what in (("/dev/null", "a character device"), (str(root), "a directory")):
         link = root / "out"
         link.symlink_to(target)
-        with pytest.raises(FileRefused, match=f"it is a link to {what}"):
+        with pytest.raises(FileRefused, match=what) as refused:
             write_output(link, b"x")
+        message(refused.value)
         link.unlink()
-    with pytest.raises(FileRefused, match="it is a link to an open file or a device"):
+    with pytest.raises(FileRefused, match="open file"):
         write_output(Path(f"/proc/self/fd/{os.open(root / 'file', os.O_CREAT | os.O_WRONLY)}"), b"x")
     (root / "out").symlink_to(root / "nowhere")
     write_output(root / "out", b"x")
@@ -188,7 +191,7 @@ def test_a_prepared_temporary_file_is_not_used(root: Path, precious: Path) -> No
 
 def test_a_failed_write_leaves_no_temporary_file(root: Path) -> None:
     (root / "report").mkdir()
-    with pytest.raises(FileRefused, match="it is a directory"):
+    with pytest.raises(FileRefused, match="directory"):
         write_output(root / "report", b"x")
     assert [each.name for each in root.iterdir()] == ["report"]
 
@@ -201,13 +204,14 @@ def test_a_torn_last_line_is_removed_before_the_next(root: Path) -> None:
     assert list(whole_lines(root / "none")) == []
 
 
-def test_a_directory_that_is_deleted_while_it_is_open_is_named(root: Path) -> None:
+def test_a_directory_that_is_deleted_while_it_is_open_is_named(root: Path, message: Message) -> None:
     run = root / "run"
     run.mkdir()
     folder = Folder.open(run)
     run.rmdir()
-    with pytest.raises(FileRefused, match="it was deleted while poolproof was using it") as raised:
+    with pytest.raises(FileRefused, match="deleted") as raised:
         folder.open_file("file", os.O_WRONLY | os.O_CREAT)
+    message(raised.value)
     assert raised.value.filename == str(run)
     with pytest.raises(FileRefused, match="it was deleted"):
         folder.below(run / "a", make=True)

@@ -80,7 +80,7 @@ def test_contrib_and_the_backports_are_added_on_the_configured_mirror() -> None:
 
 @pytest.mark.parametrize("codename", ["noble", ""])
 def test_a_machine_without_the_suite_gets_an_error(codename: str) -> None:
-    with pytest.raises(HostError, match="has no source for the suite"):
+    with pytest.raises(HostError, match="suite"):
         for_image(parse_deb822(DEB822), codename, ("main",))
 
 

@@ -105,7 +105,7 @@ def test_if_emulation_fails_too_nothing_is_saved_about_kvm(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     _stand_in(asked, monkeypatch, how, how)
-    with pytest.raises(HostError, match=r"QEMU did not start|the guest crashed") as caught:
+    with pytest.raises(HostError, match=r"QEMU|guest") as caught:
         boot(asked, "auto", lambda _: None)
     assert "--accel tcg" not in caught.value.hint
     assert _tries(asked) == ["kvm", "tcg"]
@@ -126,7 +126,7 @@ def test_only_the_requested_acceleration_is_tried(
 ) -> None:
     _stand_in(asked, monkeypatch, "refuses")
     if wish == "kvm":
-        with pytest.raises(HostError, match=r"QEMU did not start: .*failed to initialize kvm"):
+        with pytest.raises(HostError, match=r"QEMU .*initialize kvm"):
             boot(asked, wish, lambda _: None)
     else:
         boot(asked, wish, lambda _: None)

@@ -12,6 +12,7 @@ from poolproof.lab.boot import Accelerator, Boot, qemu_command
 from poolproof.lab.disks import LabDirectories, LabDisk, in_ram, plan_disks
 from poolproof.lab.labs import Image
 from poolproof.provision.journal import Journal
+from tests.golden import Message
 
 PLACES = LabDirectories("/cache/lab/nas", "/dev/shm/poolproof-lab-nas")
 GIB = 1 << 30
@@ -116,7 +117,7 @@ def test_a_guest_with_one_processor_has_room_for_a_second_one(accelerator: Accel
 
 
 def test_a_real_disk_cannot_be_a_lab_disk() -> None:
-    with pytest.raises(CampaignError, match="a is a real disk"):
+    with pytest.raises(CampaignError, match=r"\ba\b.* real disk"):
         planned("a=disk:ata-X_1")
 
 
@@ -125,15 +126,17 @@ def test_an_unknown_model_is_rejected_before_anything_starts() -> None:
         planned("a=emulate:hdd-7300,8G")
 
 
-def test_names_that_cannot_be_serial_numbers_are_rejected() -> None:
-    with pytest.raises(CampaignError, match="differ only in case"):
+def test_names_that_cannot_be_serial_numbers_are_rejected(message: Message) -> None:
+    with pytest.raises(CampaignError, match=r"\ba\b.*\bA\b.* case") as refused:
         planned("a=file:1G", "A=file:1G")
-    with pytest.raises(CampaignError, match="at most 36 characters"):
+    message(refused.value)
+    with pytest.raises(CampaignError, match="36 characters") as refused:
         planned(f"{'a' * 37}=file:1G")
+    message(refused.value)
 
 
 def test_a_folder_path_too_long_for_a_socket_is_rejected() -> None:
-    with pytest.raises(HostError, match="too long for a Unix socket"):
+    with pytest.raises(HostError, match="Unix socket"):
         planned("a=emulate:nvme,1G", places=LabDirectories("/" + "x" * 105, None))
 
 

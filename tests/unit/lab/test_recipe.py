@@ -9,6 +9,7 @@ from poolproof.errors import HostError, UsageError
 from poolproof.lab.apt import AptSource, Offer
 from poolproof.lab.build import built, chosen
 from poolproof.lab.recipe import Recipe, check_series
+from tests.golden import Message
 
 SOURCE = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
 RECIPE = Recipe("2.1", "bookworm", (SOURCE,))
@@ -48,11 +49,10 @@ def test_the_series_is_taken_from_the_suite_that_has_it(series: str, suite: str)
     assert chosen(OFFERS, series).suite == suite
 
 
-def test_an_unavailable_series_is_rejected_with_the_available_versions() -> None:
-    with pytest.raises(
-        HostError, match=r"do not contain zfs-dkms 2\.1; available: 2\.3\.2-2~bpo12\+2 in bookworm-backports"
-    ):
+def test_an_unavailable_series_is_rejected_with_the_available_versions(message: Message) -> None:
+    with pytest.raises(HostError, match=r"zfs-dkms 2\.1.* 2\.3\.2-2~bpo12\+2 in bookworm-backports") as refused:
         chosen(OFFERS[:1], "2.1")
+    message(refused.value)
 
 
 def test_an_unknown_series_is_a_usage_error() -> None:
@@ -60,13 +60,16 @@ def test_an_unknown_series_is_a_usage_error() -> None:
         check_series("9")
 
 
-def test_a_copied_image_is_used_if_none_can_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_image_is_used_if_none_can_be_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: Message
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     etc_apt = tmp_path / "nothing"
-    with pytest.raises(HostError, match="has no source for the suite"):
+    with pytest.raises(HostError, match="suite") as refused:
         built("2.1", etc_apt)
+    message(refused.value)
     copied = tmp_path / "poolproof" / "lab" / "images" / "zfs-2.1-bookworm-0123456789"
     copied.mkdir(parents=True)
     assert built("2.1", etc_apt).folder == copied
-    with pytest.raises(HostError, match="has no source for the suite"):
+    with pytest.raises(HostError, match="suite"):
         built("2.3", etc_apt)

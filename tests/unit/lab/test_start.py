@@ -9,6 +9,7 @@ import pytest
 from poolproof.errors import HostError
 from poolproof.lab.labs import Image
 from poolproof.lab.start import LabRequest, start
+from tests.golden import Message
 
 _MIB = 1 << 20
 _Usage = namedtuple("_Usage", "total used free")
@@ -28,11 +29,15 @@ def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabRequest:
 
 
 def test_a_full_disk_is_reported_before_anything_is_started(
-    tmp_path: Path, request_: LabRequest, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    request_: LabRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    message: Message,
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: _Usage(1000 * _MIB, 900 * _MIB, 100 * _MIB))
-    with pytest.raises(HostError, match=r"machines/nas has only 100 MiB free") as caught:
+    with pytest.raises(HostError, match=r"machines/nas .* 100 MiB ") as caught:
         start(request_, lambda _line: None)
+    message(caught.value)
     assert "XDG_CACHE_HOME" in caught.value.hint
     assert not (tmp_path / "poolproof" / "lab" / "machines" / "nas").exists()
     assert not (tmp_path / "started").exists()

@@ -10,6 +10,7 @@ from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_direct_on_zfs
 from poolproof.verdicts import Verdict
+from tests.golden import Message
 from tests.unit.rules.examples.building import ramped_apart
 from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, job, jobs, leaf, said
 
@@ -73,8 +74,8 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
     evidence = replace(case.evidence or Evidence(None), zfs=ZfsUse(data_misses=misses))
     found = judge(replace(case, evidence=evidence), "iops")
     assert found.verdict == verdict
-    words = [finding.message for finding in found.findings if finding.rule == "reads-without-requests"]
-    assert all(f"{misses} blocks that were not in the ARC" in message for message in words)
+    messages = [finding.message for finding in found.findings if finding.rule == "reads-without-requests"]
+    assert all(f" {misses} blocks" in message and "ARC" in message for message in messages)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
     late = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
     found = judge(late, "bandwidth")
     assert (found.verdict, found.findings[0].rule) == ("refuted", "write-without-sync")
-    assert "(22% of the 9 GiB that they had written by the end of the final flush)" in found.findings[0].message
+    assert "(22% of the 9 GiB " in found.findings[0].message
     in_time = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 8 * GIB, 9 * GIB, _ZFS)
     assert judge(in_time, "bandwidth").verdict == "sound"
     others = _write("rw=randwrite bs=4k size=64g end_fsync=1", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
@@ -469,7 +470,7 @@ def test_a_bandwidth_that_was_deduplicated_is_not_called_valid(drained_kib: int,
     assert any("The bandwidth is valid" in message for message in messages) == is_said
 
 
-def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
+def test_a_warm_cache_device_of_zfs_is_not_called_cold(message: Message) -> None:
     """OpenZFS 2.1 in a lab: filling 96 MiB filled the cache device, which then served 97% of the reads."""
     facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("b",), arc_max_bytes=64 * MIB)
     data = leaf("a", read_bytes=429_917, read_ios=25, read_merges=0)
@@ -481,7 +482,8 @@ def test_a_warm_cache_device_of_zfs_is_not_called_cold() -> None:
     case = Case(options, said(read=direction(897 * 16 * KIB, 3.0, 16 * KIB)), evidence, target)
     found_rules = {finding.rule: finding.message for finding in judge(case, "iops").findings}
     assert "l2arc-cold" not in found_rules
-    assert "(97%) came from the cache device b: the cache was mostly warm" in found_rules["block-cache"]
+    assert "(97%)" in message(found_rules["block-cache"])
+    assert "cache device b" in found_rules["block-cache"]
 
 
 def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
@@ -524,7 +526,7 @@ def test_blocks_that_a_cache_copies_are_no_writes_of_the_job() -> None:
     assert judge(fewer, "iops").verdict != "sound"
 
 
-def test_log_bytes_do_not_stand_for_the_pool() -> None:
+def test_log_bytes_do_not_stand_for_the_pool(message: Message) -> None:
     """64k synchronous writes of 2 MiB by 4 jobs. The pool stores 16% of them, and the log device all of them."""
     moved = 400 * MIB
     facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
@@ -535,7 +537,7 @@ def test_log_bytes_do_not_stand_for_the_pool() -> None:
     outcome = said(write=direction(moved, 2.0, 64 * KIB))
     case = Case(options, outcome, Evidence(found, (log, pool)), replace(_ZFS, zfs=facts))
     assert _verdicts(case, "bandwidth", "write_bandwidth", "iops", "p99") == ("refuted", "refuted", "sound", "sound")
-    assert "throughput of the pool" in judge(case, "bandwidth").findings[0].message
+    assert "throughput" in message(judge(case, "bandwidth").findings[0].message)
 
 
 def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
@@ -676,16 +678,17 @@ def test_an_unproven_metric_says_what_is_missing(options: str, requests: int, me
     assert judgement.verdict == ("unproven" if missing else "sound")
 
 
-def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough() -> None:
+def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough(message: Message) -> None:
     short = _write("rw=randwrite bs=4k size=1g end_fsync=1", GIB // 4096, 4096, int(0.88 * GIB), int(0.92 * GIB))
     disk = replace(short.leaves[0], write_ios=GIB // 4096)
     judgement = judge(replace(short, evidence=replace(short.evidence or Evidence(None), leaves=(disk,))), "bandwidth")
     (found,) = [each for each in judgement.findings if each.rule == "missing-proof" and each.is_about("bandwidth")]
-    assert (judgement.verdict, found.message) == ("unproven", "the counters do not account for all of the data")
+    message(found.message)
+    assert (judgement.verdict, "data" in found.message) == ("unproven", True)
     records = _write("rw=randwrite bs=128k size=8g direct=1", 8192, 128 * KIB, GIB, GIB, _ZFS)
     judgement = judge(records, "p99")
     reasons = [each.message for each in judgement.findings if each.rule == "missing-proof" and each.is_about("p99")]
-    assert judgement.verdict == "unproven" and "before their data has left RAM" in reasons[0]
+    assert judgement.verdict == "unproven" and "RAM" in message(reasons[0])
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_repeated_offsets_explain_reads_that_reached_no_disk() -> None:
 
 def test_an_unknown_rule_names_the_nearest() -> None:
     assert rule("loop-cache").id == "loop-cache"
-    with pytest.raises(UsageError, match="did you mean `shared-file-numjobs`"):
+    with pytest.raises(UsageError, match="`shared-file-numjobs`"):
         rule("shared-file-numjob")
 
 

@@ -1,6 +1,7 @@
 """Replaying recordings: complete recordings are replayed like a live run, and every result is computed."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_replay_takes_little_time_and_finds_the_winners(made: list[Recorded]) 
     lines = "\n".join(report(rounds, RULE))
     assert "12 cells, 3 orders" in lines
     assert "top-1 agreement: 18 of 18" in lines
-    assert "wrong winners if the layouts differ in the full runs: 0 of 18" in lines
+    assert re.search(r"wrong winners .*: 0 of 18", lines)
 
 
 def test_a_trial_longer_than_its_recording_does_not_converge(made: list[Recorded]) -> None:

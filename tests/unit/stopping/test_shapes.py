@@ -49,7 +49,7 @@ def test_a_drift_is_reported_with_its_size() -> None:
 def test_a_step_is_reported_with_its_time() -> None:
     reason = _reason([value * (0.6 if at >= 200 else 1) for at, value in enumerate(_noise())])
     assert reason.name == "step"
-    assert reason.sentence == "the rate drops by 46% after 20 s"
+    assert "46% after 20 s" in reason.sentence
 
 
 def test_one_long_stall_gives_no_mean() -> None:
