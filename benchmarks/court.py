@@ -176,7 +176,10 @@ def _measured(court: Court, path: Path, kind: str) -> LoadedRun | None:
 
 def rows(found: Sequence[Judged]) -> Iterator[str]:
     """Yield the table: a row for each kind of pair, one for all, and one for the pairs that share no run."""
-    yield "| pairs | cells | pairs with a false word | false words | intervals without 0% | undecided | 20% found |"
+    yield (
+        "| pairs | cells | pairs with a false conclusion | false conclusions "
+        "| intervals without 0% | undecided | 20% found |"
+    )
     yield "|---|---|---|---|---|---|---|"
     for kind in (*KINDS, "all", "disjoint"):
         own = [each for each in found if kind in ("all", each.pair.kind) or (kind == "disjoint" and each.pair.disjoint)]
@@ -205,7 +208,7 @@ def rows_by_deviation(found: Sequence[Judged]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure the runs that are missing, then print a line for each false word, and the tables."""
+    """Measure the runs that are missing, then print a line for each false conclusion, and the tables."""
     court = LAB if "--lab" in sys.argv else HERE
     words = [word for word in sys.argv[1:] if word != "--lab"]
     count = int(words[0]) if words else _RUNS
