@@ -1,7 +1,7 @@
 """Writes that the engine only copies into memory, so their latency says nothing about a disk."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import writes_at_end
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
@@ -25,7 +25,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     is_direct = job is not None and job.direct and "direct" not in assumed
     is_synced = job is not None and job.syncs and "end_fsync" not in assumed
     flow, requests = writes_at_end(case), disk_requests(case.outcome, "write")
-    if is_direct or is_synced or flow or (requests and requests.in_order):
+    reached = (requests and requests.in_order) or statistics_cover(case, "write")
+    if is_direct or is_synced or flow or reached:
         return None
     return (
         _one_by_one(case, job, part)
@@ -99,9 +100,10 @@ RULE = Rule(
         "less on average, and their submission takes at least 5 times as long. Second, half of the writes, issued one "
         "at a time, take less than 5 µs (from 64 KiB on, less than 10 µs plus the time of their transfer over PCIe 5.0 "
         "x4). Third, fio's disk statistics show that the disks were busy for less than half of the time, at a rate of "
-        "500 MB/s or more. Jobs with direct=1 or a sync are not reported, because direct writes that extend a file "
-        "also take long to submit. Submission times are not used if they are longer than 500 µs plus the time to copy "
-        "the data at 500 MB/s, or if the source does not show whether sequential writes are direct."
+        "500 MB/s or more. Results whose bytes or I/Os are covered by fio's disk statistics are not reported. Jobs "
+        "with direct=1 or a sync are not reported either, because direct writes that extend a file also take long to "
+        "submit. Submission times are not used if they are longer than 500 µs plus the time to copy the data at 500 "
+        "MB/s, or if the source does not show whether sequential writes are direct."
     ),
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",

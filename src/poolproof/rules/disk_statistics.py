@@ -1,7 +1,7 @@
 """Disk statistics in fio's own report that show fewer requests than fio issued."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.model import Case, Finding, Findings, Rule, finding
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import Kind, parts
@@ -23,6 +23,9 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
         return None
     is_direct = all(job and job.direct for job in jobs)
     is_stated = is_direct and "direct" not in (case.quoted or UNQUOTED).assumed
+    may_combine = all(job and (kind == "write" or not job.is_random) for job in jobs)
+    if not is_stated and may_combine and statistics_cover(case, kind):
+        return None  # the page cache combines such I/Os before they become requests
     share = f"{100 * requests.ratio:.2g}%"
     cause = "the other direct reads hit extents that were never written, or were served by a cache below the file"
     if kind == "write":
@@ -53,7 +56,9 @@ RULE = Rule(
         "In a result with fio's `Disk stats`: for direct I/O or random reads, the requests and merges add up to less "
         f"than {percent(REQUESTS)} of the I/Os. For direct I/O, a share below {percent(REFUTED)} refutes the result. "
         "The statistics also include the layout of files and all job groups of a run, so they may be too high, but "
-        "never too low. Runs shorter than 2 s, and statistics that are all 0, are not judged."
+        "never too low. If it is unknown whether sequential I/O or writes are direct, they are not judged if the "
+        "statistics cover all bytes, because the page cache combines I/Os before they become requests. Runs shorter "
+        "than 2 s, and statistics that are all 0, are not judged."
     ),
     error=(
         "Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.metrics import MetricId
 from poolproof.rules.coverage import proves
+from poolproof.rules.disk_requests import statistics_prove
+from poolproof.rules.flow import account
 from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
 from poolproof.rules.rule_catalogue import all_rules
@@ -29,7 +31,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
     `metric`: if None, the metric usually quoted for this kind of load.
     """
-    proven = proves(case)
+    proven = proves(case) or (account(case) is None and statistics_prove(case))
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
     metric = metric or default_metric(case)
     verdicts = {each: _verdict(case, each, findings) for each in (*measured_metrics(case), metric)}
@@ -65,7 +67,8 @@ def lint(case: Case) -> tuple[Finding, ...]:
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
     """Return a rule's findings on the result or, if it has none, the rule's findings on the job.
 
-    If the counters prove the result, findings on the job are either dropped or downgraded to notes.
+    If the counters or fio's own disk statistics prove the result, findings on the job are either dropped or downgraded
+    to notes.
     """
     if seen := rule.check_result(case):
         return seen

@@ -1,15 +1,26 @@
 """Latencies too low for any disk."""
 
 from poolproof.load.outcome import PartOutcome
+from poolproof.metrics import MetricId
+from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Findings, Rule, finding, fio_source, linux_source
 from poolproof.rules.path import goes_past_ram, is_persistent_memory
-from poolproof.rules.proof import OF_READS, OF_WRITES
+from poolproof.rules.proof import (
+    IOPS_AND_LATENCIES_OF_READS,
+    LATENCIES_WITH_READS,
+    LATENCIES_WITH_WRITES,
+    OF_READS,
+    OF_WRITES,
+)
+from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_job, each_part, each_sync_has_data
+from poolproof.rules.service_time import submission_ns
 from poolproof.units import format_duration
 
 _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
+_COVERED = ". fio's disk statistics cover all bytes, so this does not affect the bandwidth"
 _SYNCS = "use fdatasync=1 and fio's sync percentiles to measure the latency of commits"
 
 
@@ -22,13 +33,14 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     if part.median_ns is None or (part.kind == "read" and not case.cold):
         return None
     # Some engines do the I/O during submission.
-    median_ns = part.median_ns + ((part.figures.slat.mean_ns if part.figures.slat else None) or 0.0)
+    median_ns = part.median_ns + submission_ns(part)
     if median_ns >= _FLOOR_NS or _on_memory(case, part.job):
         return None
     effect = _effect(case, part)
     if effect == "refutes" and median_ns >= _IMPOSSIBLE_NS:
         effect = "suspects"
     cause = "readahead" if part.kind == "read" else "copying into RAM"
+    metrics = _metrics(case, part)
     by_design = f". The likely cause is {cause}, so these latencies say nothing about the disk"
     if case.evidence is not None:
         by_design += ". The byte accounting shows whether the disk delivered the bandwidth"
@@ -36,9 +48,10 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         effect,
         f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "
         + ("no disk is that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
-        + (by_design if effect == "notes" else ", but memory is"),
+        + (by_design if effect == "notes" else ", but memory is")
+        + ("" if effect == "notes" or metrics in (OF_READS, OF_WRITES) else _COVERED),
         weight=60 if effect != "notes" else 20,
-        metrics=OF_READS if part.kind == "read" else OF_WRITES,
+        metrics=metrics,
         fix=_fix(case, part),
     )
 
@@ -48,6 +61,22 @@ def _fix(case: Case, part: ReportedDirection) -> str:
     if part.kind == "read" or not case.jobs:
         return ""
     return _SYNCS if case.is_direct else f"use direct=1 to measure the latency of the disk; {_SYNCS}"
+
+
+def _metrics(case: Case, part: ReportedDirection) -> tuple[MetricId, ...]:
+    """Return the metrics that the low latency makes doubtful.
+
+    If fio's disk statistics show that the disks moved all bytes, the bandwidth is not one of them. The IOPS of reads
+    are, unless the disks served the reads one by one: readahead reads the bytes of many reads with one request.
+    """
+    if part.kind == "write":
+        return LATENCIES_WITH_WRITES if statistics_cover(case, "write") else OF_WRITES
+    job, requests = case.job_named(part.job.name), disk_requests(case.outcome, "read")
+    if not statistics_cover(case, "read"):
+        return OF_READS
+    if requests is not None and requests.in_order:
+        return LATENCIES_WITH_READS
+    return OF_READS if job is not None and job.is_random else IOPS_AND_LATENCIES_OF_READS
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
@@ -63,6 +92,8 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
     if job is None:
         return "suspects"
     waits_for_disk = goes_past_ram(job, case.target) is not False or job.direct
+    if part.kind == "write" and "direct" in (case.quoted or UNQUOTED).assumed:
+        return "suspects"  # the writes may be buffered
     # The median is that of random I/Os only if most I/Os are random.
     waits_anyway = job.writes_are_synchronous if part.kind == "write" else job.is_random and job.random_share > 0.5
     return "refutes" if waits_for_disk or waits_anyway else "notes"
@@ -102,8 +133,10 @@ RULE = Rule(
         "In a result: half of the I/Os, or half of the syncs of buffered data, took less than 3 µs. With a median "
         "between 3 and 5 µs, the result is suspect. Buffered writes are normally this fast, and so are buffered "
         "sequential reads, because of readahead. For such I/O, the finding is a note, and the byte accounting decides. "
-        "Persistent memory is excluded. Syncs that may have nothing to write are excluded too: syncs after synchronous "
-        "writes and, before fio 3.38, syncs of mixed jobs and of jobs with several I/Os in flight."
+        "If fio's disk statistics cover all bytes, the finding applies only to latencies, and for sequential reads "
+        "also to the IOPS, because readahead serves many reads with one request. Persistent memory is excluded. Syncs "
+        "that may have nothing to write are excluded too: syncs after synchronous writes and, before fio 3.38, syncs "
+        "of mixed jobs and of jobs with several I/Os in flight."
     ),
     error="Too high. Measured: on tmpfs, the p99 of fdatasync is 266 ns, which passes etcd's own test.",
     fix="use direct=1 (if the file system honours it), cold caches, and a disk as the target",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
-from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, rates_of
+from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, metric_of, rates_of
 from poolproof.rules.commits import commits
 from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
 from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
@@ -42,6 +42,12 @@ OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
 
 OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
 """The metrics in which reads are counted."""
+
+IOPS_AND_LATENCIES_OF_READS: tuple[MetricId, ...] = (
+    *(rate for rate in rates_of("all", "read") if metric_of(rate).unit == IOS_PER_S),
+    *LATENCIES_WITH_READS,
+)
+"""The metrics of `OF_READS` that readahead can raise although the disks read all bytes."""
 
 OF_WRITES: tuple[MetricId, ...] = (*rates_of("all", "write"), *LATENCIES_WITH_WRITES)
 """The metrics in which writes are counted."""

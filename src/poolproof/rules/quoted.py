@@ -22,6 +22,7 @@ class Quoted:
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
+    `shares_statistics`: True if fio's disk statistics also include the I/O of other results of the same run.
     `counts_at_most`: True if the counters are upper bounds for the work of the disks.
     """
 
@@ -37,6 +38,7 @@ class Quoted:
     stopped_by: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
+    shares_statistics: bool = False
     counts_at_most: bool = False
     depths: Mapping[int, str] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """IOPS of small sequential I/Os that the kernel merges."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.disk_requests import disk_requests, statistics_prove
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.flow import bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
@@ -50,12 +50,19 @@ def _was_not_merged(case: Case) -> bool:
 def _in_result(case: Case) -> Findings:
     by_fio = sum(part.figures.ios or 0 for part in parts(case.outcome))
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
-    if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs) and bytes_prove(case):
+    by_disks = by_leaves or _requests_in_statistics(case)
+    is_covered = bytes_prove(case) or (not by_leaves and statistics_prove(case))
+    if by_disks and by_disks < 0.5 * by_fio and len(_small(case)) == len(case.jobs) and is_covered:
         yield notes(
-            f"{case.generator} issued {format_count(by_fio)} I/Os, but the disks handled {format_count(by_leaves)} "
+            f"{case.generator} issued {format_count(by_fio)} I/Os, but the disks handled {format_count(by_disks)} "
             "requests: the I/Os were merged on the way. The bandwidth is valid, but the IOPS are not",
             weight=25,
         )
+
+
+def _requests_in_statistics(case: Case) -> int:
+    disks = case.outcome.disks if case.outcome else ()
+    return sum((disk.read_requests or 0) + (disk.write_requests or 0) for disk in disks if not disk.is_component)
 
 
 RULE = Rule(
@@ -64,8 +71,8 @@ RULE = Rule(
     "not requests to the disk. A layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
     "sync after each write. This is not reported if fio's disk statistics show that nothing was merged, or if the "
-    "result does not show IOPS. In the counters: the disks handled fewer than half as many requests as fio issued "
-    "I/Os.",
+    "result does not show IOPS. In the counters or fio's disk statistics: the disks handled fewer than half as many "
+    "requests as fio issued I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",
     sources=(

@@ -155,6 +155,7 @@ def judge_result(
     `foreign`: the values parsed from another program's output, or None if the output is fio's.
     """
     jobs = jobs_of(found.made, found.result)
+    is_group = whole is not None and whole is not found
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
     next_start = surroundings.next_start(whole.last_line)
@@ -166,7 +167,7 @@ def judge_result(
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
     machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
-    quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most)
+    quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
     case = Case(
         load=load,
         outcome=found.result,

@@ -61,9 +61,20 @@ def block(
     return "\n".join(lines) + "\n"
 
 
-def disks(name: str, reads: int = 0, writes: int = 0, read_merges: int = 0, write_merges: int = 0) -> str:
-    """Return the lines with the statistics of one disk."""
-    counts = f"ios={reads}/{writes}, merge={read_merges}/{write_merges}"
+def disks(
+    name: str,
+    reads: int = 0,
+    writes: int = 0,
+    read_merges: int = 0,
+    write_merges: int = 0,
+    sectors: tuple[int, int] | None = None,
+) -> str:
+    """Return the lines with the statistics of one disk.
+
+    `sectors`: the sectors read and written, which fio prints since 3.36.
+    """
+    shown = f", sectors={sectors[0]}/{sectors[1]}" if sectors else ""
+    counts = f"ios={reads}/{writes}{shown}, merge={read_merges}/{write_merges}"
     return f"\nDisk stats (read/write):\n  {name}: {counts}, ticks=1/1, in_queue=2, util=93.10%\n"
 
 
