@@ -12,6 +12,7 @@ from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.results.compare.cell_comparison import Comparison, Side, compare
 from poolproof.results.compare.ranking import split_names
 from poolproof.results.runs.loading import load_run
+from tests.golden import Message
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -67,7 +68,7 @@ def test_swapping_the_sides_inverts_every_word(tmp_path: Path) -> None:
     assert words(compared(b, a)) == {place: turned[word] for place, word in words(compared(a, b)).items()}
 
 
-def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path) -> None:
+def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path, message: Message) -> None:
     a = make_run(tmp_path / "a", BEFORE, bad={("one", "reads"): "refuted"})
     b = make_run(
         tmp_path / "b",
@@ -77,9 +78,11 @@ def test_refuted_failed_and_missing_cells_are_left_out_and_named(tmp_path: Path)
     found = compared(a, b)
     left = {str(each.key): (each.why, each.lost) for each in found.left_out}
     assert left["reads on one"] == ("refuted (rule-refuted) in both", False)
-    assert left["etcd on one"] == ("failed (rule-failed) in B", True)
-    assert left["reads on pair"] == ("not measured in B", True)
-    assert left["stream on one"] == ("not measured in both", False)
+    for why, _lost in left.values():
+        message(why)
+    for key, facts in {"etcd on one": ("rule-failed", "in B"), "reads on pair": ("in B",)}.items():
+        assert left[key][1] and all(fact in left[key][0] for fact in facts)
+    assert not left["stream on one"][1]
     assert set(words(found)) == {"etcd on pair", "reads on union"}
 
 
@@ -95,17 +98,18 @@ def test_one_trial_has_no_interval_and_no_word(tmp_path: Path) -> None:
     assert (cell.decision.word, cell.decision.p, cell.difference.interval.low) == ("undecided", None, None)
 
 
-def test_runs_without_a_common_cell_are_one_clear_error(tmp_path: Path) -> None:
+def test_runs_without_a_common_cell_are_one_clear_error(tmp_path: Path, message: Message) -> None:
     other = CAMPAIGN.replace("one:", "single:").replace("pair:", "twins:").replace("union:", "both:")
     b = make_run(tmp_path / "b", {("single", "reads"): [1.0, 2.0]}, record=changed(other))
-    with pytest.raises(RunError, match=r"A has reads on one, .* B has reads on single") as caught:
+    with pytest.raises(RunError, match=r"\bA .*reads on one, .*\bB .*reads on single") as caught:
         compared(make_run(tmp_path / "a", BEFORE), b)
+    message(caught.value)
     assert "--layouts" in caught.value.hint
 
 
 def test_runs_whose_common_cells_do_not_count_are_an_error_with_the_reasons(tmp_path: Path) -> None:
     b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
-    with pytest.raises(RunError, match=r"reads on one: failed \(rule-failed\) in B"):
+    with pytest.raises(RunError, match=r"reads on one: .*\(rule-failed\) in B"):
         compared(make_run(tmp_path / "a", BEFORE), b)
 
 
@@ -140,28 +144,31 @@ def test_a_kernel_setting_is_reported_if_both_runs_recorded_it(tmp_path: Path) -
     assert said == [[("zfs_txg_timeout", "5", "1")], []]
 
 
-def test_two_layouts_of_one_run(tmp_path: Path) -> None:
+def test_two_layouts_of_one_run(tmp_path: Path, message: Message) -> None:
     run = made(tmp_path / "a", BEFORE)
     found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
     assert words(found) == {"reads": "faster", "etcd": "slower"}
     assert [(each.what, each.a, each.b) for each in found.run_differences] == [
         ("layout", "one: a | ext4", "pair: btrfs raid1 a b")
     ]
-    with pytest.raises(UsageError, match="has no layout `pare`; did you mean `pair`"):
+    with pytest.raises(UsageError, match=r"`pare`.*`pair`") as refused:
         Side(run, "pare")
+    message(refused.value)
 
 
-def test_workloads_with_different_metrics_are_compared_only_by_a_given_one(tmp_path: Path) -> None:
+def test_workloads_with_different_metrics_are_compared_only_by_a_given_one(tmp_path: Path, message: Message) -> None:
     other = changed(CAMPAIGN.replace("rw: randread, bs: 4k", "rw: randread, bs: 4k, metric: p99"))
     a = Side(made(tmp_path / "a", BEFORE))
     trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
     b = Side(load_run(make_run(tmp_path / "b", trials, record=other)))
     left = {str(each.key): each.why for each in compare(a, b, effect=0.02).left_out}
-    assert left["reads on one"] == "the metric is iops in A, but p99 in B; choose one with --metric"
+    why = message(left["reads on one"])
+    assert all(fact in why for fact in ("iops in A", "p99 in B", "--metric"))
     found = compare(a, b, effect=0.02, metric="bandwidth")
     assert {cell.a.metric for cell in found.cells} == {"bandwidth"}
-    with pytest.raises(UsageError, match="--metric p999: no trial measured it"):
+    with pytest.raises(UsageError, match=r"--metric p999: ") as refused:
         compare(a, b, effect=0.02, metric="p999")
+    message(refused.value)
 
 
 def test_a_gate_lists_slower_lost_and_open_cells(tmp_path: Path) -> None:
@@ -212,7 +219,7 @@ def test_a_gate_fails_without_an_error_if_all_values_are_lost(tmp_path: Path) ->
     found = compared(a, b, limit=0.05)
     assert found.gate is not None and not found.gate.passed and not found.cells
     assert "failed: --fail-if-slower 5%" in printed(found)
-    with pytest.raises(RunError, match=r"reads on one: refuted .* in B") as error:
+    with pytest.raises(RunError, match=r"reads on one: .* in B") as error:
         compared(a, b)
     assert str(b) in (error.value.hint or "")
 

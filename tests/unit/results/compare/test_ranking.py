@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
 from poolproof.results.compare.workload_rankings import rank_each
 from poolproof.results.runs.loading import load_run
+from tests.golden import Message
 
 from .making import CAMPAIGN, Values, changed, made, make_run
 
@@ -110,7 +112,7 @@ def test_refuted_and_failed_layouts_are_left_out_and_named(tmp_path: Path) -> No
     ]
 
 
-def test_equal_reasons_are_grouped_if_nothing_can_be_ranked(tmp_path: Path) -> None:
+def test_equal_reasons_are_grouped_if_nothing_can_be_ranked(tmp_path: Path, message: Message) -> None:
     commits, blocks = (",".join(f"{number}{unit}" for number in range(1, 41)) for unit in ("", "k"))
     layouts = f"layouts: {{x: 'a | ext4 commit={{{commits}}}'}}\nworkloads: {{w: {{rw: read, bs: [{blocks}]}}}}\n"
     campaign = parse_campaign("name: t\ndevices: {a: {file: 2G}}\n" + layouts, "t")
@@ -118,7 +120,7 @@ def test_equal_reasons_are_grouped_if_nothing_can_be_ranked(tmp_path: Path) -> N
     run = load_run(make_run(tmp_path / "r", {}, record=record))
     with pytest.raises(RunError) as raised:
         rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
-    assert "and 37 more: " in raised.value.message and "and 37 more not measured" in raised.value.message
+    assert "37 more: " in message(raised.value) and "37 more not measured" in raised.value.message
     assert len(raised.value.message) < 400
 
 
@@ -126,7 +128,7 @@ def test_long_lists_of_reasons_are_cut_with_their_count() -> None:
     whys = [(f"l{number}", f"failed (rule-{number % 9})") for number in range(90)]
     lines = list(in_groups(whys))
     assert lines[0] == "l0, l9, l18 and 7 more: failed (rule-0)"
-    assert (len(lines), lines[-1]) == (7, "30 more for 3 other reasons")
+    assert (len(lines), re.findall(r"\d+", lines[-1])) == (7, ["30", "3"])
     assert list(in_groups([("a", "not measured")], between=" ")) == ["a not measured"]
 
 
@@ -160,16 +162,18 @@ def test_the_size_of_a_real_disk_and_the_disks_of_a_directory_are_unknown() -> N
     assert (disk.redundancy, disk.capacity_bytes) == (0, None)
 
 
-def test_no_layout_that_counts_is_an_error_with_reasons(tmp_path: Path) -> None:
+def test_no_layout_that_counts_is_an_error_with_reasons(tmp_path: Path, message: Message) -> None:
     run = made(tmp_path / "r", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "refuted"})
-    with pytest.raises(RunError, match=r"pair, union: not measured; one: refuted \(rule-refuted\)"):
+    with pytest.raises(RunError, match=r"pair, union: .*; one: .*\(rule-refuted\)") as raised:
         rank(run, READS, metric=None, effect=0.02)
+    message(raised.value)
 
 
-def test_a_metric_that_no_trial_of_the_goal_measured_is_refused(tmp_path: Path) -> None:
+def test_a_metric_that_no_trial_of_the_goal_measured_is_refused(tmp_path: Path, message: Message) -> None:
     run = made(tmp_path / "r", CLEAR)
-    with pytest.raises(UsageError, match="--metric sync_p99: no trial of the goal measured it") as caught:
+    with pytest.raises(UsageError, match=r"--metric sync_p99: ") as caught:
         rank(run, READS, metric="sync_p99", effect=0.02)
+    message(caught.value)
     assert "bandwidth, iops or p99" in caught.value.hint
     assert places(rank(run, READS, metric="p99", effect=0.02))["one"] == (1, 1)
 
@@ -274,7 +278,7 @@ def test_a_repeat_is_covered_although_the_same_trials_chose_the_leader(tmp_path:
 
 
 @pytest.mark.timeout(60)
-def test_a_run_with_very_many_layouts_is_an_error_and_does_not_hang(tmp_path: Path) -> None:
+def test_a_run_with_very_many_layouts_is_an_error_and_does_not_hang(tmp_path: Path, message: Message) -> None:
     names = [f"l{number}" for number in range(700)]
     layouts = "\n".join(f"  {name}: a | ext4" for name in names)
     campaign = CAMPAIGN.replace("  one: a | ext4\n", f"{layouts}\n")
@@ -282,7 +286,8 @@ def test_a_run_with_very_many_layouts_is_an_error_and_does_not_hang(tmp_path: Pa
     lines = (path / "trials.jsonl").read_text()
     (path / "trials.jsonl").write_text("".join(lines.replace('"l0"', f'"{name}"') for name in names))
     run = load_run(path)
-    with pytest.raises(RunError, match="700 layouts have 244,650 pairs, too many"):
+    with pytest.raises(RunError, match=r"700 layouts .*244,650 pairs") as raised:
         rank(run, READS, metric=None, effect=0.02)
-    with pytest.raises(RunError, match="have 244,650 pairs, too many"):
+    message(raised.value)
+    with pytest.raises(RunError, match=r"244,650 pairs"):
         rank_each(run, metric=None, effect=0.02)

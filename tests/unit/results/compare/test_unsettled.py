@@ -252,7 +252,7 @@ def test_cells_with_very_different_variances_say_nothing_about_a_single_trial(tm
     values: Values = {(name, "etcd"): [20e6, 20e6 * (1 + share)] for name, share in zip(NINE, apart, strict=True)}
     found = load_run(make_run(tmp_path / "r", {**values, ("l1", "etcd"): [12e6]}, record=MANY, unsettled={}))
     result, why = held(found, "sync_p99(l1, etcd) < 14ms")
-    assert result == "undecided" and "the other cells vary too much" in why
+    assert result == "undecided" and "cells vary" in why
 
 
 def test_a_run_with_a_removed_criterion_is_still_read(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_folder_without_runs_is_named(poolproof: Command) -> None:
     assert poolproof("query", "runs", "select 1")[0] == 7
     code, _, err = poolproof("runs", "nowhere")
     assert code == 7
-    assert "nowhere is not a folder" in err
+    assert "nowhere" in err
 
 
 def test_runs_of_another_schema_are_named_and_left_out(poolproof: Command) -> None:
@@ -120,7 +120,7 @@ def test_damaged_lines_are_named_and_left_out(poolproof: Command, old: bytes, ne
         ["grid", "69", "101.0"],
         ["nasty", "2", "101.0"],
     ]
-    assert "skipped grid, line 5 and 1 more of trials.jsonl" in err
+    assert all(fact in err for fact in ("grid, line 5", "1 more", "trials.jsonl"))
     assert why in err
 
 

@@ -108,7 +108,7 @@ def test_a_failed_build_is_left_out_and_the_answer_says_so(tmp_path: Path, faile
     assert (cell.verdict, cell.builds, cell.counts) == ("sound", 3, True)
     assert cell.figure == mean_interval(MEANS[:3])
     text = shown(print_table, run.cells, None)
-    assert "w0 on one: 3 builds; build 4 of 4 failed and is left out: mkfs.ext4 failed" in text
+    assert all(fact in text for fact in ("w0 on one: 3 builds", "build 4 of 4", "mkfs.ext4 failed"))
     assert compare(Side(run, "one"), Side(run, "two"), effect=0.02).cells[0].difference.error is not None
     assert any("left out" in each.message for each in cell.findings_on())
     assert (run.done, run.wanted) == (16, 16)
@@ -126,9 +126,9 @@ def test_a_single_build_that_is_left_has_no_interval(tmp_path: Path) -> None:
     assert figure is not None and figure.half_width is None, "its trials do not show how much builds differ"
     found = compare(Side(run, "one"), Side(run, "two"), effect=0.02)
     assert found.cells[0].decision.word == "undecided"
-    assert "A or B has a single build: w0; measure with `builds: 3` or more" in shown(print_comparison, found)
+    assert "w0; measure with `builds: 3`" in shown(print_comparison, found)
     ranking = shown(print_ranking, rank(run, Goal({"w0": 1.0}), metric=None, effect=0.02))
-    assert "(a single build has no interval)" in ranking
+    assert "single build" in ranking
 
 
 def test_the_first_round_of_a_run_is_shown_as_one_build(tmp_path: Path) -> None:

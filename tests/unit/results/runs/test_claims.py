@@ -17,6 +17,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
+from tests.golden import Message
 
 CAMPAIGN = campaign_from_flags(
     ["raw=a | ext4", "mirror=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["reads:rw=randread,bs=4k"]
@@ -82,19 +83,20 @@ def test_results(text: str, expected: str) -> None:
     assert result(text) == expected
 
 
-def test_a_refuted_rate_decides_nothing_but_its_byte_ratio_counts() -> None:
+def test_a_refuted_rate_decides_nothing_but_its_byte_ratio_counts(message: Message) -> None:
     refuted = [trial("raw", number, 9000.0, verdict="refuted") for number in (1, 2)]
-    assert result("iops(raw, reads) > 5000", refuted) == "undecided: reads on raw is refuted"
+    said = message(result("iops(raw, reads) > 5000", refuted))
+    assert said.startswith("undecided: reads on raw ") and "refuted" in said
     assert result("read_ratio(raw, reads) < 0.9", refuted) == "held"
 
 
-def test_a_claim_about_an_unmeasured_cell_is_undecided() -> None:
-    assert result("iops(mirror, reads) > 1", TRIALS[:3]) == "undecided: reads on mirror was not measured"
+def test_a_claim_about_an_unmeasured_cell_is_undecided(message: Message) -> None:
+    assert message(result("iops(mirror, reads) > 1", TRIALS[:3])).startswith("undecided: reads on mirror ")
 
 
-def test_a_single_trial_decides_byte_counts_but_not_rates() -> None:
+def test_a_single_trial_decides_byte_counts_but_not_rates(message: Message) -> None:
     undecided = result("iops(raw, reads) = 100 ± 1%", TRIALS[:1])
-    assert undecided.startswith("undecided: iops of reads on raw comes from a single trial")
+    assert message(undecided).startswith("undecided: iops of reads ") and "single trial" in undecided
     assert result("read_ratio(raw, reads) = 0.5", TRIALS[:1]) == "held"
 
 
@@ -133,32 +135,33 @@ def test_many_claims_about_equal_layouts_are_rarely_wrong() -> None:
     assert wrong <= 6  # at most 5% are expected; 6 or fewer of 40 have a probability of 99% then
 
 
-def test_a_claim_that_only_holds_alone_says_so() -> None:
+def test_a_claim_that_only_holds_alone_says_so(message: Message) -> None:
     texts = ["iops(raw, reads) < 104", *("iops(mirror, reads) > 202" for _ in range(9))]
     claims = tuple(Claim("", "", text, parse_claim(text, Spot("x"))) for text in texts)
     found = evaluate(claims, cells_of(TRIALS, CAMPAIGN))
     assert result(texts[0]) == "held" and {each.result for each in found} == {"undecided"}
-    assert found[0].why == "on its own, this claim would be held with 95% confidence, but not together with the other 9"
+    assert "95%" in message(found[0].why) and found[0].why.endswith("other 9")
 
 
 @pytest.mark.parametrize("text", ["iops(log, reads) / iops(pool, reads) > 1", "iops(log, reads) > iops(pool, reads)"])
-def test_a_claim_within_a_family_includes_its_margin(text: str) -> None:
+def test_a_claim_within_a_family_includes_its_margin(text: str, message: Message) -> None:
     layouts = ["pool=zfs mirror a b", "log=zfs mirror a b log c"]
     campaign = campaign_from_flags(layouts, ["a=file:1G", "b=file:1G", "c=file:1G"], ["reads:rw=randread,bs=4k"])
     levels = {"pool": 100.0, "log": 110.0}
     trials = [trial(name, at, level + at / 10) for name, level in levels.items() for at in (1, 2, 3)]
     (found,) = evaluate((Claim("", "", text, parse_claim(text, Spot("x"))),), cells_of(trials, campaign))
-    assert found.result == "undecided" and "converted into each other in place" in found.why
+    assert found.result == "undecided" and "in place" in message(found.why)
     fast = [trial("log", at, 150 + at / 10) for at in (1, 2, 3)]
     (found,) = evaluate((found.claim,), cells_of([*trials[:3], *fast], campaign))
     assert found.result == "held"
 
 
-def test_limited_rates_are_not_compared() -> None:
+def test_limited_rates_are_not_compared(message: Message) -> None:
     capped = Finding("capped-rate", "suspects", "rate_iops=100", "remove it", metrics=("iops",))
     trials = [replace(each, verdict="suspect", findings=(capped,)) for each in TRIALS]
     text = "iops(mirror, reads) / iops(raw, reads) > 1.5"
-    assert result(text, trials) == "undecided: reads on mirror can't be compared: its rate is limited (capped-rate)"
+    said = message(result(text, trials))
+    assert said.startswith("undecided: reads on mirror ") and "(capped-rate)" in said
     assert result("iops(mirror, reads) > 150", trials) == "held"
     assert not speeds_to_baseline(cells_of(trials, CAMPAIGN), "raw")
 
@@ -178,8 +181,9 @@ def test_only_shares_are_shown_in_per_cent(text: str, shown: str) -> None:
     assert measured_text(found) == shown
 
 
-def test_a_rate_of_zero_is_not_compared() -> None:
+def test_a_rate_of_zero_is_not_compared(message: Message) -> None:
     trials = [*TRIALS[:3], *(trial("mirror", number, 0.0) for number in (1, 2, 3))]
     text = "iops(mirror, reads) / iops(raw, reads) < 1"
-    assert result(text, trials) == "undecided: reads on mirror can't be compared: a trial measured 0"
+    said = message(result(text, trials))
+    assert said.startswith("undecided: reads on mirror ") and said.endswith("measured 0")
     assert result("iops(mirror, reads) < 1", trials) == "held"

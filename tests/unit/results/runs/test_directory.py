@@ -18,6 +18,7 @@ from poolproof.results.query.find_runs import find_runs
 from poolproof.results.runs.directory import RunDirectory, file_name
 from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.rules.model import Finding
+from tests.golden import Message
 from tests.unit.results.compare.making import RECORD
 
 
@@ -109,12 +110,13 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         run.trials()
 
 
-def test_a_directory_that_holds_something_is_never_written_to(tmp_path: Path) -> None:
+def test_a_directory_that_holds_something_is_never_written_to(tmp_path: Path, message: Message) -> None:
     (tmp_path / "mine").write_text("precious")
     with pytest.raises(RunError, match="not empty"):
         RunDirectory.create(tmp_path, "", RECORD)
-    with pytest.raises(RunError, match="not a run directory"):
+    with pytest.raises(RunError, match="run directory") as refused:
         RunDirectory.open(tmp_path)
+    message(refused.value)
 
 
 def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
@@ -154,12 +156,12 @@ def test_a_run_of_another_user_is_refused_with_the_command_that_is_allowed(open_
     run = RunDirectory.create(open_path / "r", "", RECORD)
     run.append(trial())
     with _closed(run.path, 0o555):
-        with pytest.raises(RunError, match="r cannot be written: Permission denied") as caught, run.locked():
+        with pytest.raises(RunError, match=r"/r .*: Permission denied") as caught, run.locked():
             pass
         assert "sudo poolproof" in caught.value.hint
     with _closed(run.path, 0o000):
         for read in (lambda: RunDirectory.open(run.path), run.record, run.trials):
-            with pytest.raises(RunError, match="cannot be read: Permission denied") as caught:
+            with pytest.raises(RunError, match=r"/r\b.*: Permission denied") as caught:
                 read()
             assert "sudo poolproof" in caught.value.hint
     assert run.trials() == (trial(),)

@@ -17,6 +17,7 @@ from poolproof.presentation.live.status import WatchedRun
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import TrialKey
 from poolproof.results.runs.trial_files import check_numbers
+from tests.golden import Message
 from tests.unit.results.compare.making import make_run
 
 from ...command import Command
@@ -114,11 +115,11 @@ def test_a_swapped_trials_file_is_not_appended_to(tmp_path: Path) -> None:
     run = RunDirectory.open(path)
     trial = run.trials()[0]
     _linked(path / "trials.jsonl")
-    with pytest.raises(OSError, match="it is a symbolic link"):
+    with pytest.raises(OSError, match="symbolic link"):
         run.append(trial)
     assert (tmp_path / "secret").read_text() == "root:secret\n"
     (path / ".lock").symlink_to(tmp_path / "secret")
-    with pytest.raises(RunError, match="it is a symbolic link"), run.locked():
+    with pytest.raises(RunError, match="symbolic link"), run.locked():
         raise AssertionError("locked")
     assert (tmp_path / "secret").read_text() == "root:secret\n"
 
@@ -128,7 +129,7 @@ def test_cells_that_are_a_link_are_not_written(tmp_path: Path) -> None:
     elsewhere.mkdir()
     (path / "cells").symlink_to(elsewhere)
     run = RunDirectory.open(path)
-    with pytest.raises(OSError, match="it is a symbolic link, not a directory"):
+    with pytest.raises(OSError, match="symbolic link"):
         run.trial_directory(TrialKey("one", "reads", 4))
     assert list(elsewhere.iterdir()) == []
 
@@ -158,12 +159,13 @@ def test_a_hostile_value_in_any_key_is_refused_or_shown(tmp_path: Path, poolproo
         assert code in (0, 2, _DAMAGED), (words, raw, err)
 
 
-def test_a_number_that_no_machine_measured_is_named(tmp_path: Path) -> None:
+def test_a_number_that_no_machine_measured_is_named(tmp_path: Path, message: Message) -> None:
     run = make_run(tmp_path / "a", _VALUES)
     path = run / "trials.jsonl"
     path.write_text(path.read_text().replace('"iops":1.1', '"iops":1e308'))
-    with pytest.raises(RunError, match=r"trials.jsonl, line 2 is damaged: a number in it is larger than 1e24"):
+    with pytest.raises(RunError, match=r"trials.jsonl, line 2 .* 1e24") as damaged:
         RunDirectory.open(run).trials()
+    message(damaged.value)
 
 
 @pytest.mark.parametrize("number", ["1e25", "1E25", "1E+25", "-1e+025", "1" + "0" * 25, "9" * 26, "0.1e26"])
@@ -174,7 +176,7 @@ def test_every_notation_of_a_number_that_is_too_large_is_refused(number: str) ->
 
 @pytest.mark.parametrize("number", [str(2**63), str(-(2**63)), "123456789012345678901"])
 def test_an_integer_that_could_not_be_written_again_is_refused(number: str) -> None:
-    with pytest.raises(msgspec.ValidationError, match="does not fit in 64 bits"):
+    with pytest.raises(msgspec.ValidationError, match="64 bits"):
         check_numbers(f'{{"value": {number}}}'.encode())
 
 

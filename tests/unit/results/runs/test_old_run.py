@@ -69,7 +69,7 @@ def test_it_is_exported(run: Path, command: Command) -> None:
 def test_its_report_is_drawn(run: Path, command: Command, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     assert command("report", str(run), "--out", str(page))[0] == 0
-    assert "Are random reads of one file faster than random writes?" in page.read_text(encoding="utf-8")
+    assert "random reads of one file" in page.read_text(encoding="utf-8")
 
 
 def test_it_is_audited_again_from_its_evidence(run: Path, command: Command) -> None:

@@ -11,6 +11,7 @@ from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
+from tests.golden import Message
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
 
 
@@ -35,13 +36,13 @@ def test_only_a_verdict_that_counts_allows_a_ranking(verdict: Verdict, rejected:
     assert found.is_precise, "the verdict says nothing about the precision"
 
 
-def test_a_percentile_with_too_few_events_counts_but_is_not_ranked() -> None:
+def test_a_percentile_with_too_few_events_counts_but_is_not_ranked(message: Message) -> None:
     few = trial("one", "reads")
     assert few.figures is not None
     few = replace(few, metric="p99", figures=replace(few.figures, requests=112))
     found = cell(few).usability()
     assert (found.counts, found.can_be_ranked, found.can_be_tested, found.is_precise) == (True, False, False, False)
-    assert found.too_few.startswith("too few events: 112 I/Os in a trial; the p99 latency needs 1,000 I/Os")
+    assert all(fact in message(found.too_few) for fact in ("112 I/Os", "p99", "1,000 I/Os"))
     assert cell(few).usability("iops").can_be_tested, "a rate needs no number of events"
 
 
