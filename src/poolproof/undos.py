@@ -153,7 +153,7 @@ OwnName = Annotated[str, Check(not_own_name)]
 """
 
 DevicePath = Annotated[str, Check(_not_a_device)]
-"""The path of a device node. The disk that it stands for need not belong to the run."""
+"""The path of a device node. The disk that it refers to need not belong to the run."""
 
 Compared = Annotated[str, Check(lambda _value, _owned: iter(()))]
 """Any string. The undo only compares it with what it finds on the host.

@@ -101,8 +101,8 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
     """Expand an expression's braces into all layouts that it describes. The last brace varies fastest.
 
     Each layout keeps the original source and its spans, so that error messages can point at the user's input. Raises a
-    CampaignError if a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
-    or has an empty choice for a word, or the braces describe more than MOST_VARIANTS layouts.
+    CampaignError if a brace is unmatched, is nested too deeply, has only one choice, repeats a choice, or has an empty
+    choice for a word, or if the braces describe more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -119,8 +119,8 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 def expand_text(text: str) -> tuple[str, ...]:
     """Expand a string's braces into all strings that it describes. A string without braces is returned unchanged.
 
-    Raises BraceMistake if a brace is not closed, not opened, nested too deeply or has only one choice, or there are too
-    many choices.
+    Raises a BraceMistake if a brace is unmatched, is nested too deeply or has only one choice, or if there are too many
+    choices.
     """
     depth = 0
     for at, character in enumerate(text):

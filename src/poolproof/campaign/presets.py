@@ -43,15 +43,15 @@ _BACKUP = Preset(
 
 _ETCD = Preset(
     # etcd (the store of Kubernetes) appends every proposal to its log and calls fdatasync, so its cluster is only as
-    # fast as that call. The authors of the article traced etcd and found writes of 2300 bytes on average. They accept
-    # a disk if the 99th percentile of fdatasync is below 10 ms, so the metric is `sync_p99`. etcd allocates each
-    # segment of its log, 64 MB, before it writes to it (SegmentSizeBytes in server/storage/wal/wal.go, and Preallocate
-    # in client/pkg/fileutil). So does this job: fio allocates a new file for each trial (its default `fallocate`), and
-    # removes it at the end (`unlink`). Nothing is read, neither by etcd nor by this job: overwriting a file would read
-    # each page that a block covers only in part. Two things differ from the command in the article. Its 22 MiB are
-    # 10,030 commits, which take a good SSD a second. This job therefore starts again at the beginning of its file until
-    # its time is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd writes through the
-    # page cache, and fdatasync writes the data to the disk.
+    # fast as that call. The authors of the article traced etcd and found writes of 2300 bytes on average. They accept a
+    # disk if the 99th percentile of fdatasync is below 10 ms, so the metric is `sync_p99`. etcd allocates each segment
+    # of its log, 64 MB, before it writes to it (SegmentSizeBytes in server/storage/wal/wal.go, and Preallocate in
+    # client/pkg/fileutil). So does this job: fio allocates a new file for each trial (its default `fallocate`), and
+    # removes it at the end (`unlink`). Neither etcd nor this job reads anything: overwriting a file would read each
+    # page that a block covers only in part. Two things differ from the command in the article. Its 22 MiB are 10,030
+    # commits, which take a good SSD a second. This job therefore starts again at the beginning of its file until its
+    # time is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd writes through the page
+    # cache, and fdatasync writes the data to the disk.
     name="etcd",
     summary="etcd's write-ahead log: 2300-byte appends to a new file, each followed by fdatasync",
     jobs=(_job("etcd", rw="write", bs="2300", size="64m", ioengine="sync", direct="0", fdatasync="1", unlink="1"),),
@@ -101,8 +101,9 @@ _POSTGRES = Preset(
     # Commits are 8 KiB blocks (XLOG_BLCKSZ) appended to the log, each followed by fdatasync, the default
     # `wal_sync_method` on Linux. Segments of 16 MB are recycled, so the log overwrites existing files, as the job does.
     # Backends that miss shared_buffers read 8 KiB pages (BLCKSZ) at random, and each waits for its page: four readers
-    # at depth 1, with direct I/O, because a database worth measuring is larger than RAM. The readers slow commits down
-    # on a real server; pg_test_fsync alone has none. `sync_p99` is the wait of the slowest commit in 100.
+    # at depth 1, with direct I/O, because a database worth measuring is larger than RAM. On a real server, readers slow
+    # down the commits; pg_test_fsync alone does not have any readers. `sync_p99` is the wait of the slowest commit in
+    # 100.
     name="postgres",
     summary="PostgreSQL: 8 KiB commits to the log with fdatasync, while four readers read random 8 KiB pages",
     jobs=(

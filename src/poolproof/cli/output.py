@@ -27,7 +27,7 @@ def say(line: str) -> None:
     """Print a line to standard error.
 
     Errors are ignored, so that a closed terminal doesn't interrupt a cleanup. A signal handler may also print while
-    another line is being printed, which is a RuntimeError.
+    another line is being printed, which raises a RuntimeError.
     """
     with contextlib.suppress(OSError, ValueError, RuntimeError):
         print(line, file=sys.stderr, flush=True)

@@ -178,10 +178,10 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
 
 
 def _processors(count: int) -> str:
-    """Return the value of -smp. A guest with one processor has room for a second one.
+    """Return the value of -smp, which reserves a slot for a second processor if the guest has only one.
 
-    Up to 8.0, QEMU leaves out memory barriers of a guest that can't have more than one processor, although the disks'
-    thread runs on another one. That thread may then miss a new request, which the guest waits for without a limit.
+    If a guest can't have more than one processor, QEMU up to 8.0 omits memory barriers, although its disk thread runs
+    on another of this machine's processors. That thread may then miss a new request, for which the guest waits forever.
     Source: commit c914d46d0a64 of QEMU (`tcg_gen_mb`), and `mttcg_start_vcpu_thread` (`max_cpus > 1`).
     """
     return str(count) if count > 1 else "1,maxcpus=2"

@@ -148,7 +148,7 @@ def cold_reads(case: Case) -> Flow | None:
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return the comparison that `cold_reads` makes if its ratio is too low, otherwise None."""
+    """Make the same comparison as `cold_reads`, but return None unless the ratio is too low."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
@@ -165,7 +165,7 @@ def writes(case: Case) -> Flow | None:
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return the comparison that `writes` makes if its ratio is too low, otherwise None."""
+    """Make the same comparison as `writes`, but return None unless the ratio is too low."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
@@ -214,10 +214,11 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return whichever of `writes_at_end` and `deferred_writes` has too low a ratio, or None if both are high enough.
+    """Return the comparison from `writes_at_end` or `deferred_writes` whose ratio is too low, or None if neither is.
 
-    If both are too low, `writes_at_end` is returned. It is considered only if more than 5% of the bytes were written
-    after fio ended. These writes were late rather than lost, because the final flush wrote them.
+    If both are too low, that from `writes_at_end` is returned. However, `writes_at_end` is considered only if more than
+    5% of the bytes were written after fio ended. These writes were late rather than lost, because the final flush wrote
+    them.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:

@@ -30,7 +30,7 @@ class Interval:
     def around(cls, mean: float, half: float | None) -> "Interval":
         """Return the interval `mean` ± `half`, or a mean without an interval if `half` is None.
 
-        The lower end is at least 0, because no metric is negative.
+        The lower bound is at least 0, because no metric is negative.
         """
         return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
 

@@ -35,8 +35,9 @@ _LEAST_WEIGHT = 1e-9
 def estimated_together(pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs with errors that were estimated together: the first mean of a pair then has the error of both.
 
-    Only for differences between the two means of a pair. Pairs whose variances were not estimated with a prior are
-    returned unchanged, and so are all pairs if fewer than eight have two or more samples on both sides.
+    The results are only valid for differences between the two means of a pair. Pairs whose variances were not estimated
+    with a prior are returned unchanged, and so are all pairs if fewer than eight have two or more samples on both
+    sides.
     """
     scatter = _scatter_of_ratios(pairs)
     return list(pairs) if scatter is None else [_estimated(pair, scatter) for pair in pairs]

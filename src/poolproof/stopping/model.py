@@ -106,7 +106,7 @@ class StoppingDecision:
     `reasons`: the reasons why it has not converged.
     `next_s`: the next checkpoint, or None if done.
     `mean`: the mean from `warmup_s` to `used_s`, or None without samples.
-    `low`, `high`: the ends of the mean's confidence interval. None if there are too few samples, or if the series is
+    `low`, `high`: the bounds of the mean's confidence interval. None if there are too few samples, or if the series is
     not stationary, in which case no interval would be valid.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the trial. None with `steady: snia`, or if the
     trial is too short.
@@ -137,7 +137,7 @@ class StoppingDecision:
 class TrialMean:
     """The mean of one trial with its confidence interval.
 
-    `low`, `high`: the ends of the interval, or None if the series is too short or not stationary.
+    `low`, `high`: the bounds of the interval, or None if the series is too short or not stationary.
     `error`, `freedom`: the standard error of the mean and its degrees of freedom. Trials of older runs have only the
     interval, which may have been widened to allow for repeated checks.
     """
@@ -155,7 +155,7 @@ class AcrossTrials:
 
     `done`: True if no further trial is needed or allowed.
     `is_precise`: True if the confidence interval is within the tolerance.
-    `low`, `high`: the ends of the interval, or None without an interval.
+    `low`, `high`: the bounds of the interval, or None without an interval.
     `disagree`: True if the trials differ by more than the variation within each trial explains.
     """
 

@@ -175,7 +175,7 @@ def _changing(found: SeriesChange, seconds: float) -> NotConverged:
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
-    """Return the reason `burst` for a mean that depends on a few bursts.
+    """Return the reason `burst`, which means that the mean depends on only a few bursts or stalls.
 
     Such a mean is imprecise, because the relative error of a count of k events is 1/√k.
     """

@@ -46,7 +46,7 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Create a disk of this model.
 
-        `changes`: parameters with other values than the model's, as strings, keyed by parameter name.
+        `changes`: the parameters whose values differ from the model's, as strings, keyed by parameter name.
 
         Raises a ValueError if a name or a value is invalid.
         """

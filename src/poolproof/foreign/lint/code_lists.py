@@ -85,7 +85,7 @@ def _others(text: str) -> Iterator[str]:
 
 
 def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeList:
-    """Return the list with an unknown item for each value that the program adds in front, at the end or elsewhere."""
+    """Return the list, with an unknown item for each value that the program adds to it, at either end or elsewhere."""
     first, last = items[0], items[-1]
     before = text[max(0, start - _LOOKBACK) : start]
     found = list(items)

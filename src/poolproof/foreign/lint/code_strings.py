@@ -17,7 +17,7 @@ VALUE = r"[\w.$@&*]{1,60}+(?:\([^()\n]{0,80}\)|\[[^\[\]\n]{0,80}\])?"
 """Matches a value between strings: a variable, an attribute, or a call or subscript without nested brackets."""
 
 BLANKS = r"\s{0,99}+"
-"""Matches the white space between two symbols. The limit keeps the time linear for texts of white space."""
+"""Matches the white space between two symbols. The limit keeps the time linear in the length of the text."""
 
 WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
@@ -70,7 +70,7 @@ def without_commands(text: str) -> str:
 
 @dataclass(frozen=True)
 class _CommandText:
-    """A command, and the characters of the program that make it."""
+    """A command, and the position in the program of the strings that form it."""
 
     start: int
     end: int

@@ -62,7 +62,7 @@ def _bound_units(
     """Return the script's fio calls. Those in a function are returned once for each call of the function.
 
     `known`: the values of variables. `values`: those of the loop variables.
-    `most`: the number of calls of functions to tell apart. If the script has more, their arguments stay unknown.
+    `most`: the maximum number of function calls to distinguish. If the script has more, their arguments stay unknown.
     """
     variables = {**known, **values}
     units = list(_units(text, surroundings, variables))
@@ -201,7 +201,7 @@ def _loops_in(document: HereDocument, known: Mapping[str, str]) -> Mapping[str, 
 
 
 def _is_script(document: HereDocument) -> bool:
-    """True if a shell reads the here-document, now or from a file: it is not a text for people."""
+    """True if a shell runs the here-document, either directly or from a file. False if it is text for people."""
     is_named = document.goes_to.endswith((".sh", ".bash")) or document.goes_to == "|"
     return document.program not in ("cat", "echo", "tee") or document.text.startswith("#!") or is_named
 

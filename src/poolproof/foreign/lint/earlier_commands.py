@@ -36,7 +36,7 @@ class Before:
     zeros are listed.
     `nodatacow`: the files and directories that `chattr +C` made nodatacow.
     `snapshot`: the command that created a cloud volume from a snapshot. Empty if there is none.
-    `was_read`: the devices that a program has read to the end since then.
+    `was_read`: the devices that a program has read completely since the volume was created.
     """
 
     loads: tuple[Load, ...] = ()
@@ -157,7 +157,7 @@ def _line_of(text: str, place: int) -> int:
 
 
 def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:
-    """Return the last state of each path: of its data, or whether it is nodatacow, which outlasts the data."""
+    """Return the last change of each path: of its nodatacow attribute or, for any other `state`, of its data."""
     is_attribute = state == "nodatacow"
     return {each.path: each for each in prepared if (each.command == "chattr") == is_attribute}.values()
 

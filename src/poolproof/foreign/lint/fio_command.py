@@ -11,7 +11,7 @@ from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
-_COMMENT_MARKS = ("//", "*")  # at the beginning of a continued line in a comment of C
+_COMMENT_MARKS = ("//", "*")  # at the beginning of a continuation line in a C comment
 _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 
 

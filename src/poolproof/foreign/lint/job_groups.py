@@ -48,7 +48,7 @@ class Targets(Protocol):
         """
 
     def seen_from(self, place: RunsIn) -> "Targets | None":
-        """Return what is known about the targets of jobs that run there, or None if nothing is known."""
+        """Return what is known about the targets of jobs that run in this place, or None if nothing is known."""
 
     def written(self, path: str) -> WrittenDevice | None:
         """Look up the file or device at a path to which a job would write, or return None if unknown."""

@@ -1,4 +1,4 @@
-"""Markdown: commands between paragraphs, whose apostrophes are not the quotes of a shell (`Don't do this`)."""
+"""Find the commands in Markdown. Apostrophes in the text around them (`Don't do this`) are not shell quotes."""
 
 import re
 
@@ -13,7 +13,7 @@ def is_markdown(name: str) -> bool:
 def without_quotes_in_prose(text: str) -> str:
     """Return the text without its fences, and without quotes outside of code. The positions of the rest stay the same.
 
-    If the text has no fences, its code is what is indented by four blanks or a tab.
+    If the text has no fences, lines that are indented by four blanks or a tab count as code.
     """
     lines = text.split("\n")
     indented = () if any(map(_FENCE.match, lines)) else ("    ", "\t")

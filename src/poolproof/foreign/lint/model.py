@@ -83,7 +83,7 @@ class FioCall:
     `defaults`: the options of a command that also apply to the first of the `files`, or the options of a job file that
     would apply to further sections.
     `only`: the names of the sections to which `--section` limits the job files. Empty if all sections run.
-    `runs_in`: a container of this machine, another machine, or neither (an empty string).
+    `runs_in`: whether fio runs in a container on this machine, on another machine, or neither (an empty string).
     `ends_after`: the time after which the script ends fio (`timeout 60 fio …`), as written (`60`, `5m`, `$LIMIT`).
     Empty if nothing ends it.
     `is_expanded`: True if a shell or another program replaces variables in the job file before fio reads it.

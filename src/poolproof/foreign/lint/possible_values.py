@@ -54,9 +54,9 @@ class PossibleValues:
         return self._expanded(value, only_loops=False)
 
     def of_path(self, path: str) -> Iterator[str]:
-        """Yield the paths that a path with variables may stand for.
+        """Yield the paths to which a path with variables may refer.
 
-        Assigned values count only if each of them is a device, because the script shows no order if there are several.
+        Assigned values count only if all of them are devices, because it is unknown which assignment applies.
         """
         paths = self.of(path)
         known = [each for each in paths if "/" in each and not each.startswith(("$", "`"))]
@@ -77,9 +77,9 @@ class PossibleValues:
         return tuple(each for links, targets in linked if path in links for each in targets if each.startswith("/dev/"))
 
     def is_device(self, path: str) -> bool:
-        """True if the variable that the path consists of names a block device.
+        """True if the path is a variable that contains a block device.
 
-        The script treats it as one (`[ -b "$DISK" ]`), or assigns a device to it (`DISK=$(findmnt -no SOURCE /)`).
+        This is assumed if the script checks for one (`[ -b "$DISK" ]`) or assigns one (`DISK=$(findmnt -no SOURCE /)`).
         """
         found = _VARIABLE.fullmatch(path)
         names = [found["name"], *self._given(found["name"])] if found else []

@@ -16,7 +16,7 @@ from poolproof.foreign.lint.shell_words import ShellWord, read_script
 
 State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read"]
 _DEVICES = "/dev"
-"""The path of all devices. Scripts don't show under which name a new cloud volume appears."""
+"""A path that represents all devices, because scripts don't show the device name of a new cloud volume."""
 
 _BEFORE = frozenset({"sudo", "do", "then", "else", "{", "time", "env", "command"})
 _EMPTIES = {"truncate": ("-s", "--size", "-r", "--reference"), "fallocate": ("-l", "--length", "-o", "--offset")}

@@ -1,4 +1,4 @@
-"""What the command that runs fio decides: where fio runs, and when fio is ended.
+"""Find out where fio runs and when it is ended, which the command that runs fio determines.
 
 Examples are `ssh host fio …`, `docker exec box fio …`, `timeout 60 fio …`, and a function of the script that passes on
 its arguments (`on_nas() { ssh nas "$@"; }`).
@@ -34,7 +34,7 @@ _WITH_VALUE = ("-k", "--kill-after", "-s", "--signal")  # of timeout
 
 
 def run_by(words: Sequence[ShellWord], call: FioCall, places: Mapping[str, RunsIn] = PLACES) -> FioCall:
-    """Return the call with what the words before fio decide: where it runs, and the time after which it is ended."""
+    """Return the call, completed with what the words before fio determine: where it runs, and when it is ended."""
     names = [word.text for word in words]
     return replace(call, runs_in=call.runs_in or _place(names, places), ends_after=call.ends_after or _limit(names))
 
@@ -55,7 +55,7 @@ def places_in(text: str) -> Mapping[str, RunsIn]:
 
 
 def _place(words: Iterable[str], places: Mapping[str, RunsIn] = PLACES) -> RunsIn:
-    """Return where the command runs the program that it names. A variable counts by its name (`$SSH`, `$ssh_cmd`)."""
+    """Return where the command runs the program that it names. A variable is recognized by its name (`$SSH`)."""
     programs = [word.rpartition("/")[2] for word in words]
     called = [found["name"].lower().split("_") for word in programs if (found := _CALLER.fullmatch(word))]
     named = {places.get(name, "") for name in itertools.chain(programs, *called)}

@@ -88,7 +88,7 @@ class Source:
         return tuple(replace(run, units=tuple(map(self._placed, run.units))) for run in runs)
 
     def _placed(self, unit: FioCall) -> FioCall:
-        """Return the call with where it runs: a playbook, a manifest and a Dockerfile run their commands elsewhere."""
+        """Return the call with `runs_in` set. Commands in a playbook, a manifest or a Dockerfile run elsewhere."""
         name = Path(self.name).name.lower()
         elsewhere: RunsIn = "machine" if name.endswith((".yml", ".yaml")) else ""
         elsewhere = "container" if "dockerfile" in name or "containerfile" in name else elsewhere

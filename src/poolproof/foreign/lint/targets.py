@@ -115,9 +115,10 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def seen_from(self, place: RunsIn) -> "TargetLookup | None":
-        """Return what is known about the targets of jobs that run there.
+        """Return what is known about the targets of jobs that run in this place.
 
-        That is everything for `--on`, otherwise only what the user's options say. None if they say nothing.
+        For jobs in another place, only the user's options count, unless `--on` was given. None if there are no such
+        options.
         """
         if not place or self._host.name != _HERE:
             return self

@@ -54,7 +54,7 @@ def _limit_s(unit: FioCall) -> float | None:
 
 
 def _least_s(part: LoadPart) -> float:
-    """Return the time for which the job surely runs. Jobs without time_based may end at any time."""
+    """Return the minimum time for which the job runs. Jobs without time_based may end at any time."""
     return (part.runtime_s or 0.0) + part.ramp_s if part.time_based and part.runtime_s else 0.0
 
 

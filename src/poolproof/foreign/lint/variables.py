@@ -29,7 +29,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("size", "io_size", "filesize"), ("1g", "22m", "100t")),
     "runtime": ("30", "1", "100000"),
     "ramp_time": ("0", "30"),
-    "iodepth": ("32", "2"),  # a script with a variable for the depth does not want a depth of 1
+    "iodepth": ("32", "2"),  # a script that has a variable for the depth hardly ever sets it to 1
     "numjobs": ("1", "8"),
     "sync": ("0", "1", "dsync"),
     **dict.fromkeys(("fsync", "fdatasync"), ("0", "1", "10000")),

@@ -1,8 +1,8 @@
 r"""Replace string literals in source code and in lists with the lines of fio output that they contain.
 
-Tests and scripts contain fio's output in literals of several forms: one literal per line, which are the items of a list
-or are concatenated (`"…\n" +`); one literal whose lines end with `\` or `\n\`; and a raw literal with plain lines, of
-which the first has code in front of it. JSON in a literal has escaped quotation marks (`\"`).
+Tests and scripts contain fio's output in literals of several forms: one literal per line, either as items of a list or
+concatenated (`"…\n" +`); one literal whose lines end with `\` or `\n\`; and a raw literal with plain lines, with code
+in front of the first one. JSON in a literal has escaped quotation marks (`\"`).
 """
 
 import re

@@ -189,7 +189,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout and its place, the range from `first` to `last`. Both are equal unless the layout is tied with others.
+    """A layout and its range of places, from `first` to `last`. They are equal unless the layout is tied with others.
 
     `to_leader`: the layout's speed relative to the leader, which is the first of the ranked layouts. None for the
     leader itself.

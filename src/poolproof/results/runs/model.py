@@ -4,7 +4,7 @@ Adding a field with a default does not require a new `SCHEMA`: older runs use th
 poolproof ignore the field. Adding a field without a default, or changing the meaning of a field, requires a new
 `SCHEMA`.
 
-The classes of which a run can contain a hundred thousand values have slots, because these take half the memory.
+Classes with up to a hundred thousand instances per run have slots, because this halves their memory use.
 """
 
 import math

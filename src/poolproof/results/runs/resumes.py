@@ -54,7 +54,7 @@ def resumes_text(record: RunRecord, trials: Sequence[Trial]) -> str:
     for at in record.resumed_at[-_MOST_RESUMES:]:
         resumed_s = parse_date(at)
         before = [trial for begun_s, trial in dated if 0 < begun_s < resumed_s]
-        if len(before) > parted:  # no text twice if nothing was measured between two resumes
+        if len(before) > parted:  # avoids repeating a text if nothing was measured between two resumes
             after = [trial for begun_s, trial in dated if begun_s >= resumed_s]
             texts += _of_resume(at[:16].replace("T", " "), before, after)
         parted = max(parted, len(before))

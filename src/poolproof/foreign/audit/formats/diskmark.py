@@ -79,7 +79,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _certain_lines(numbered: Sequence[Line]) -> set[int]:
-    """Return the places of lines that belong to a block of these programs' lines.
+    """Return the positions of the lines that belong to a block of these programs' output.
 
     Such a block ends with `Test : 1000 MB [D: 5% (1/20 GB)] (x5)`, or it has lines with `(QD=…)` and IOPS.
     """

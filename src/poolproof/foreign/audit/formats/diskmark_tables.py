@@ -166,7 +166,7 @@ def _decimal_mark(cells: Sequence[str]) -> str:
 
 
 def _number(text: str, mark: str) -> float | None:
-    """Parse a number, or return None if its only mark may be a decimal mark as well as separate thousands.
+    """Parse a number, or return None if its only mark may be either a decimal mark or a thousands separator.
 
     `mark`: the decimal mark of the table. A single point is a decimal point unless the table has decimal commas.
     """
