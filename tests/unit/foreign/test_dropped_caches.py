@@ -81,7 +81,7 @@ def test_audit_doubts_a_read_after_a_command_that_drops_no_file_data(between: st
 def test_drop_caches_without_a_sync_leaves_a_new_file_in_ram(write: str, between: str, is_doubted: bool) -> None:
     text = DD.format(between=between).replace("count=1024", f"count=1024{write}")
     messages = [finding.message for finding in audit_text("post", text, Context())[-1].findings]
-    assert any("its dirty pages stayed in RAM" in message for message in messages) == is_doubted
+    assert any("dirty pages" in message for message in messages) == is_doubted
     assert any("wrote this file" in message for message in messages) == is_doubted
 
 

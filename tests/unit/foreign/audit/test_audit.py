@@ -20,6 +20,7 @@ from poolproof.foreign.audit.model import audited_object
 from poolproof.foreign.audit.sources import audit_sources, read_text
 from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
+from tests.golden import Message
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(CASES.glob("*.*")) if path.suffix != ".toml"]
@@ -156,7 +157,7 @@ def test_microseconds_of_fio_2_are_not_read_as_nanoseconds(tmp_path: Path, with_
         (tmp_path / "x_iops.1.log").write_text("".join(f"{1000 * at}, 8000, 0, 0\n" for at in range(20)))
     (audited,) = audit_sources([str(tmp_path)], Context(), _none).results
     assert audited.verdict == "unproven"  # if interpreted as ns, it would be typical of RAM, and suspect
-    assert any("ns (fio 3) or µs (fio 2)" in missing for missing in audited.missing) != with_rates
+    assert any("fio 3" in missing and "fio 2" in missing for missing in audited.missing) != with_rates
     if with_rates:
         assert audited_object(audited)["figures"]["read"]["latency_ns"]["mean"] == 120_000
 
@@ -211,8 +212,8 @@ def test_a_command_from_far_above_is_assumed() -> None:
     assert near.command_line == far.command_line == 1
     assert "made by: fio" in "\n".join(audited_lines(near, 200))
     shown = "\n".join(audited_lines(far, 200))
-    assert "assumed command (line 1): fio" in shown
-    assert "run again (if the command on line 1 made this result): fio" in shown
+    assert re.search(r"assumed.* \(line 1\): fio", shown)
+    assert re.search(r"run again .*line 1.*: fio", shown)
     assert audited_object(far)["command_assumed"] is True
 
 
@@ -310,7 +311,7 @@ def test_a_text_that_is_too_large(tmp_path: Path, encoding: str) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_folder_from_a_stranger_neither_leaks_nor_recurses_for_ever(tmp_path: Path) -> None:
+def test_a_folder_from_a_stranger_neither_leaks_nor_recurses_for_ever(tmp_path: Path, message: Message) -> None:
     result = "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(4000KiB/1000msec)\n"
     secret, folder = tmp_path / "secret.txt", tmp_path / "folder"
     secret.write_text(result)
@@ -334,8 +335,9 @@ def test_a_folder_from_a_stranger_neither_leaks_nor_recurses_for_ever(tmp_path: 
         found = audit_sources([str(folder)], Context(), _none)
         assert [Path(each.source).name for each in found.results] == ["same", "a.txt"]
         skipped = {Path(each.source).name: each.why for each in found.unread}
-        assert skipped.pop("d") == "it is more than 50 folders deep"
-        assert skipped == dict.fromkeys(("leak", "kernel", "x_bw.1.log"), "it is a link that leads out of the folder")
+        assert "50 folders" in message(skipped.pop("d"))
+        assert set(skipped) == {"leak", "kernel", "x_bw.1.log"}
+        assert all("link" in message(why) for why in skipped.values())
 
 
 @pytest.mark.timeout(20)

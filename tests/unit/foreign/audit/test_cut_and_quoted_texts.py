@@ -13,6 +13,7 @@ from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import figures_text
+from tests.golden import Message
 
 KIB, MIB = 1024, 1024**2
 CAPTURED = Path(__file__).parents[2] / "load" / "fio" / "captured"
@@ -82,16 +83,16 @@ TERSE_FORMS = {
 @pytest.mark.parametrize("form", TERSE_FORMS)
 def test_a_terse_line_is_read_in_each_form(form: str) -> None:
     assert _values(TERSE_FORMS[form]) == TERSE_VALUES
-    assert "the rest of the output, which was cut off" not in _one(TERSE_FORMS[form]).missing
+    assert not any("cut off" in gap for gap in _one(TERSE_FORMS[form]).missing)
 
 
-def test_a_terse_line_that_is_cut_off_has_the_values_before_the_cut() -> None:
+def test_a_terse_line_that_is_cut_off_has_the_values_before_the_cut(message: Message) -> None:
     lengths = range(60, len(TERSE))
     found = {length: _values(TERSE[:length]) for length in lengths}
     assert all(values in ([], TERSE_VALUES[:1], TERSE_VALUES) for values in found.values())
     assert found[200] == TERSE_VALUES[:1] and found[len(TERSE) - 200] == TERSE_VALUES
     assert found[len(f"3;fio-3.36;verify;0;0;{_READ}") + 40] == TERSE_VALUES
-    assert "the rest of the output, which was cut off" in _one(TERSE[:200]).missing
+    assert any("cut off" in message(gap) for gap in _one(TERSE[:200]).missing)
 
 
 def _escaped(line: str) -> str:
@@ -271,7 +272,7 @@ def test_each_run_is_one_result_with_its_directions(text: str, results: list[lis
 def test_a_tail_with_nothing_but_samples_has_their_mean() -> None:
     found = _one("   iops        : min=   24, max=  370, avg=197.00, stdev=244.66, samples=2\n")
 
-    assert figures_text(found.figures) == "197 IOPS, the mean of fio's samples"
+    assert figures_text(found.figures).startswith("197 IOPS, ")
 
 
 def test_a_rate_line_that_is_cut_off_after_its_iops() -> None:
@@ -345,7 +346,8 @@ def test_a_row_of_bonnie_that_is_cut_off(row: str) -> None:
     for length in range(25, len(row)):
         found = _values(f"{BONNIE}{row[:length]}")
         assert found == whole[: len(found)], row[:length]
-    assert "the rest of the row, which was cut off" in audit_text("x", f"{BONNIE}{row[:60]}", Context())[0].missing
+    (cut,) = (audited.missing for audited in audit_text("x", f"{BONNIE}{row[:60]}", Context())[:1])
+    assert any("cut off" in gap for gap in cut)
 
 
 def test_a_further_row_of_bonnie_that_is_cut_off() -> None:

