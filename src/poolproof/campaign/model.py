@@ -82,7 +82,8 @@ class WorkloadRequest:
 
     `options`: options for all job sections, which override the preset's options.
     `jobs`: the options of individual job sections.
-    `spots`: pairs of an option (`bs` or `section.bs`) and its location. An empty option stands for the workload itself.
+    `spots`: pairs of an option (`bs` or `section.bs`) and its location. If the option is empty, the location is that of
+    the workload itself.
     """
 
     preset: str | None = None

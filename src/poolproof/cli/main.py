@@ -62,7 +62,7 @@ def _repair_surroundings() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:
-            handle = os.open(os.devnull, os.O_RDWR)  # this is `number`, unless another file has it
+            handle = os.open(os.devnull, os.O_RDWR)  # its file descriptor is `number`, unless another file uses that
             setattr(sys, name, os.fdopen(handle, "w" if number else "r", closefd=False))
         elif isinstance(stream, io.TextIOWrapper) and number:
             stream.reconfigure(errors="backslashreplace")

@@ -48,8 +48,9 @@ printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
-# label into each label and name that they can choose. A pool on a whole disk makes a partition table. Cache and spare
-# devices of a pool do not name the pool. wipefs may not recognize them either, so zpool's name of the partition counts.
+# label into each label and name that they can choose. A pool on a whole disk creates a partition table. Cache and spare
+# devices of a pool do not name the pool. wipefs may not recognize them either, so a partition with a name that zpool
+# gives (zfs-…) counts as part of a pool.
 _FOREIGN = """
 foreign() {
   [ -n "$mine" ] || return 0

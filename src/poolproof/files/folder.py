@@ -1,9 +1,9 @@
 """Open regular files in a directory without following symbolic links.
 
-A run directory may come from a stranger, and poolproof often runs as root. A file in it is therefore opened by its name
-relative to an open directory (openat), and so is every directory on the path from the run directory. Links, FIFOs,
-sockets and devices are rejected before they are opened, because opening a FIFO blocks and opening a device can have
-side effects.
+A run directory may come from a stranger, and poolproof often runs as root. Therefore, each file in it, and each
+directory on the path to the file, is opened by its name relative to a directory that is already open (openat). Links,
+FIFOs, sockets and devices are rejected before they are opened, because opening a FIFO blocks and opening a device can
+have side effects.
 """
 
 import errno

@@ -108,8 +108,9 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
     """Return the expected write amplification of the storage below each `dir` layer, keyed by the layer's path.
 
-    Storage with an unknown write amplification is omitted. So is storage whose leaves have changed since the layout was
-    planned, e.g. because a disk was replaced: the write amplification is that of the leaves counted now.
+    Storage with an unknown write amplification is omitted. Storage whose leaves have changed since the layout was
+    planned, e.g. because a disk was replaced, is omitted too, because its write amplification is that of the new
+    leaves.
     """
     found: dict[str, Expected] = {}
     for _, built in _layers_of(plan, host):

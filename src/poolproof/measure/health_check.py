@@ -48,7 +48,7 @@ def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], N
 def checked_every(
     interval_s: float, check: Callable[[], Iterator[BuildError]], *, limit_s: float
 ) -> Iterator[Callable[[], None]]:
-    """Repeat a check, which takes about `limit_s` at most, in a background thread until it finds errors.
+    """Repeat a check, which takes at most about `limit_s`, in a background thread until it finds errors.
 
     Yields a function that raises the first error, if there is one. In that case, this error also replaces any
     PoolproofError raised in the context.
@@ -59,7 +59,7 @@ def checked_every(
     def repeat() -> None:
         while not found and not end.wait(interval_s):
             for error in check():
-                found.append(error)  # at once: what the check does next can make the context fail
+                found.append(error)  # added at once, because what the check does next can make the context fail
 
     def raise_found() -> None:
         if found:

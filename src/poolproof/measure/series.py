@@ -1,6 +1,6 @@
 """Compute a load's rate and latency over time from the reports of its load generator.
 
-A percentile in a live report is for the whole time since the start. Counts and histograms, in contrast, can be
+A percentile in a live report covers the whole time since the start. Counts and histograms, in contrast, can be
 subtracted: the difference between two reports is exactly what completed between them.
 """
 

@@ -71,7 +71,7 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 def replacer(folder: DirectoryStat, user: int) -> str | None:
     """Return the other user or group that could replace the contents of the folder, or None if nobody else could.
 
-    `user`: the uid of a user who may do so. Root may do so too.
+    `user`: the uid of a user who, like root, is allowed to do so.
     """
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"

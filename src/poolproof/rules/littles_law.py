@@ -45,8 +45,8 @@ def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> flo
     """Return the mean number of I/Os in flight: IOPS × mean latency, added up for reads and writes.
 
     Returns None if a value is missing, or if either reads or writes ran for less than 0.5 s.
-    `in_turn`: True if reads and writes took turns, as in a job that verifies what it wrote. The larger of the two
-    numbers is returned then.
+    `in_turn`: True if reads and writes took turns, as in a job that verifies what it wrote. In that case, the larger of
+    the two numbers is returned.
     """
     found = []
     for part in directions:

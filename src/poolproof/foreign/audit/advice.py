@@ -83,8 +83,8 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     """Return a corrected fio command that fixes all findings, or None if the jobs are unknown, unnamed or not fio's.
 
-    None as well if the files are in memory, because the same command would use memory again, if a value is the
-    output of another command, or if fio has no such option.
+    Also None if the files are in memory (the same command would use memory again), if a value is the output of another
+    command, or if fio does not have one of the options.
 
     Options shared by all jobs are placed before the first --name, because fio applies those to every job.
     """
@@ -109,7 +109,7 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
 
 
 def _repaired(case: Case, rules: set[str]) -> Jobs:
-    """Return the jobs with the fixes of these rules, and of the rules from which lint would raise an alarm.
+    """Return the jobs with the fixes of these rules, and of the rules for which lint reports an error or a warning.
 
     A fix can undo another one, so each is applied again until none changes anything, at most a few times.
     """
@@ -214,7 +214,7 @@ def _similar(case: Case) -> str | None:
 
     The command has the same direction (read or write), block size and numjobs as the job. If the direction is unknown,
     as with the last line of dd's output, the command runs both a read and a write workload. If it is unknown whether
-    the I/O was random or sequential, the command runs both. None if values were reported for no job, or for several.
+    the I/O was random or sequential, the command runs both. None unless values were reported for exactly one job.
     """
     found = [part for part in case.outcome.parts if part.directions] if case.outcome else []
     if len({part.name for part in found}) != 1:

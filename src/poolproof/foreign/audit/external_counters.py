@@ -100,9 +100,9 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 
 
 def with_late_writes(case: Case) -> Case:
-    """Return the case, with the writes that the disks had not done when fio ended counted as done later.
+    """Return the case, in which writes that the disks had not done when fio ended count as done later.
 
-    The counters end with fio, and the kernel writes unsynced data later. The case is unchanged if all data was synced
+    The counters end with fio, but the kernel writes unsynced data later. The case is unchanged if all data was synced
     by then, or if the writes bypassed RAM.
     """
     found = case.evidence.account if case.evidence is not None else None

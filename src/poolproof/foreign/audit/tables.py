@@ -2,8 +2,8 @@
 
 In such a table, `MB` can mean 1000² or 1024² bytes. poolproof chooses the unit for which the bandwidth equals IOPS ×
 block size. If neither unit fits, the bandwidth is left out. If the header does not mention reads or writes, the rows
-must (`randread`). A cell can contain both values (`IOPS=1600, BW=6401KiB/s`), and then each cell is a result. Such
-pairs of values are also found in sentences that mention reads or writes in front of them.
+must (`randread`). If a cell contains both values (`IOPS=1600, BW=6401KiB/s`), each cell is a result. Such pairs of
+values are also found in sentences that mention reads or writes in front of them.
 """
 
 import re
@@ -100,8 +100,8 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
 def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Iterator[FoundResult]:
     """Yield each pair of values in a line, with the direction that the words before it mention.
 
-    In a row of a table, these are also the head of the column and the first cell. `above`: the direction that the
-    heading above the line mentions. Pairs without a direction are kept only in tables.
+    In a table row, these words include the column heading and the first cell. `above`: the direction that the heading
+    above the line mentions. Pairs without a direction are kept only in tables.
     """
     cells = _words(line) if line.count("|") > 1 else [line]
     is_row = len(cells) > 1
@@ -120,7 +120,7 @@ def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Ite
 
 
 def _last_clause(text: str) -> str:
-    """Return the words in front of a value, without those of earlier clauses and without marks."""
+    """Return the words before a value, without earlier clauses and without punctuation."""
     return _CLAUSE.split(text.strip(" \t:=-*`\"'(>|#"))[-1].strip()
 
 

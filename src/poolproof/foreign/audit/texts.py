@@ -81,7 +81,7 @@ _ALONE = _QuotedContext()
 
 @dataclass(frozen=True)
 class Judged:
-    """A result found in a text, and the judgement on it.
+    """A result found in a text, and how it was judged.
 
     `known`: the facts taken from the surrounding text and the user's options.
     `is_assumed`: True if the command found in the text probably, but not certainly, produced the result.

@@ -158,8 +158,9 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 def _axes(records: Sequence[Record]) -> list[str]:
     """Return the options that distinguish the workloads, most familiar first.
 
-    Options with the same value in all records are left out. So are options that depend entirely on the options before
-    them, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish workloads.
+    Options with the same value in all records are left out. Options that depend entirely on the options before them are
+    also left out, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish
+    workloads.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []

@@ -1,8 +1,9 @@
 """Lists of arguments in a program, such as `subprocess.run(["fio", "--rw=read"])` or `spawn("fio", "--rw=read")`.
 
 A list consists of strings with commas between them, or of the arguments of calls in a row (`.arg("--rw=read")` of
-Rust). Python's f-strings, `"--size=" + size` and variables between the strings become unknown values (`${size}`). So
-does the variable that contains the list, if the program adds items to it elsewhere (`cmd.append("--direct=1")`).
+Rust). Python's f-strings, `"--size=" + size` and variables between the strings become unknown values (`${size}`). The
+variable that contains the list also becomes an unknown value if the program adds items to it elsewhere
+(`cmd.append("--direct=1")`).
 """
 
 import re

@@ -60,7 +60,7 @@ def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) ->
     """Try to fix each finding in turn. The IDs of the rules whose fixes were applied are added to `changed_for`."""
     for number in range(len(source.units)):
         if any(problem.runs for problem in source.units[number].problems):
-            continue  # fio reads other values than those that were meant
+            continue  # fio reads values other than those that were meant
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
             if better is not None:

@@ -1,7 +1,7 @@
 """The functions of a script, and the arguments with which the script calls them.
 
-A function that runs fio with its arguments (`run() { fio --rw=$1 --bs=$2; }`) is a different fio call for each of its
-calls (`run read 1m`, `run randread 4k`).
+A function that runs fio with its arguments (`run() { fio --rw=$1 --bs=$2; }`) makes a different fio call each time it
+is called (`run read 1m`, `run randread 4k`).
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Find jobs without a size that fio refuses, because no existing file or device gives them one.
+"""Find jobs that fio refuses because they have no size, and no existing file or device provides one.
 
 A percentage is not a size, because it is a percentage of the existing files. Source: fio 3.33 filesetup.c (setup_files:
 `you need to specify size=`) and init.c (add_job).

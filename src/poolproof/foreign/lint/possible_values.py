@@ -128,7 +128,7 @@ def calls_around(text: str, line: int, depth: int = 0) -> Sequence[tuple[str, ..
 
 
 def _with(arguments: tuple[str, ...], word: str) -> str:
-    """Return an argument in which the arguments of the calling function are replaced."""
+    """Return an argument, with the calling function's own arguments in it replaced by their values."""
 
     def argument(found: re.Match[str]) -> str:
         number = int(found["number"])
@@ -153,7 +153,7 @@ def _words_in_loops(name: str, text: str) -> tuple[str, ...]:
 
 
 def _unquoted(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the values without quotes, and without the backslashes of a here-document before variables."""
+    """Return the values without quotes, and without the backslashes that precede variables in a here-document."""
     return tuple(dict.fromkeys(value.strip("\"'").replace("\\$", "$") for value in values))
 
 

@@ -39,7 +39,7 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
     The result also marks all variables that the script sets, and the arguments of functions. If the value of a marked
     variable is unknown, `${NAME:-default}` is not replaced with the default.
 
-    `arguments`: those of a function whose text this is. Without them, the arguments of functions are unknown.
+    `arguments`: the arguments of a call, if the text is the body of a function. By default, they are unknown.
     """
     known: dict[str, str] = {**(arguments or {})}
     values: dict[str, set[str | None]] = {}

@@ -18,7 +18,7 @@ from poolproof.load.fio.job import is_windows_path
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
 _PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{]|\{(?!\{))+")
-_PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)")  # of Jinja, and of a page for people
+_PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)")  # in Jinja templates, and for people
 _NAME = re.compile(
     r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*|[1-9])|\((?P<made>[A-Za-z_]\w*)\))"
 )  # $(X) of make

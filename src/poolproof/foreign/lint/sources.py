@@ -54,7 +54,8 @@ class Source:
         """Decide whether the text is a job file or a script.
 
         A text that begins with a section header or an `include` line is a job file, unless it calls fio and has no fio
-        option, as a systemd unit. So is one whose file name ends in `.fio` or `.job`, unless it calls fio.
+        option, as a systemd unit. A text whose file name ends in `.fio` or `.job` is also a job file, unless it calls
+        fio.
         """
         is_unit = "fio " in self.text and not jobfiles.sets_fio_option(self.text)
         if (jobfiles.is_job_file(self.text) and not is_unit) or (

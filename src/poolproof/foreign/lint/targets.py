@@ -75,9 +75,9 @@ class _Existing:
 class TargetLookup:
     """Looks up the storage targets of jobs on a host, with each lookup done only once.
 
-    If the host cannot answer, the target is None (unknown). The host is not asked if `looks` is False or if the user
-    names the file system (`--fs`): then only the user's options count. Raises HostUnreachable if the connection to the
-    host is lost.
+    If the host cannot answer, the target is None (unknown). If `looks` is False or the user names the file system
+    (`--fs`), only the user's options count, and the host is not queried. Raises HostUnreachable if the connection to
+    the host is lost.
     """
 
     def __init__(self, context: Context, host: Host, *, looks: bool = True) -> None:

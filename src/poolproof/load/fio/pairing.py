@@ -163,9 +163,9 @@ def _below(
 
 
 def _is_complete(result: FoundResult, command: SourceCommand) -> bool:
-    """True if the result has each direction of a mixed job, and no more bytes than a job that stops at its size.
+    """True if the result has both directions of each mixed job, and no more bytes than the command's jobs move.
 
-    The block of a job above another command is usually complete.
+    People rarely cut off a result that is followed by another command, so an incomplete result contradicts the match.
     """
     parts, load = result.result.parts, command.load
     if _has_variables(command.jobs) or not all(part.name and not part.name.startswith("group ") for part in parts):

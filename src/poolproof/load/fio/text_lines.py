@@ -34,7 +34,7 @@ _CUT_RATE = re.compile(
 )
 _MARK = re.compile(
     r"\s(?:<{1,20}-{0,20}|\*{1,20}|!{1,20}|\^{1,20})(?=\s{0,20}[,(])"
-)  # by which authors emphasise a value
+)  # with which authors emphasise a value
 _ENDS_HERE = re.compile(r"\s*+(?:,|$|\.\.\.|\u2026|[\[(]\s*(?:\.\.\.|\u2026))")
 _OLD_RATE = re.compile(
     rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s(?![\w.])"

@@ -1,7 +1,7 @@
 """The SQL definitions of the query views. A test checks that docs/query.md describes all columns.
 
-As in exports, refuted and failed results appear only in the `rejected_…` columns. So do negative values, which cannot
-be real measurements.
+As in exports, refuted and failed results appear only in the `rejected_…` columns. The same applies to negative values,
+which cannot be real measurements.
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
 """Parse the output of bonnie++ 1.03 to 2.00, with or without -f.
 
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
-above it, the results are reported only once. A table can have several rows below one header, and the machine's name can
-be missing, in further rows together with the size. Mail programs wrap the header and the rows. With several CPUs, and
+above it, the results are reported only once. A table can have several rows below one header. The machine's name can be
+missing and, in all rows but the first, the size too. Mail programs wrap the header and the rows. With several CPUs, and
 after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
 single characters are blank, so a wide gap follows the size.
 """

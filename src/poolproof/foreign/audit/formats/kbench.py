@@ -14,8 +14,8 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
-_CUT_START = re.compile(r"^[\s#]*(?:IOPS|Bandwidth in KiB/sec|Latency in ns) \(Read/Write\)\s*$")  # without its summary
-_PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # contain no means, and follow the table with the means
+_CUT_START = re.compile(r"^[\s#]*(?:IOPS|Bandwidth in KiB/sec|Latency in ns) \(Read/Write\)\s*$")  # heading cut off
+_PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # tables of percentiles, which follow the table of means
 _SIZE = re.compile(r"^[\s#]*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
 _SECTION = re.compile(r"^[\s#]*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^[\s#]*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
