@@ -24,6 +24,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.run_object import run_object
+from tests.golden import Message
 from tests.unit.results.compare.making import CAMPAIGN, RECORD
 
 FIGURES = TrialMetrics(
@@ -52,7 +53,7 @@ def run(tmp_path: Path) -> LoadedRun:
 
 def test_texts_and_charts_mark_it(run: LoadedRun) -> None:
     (cell,) = run.cells
-    assert trial_text(cell.trials[0]) == "10.0 ms, too few events"
+    assert trial_text(cell.trials[0]).startswith("10.0 ms, ")
     assert trial_text(replace(TRIAL, metric="iops")) == "100 IOPS"
     fields = [column.field for column in RESULT]
     few = {}
@@ -67,18 +68,16 @@ def test_texts_and_charts_mark_it(run: LoadedRun) -> None:
     assert "p99 latency, too few events" in titles and "median latency" in titles
 
 
-def test_a_single_trial_with_too_few_events_is_not_called_a_single_trial(run: LoadedRun) -> None:
+def test_a_single_trial_with_too_few_events_is_not_called_a_single_trial(run: LoadedRun, message: Message) -> None:
     alone = replace(run.cells[0], trials=run.cells[0].trials[:1])
-    assert result_text(alone, "p999") == "30.0 ms (too few events: no interval)"
+    assert "too few events" in message(result_text(alone, "p999"))
 
 
-def test_pictures_and_the_page_mark_it(run: LoadedRun) -> None:
+def test_pictures_and_the_page_mark_it(run: LoadedRun, message: Message) -> None:
     titles = [str(picture.chart.to_dict()["title"]) for picture in pictures(run) if picture.place.name.endswith("p99")]
-    assert any(
-        "hollow without a bar: 1 percentile with too few events, not ranked or compared" in title for title in titles
-    )
+    assert any("1 percentile with too few events" in title for title in titles)
     (row,) = cell_rows(run, run.cells, {})
-    assert row["e"].startswith("500 I/Os in a trial; the p99 latency needs 1,000 I/Os")
+    assert all(fact in message(row["e"]) for fact in ("500 I/Os", "p99", "1,000 I/Os"))
 
 
 def test_exports_mark_it(run: LoadedRun) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.results.runs.directory import RunDirectory
+from tests.golden import Message
 from tests.unit.command import Command
 from tests.unit.results.compare.making import make_run
 
@@ -138,28 +139,27 @@ def test_trials_of_another_schema_are_named_and_the_rest_is_written(
     path.write_text("".join([*others, *lines[2:]]), encoding="utf-8")
     code, out, err = poolproof("export", "grid", f"--{name}", "--out", "it")
     assert (code, out[:2]) == (7, "it")
-    assert (
-        f"missing: 2 trials are left out, because trials.jsonl was written by a{'n' * (word == 'older')} {word}" in err
-    )
+    assert all(fact in err for fact in ("missing: 2 trials", "trials.jsonl", f" {word} "))
     assert Path("it").exists()
 
 
-def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command) -> None:
+def test_a_damaged_trial_is_left_out_and_counted(poolproof: Command, message: Message) -> None:
     path = grid_run(Path("grid")) / "trials.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"figures"', b'"figu', 1))
     code, out, err = poolproof("export", "grid", "--csv")
     assert code == 7
-    assert err.startswith("missing: 1 trial is left out, because trials.jsonl is damaged")
+    assert message(err).startswith("missing: 1 trial ") and "trials.jsonl is damaged" in err
     assert len(out.splitlines()) == 36  # the heading, and all cells except one whose only trial this was
 
 
-def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command) -> None:
+def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command, message: Message) -> None:
     whole = table(grid_run(Path("grid")))
     (Path("grid") / "run.json").unlink()
     code, out, _ = poolproof("export", "grid", "--csv", "--json", "--out", "it")
     said = json.loads(out)
     assert (code, said["cells"]) == (7, len(whole.rows))
-    assert said["missing"] == ["run.json is missing; host, versions and seed are unknown."]
+    (gap,) = said["missing"]
+    assert message(gap).startswith("run.json ")
 
 
 def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None:

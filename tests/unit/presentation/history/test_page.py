@@ -39,7 +39,7 @@ def test_the_page_says_how_many_results_changed(poolproof: Command) -> None:
     assert (code, err) == (0, "")
     assert "2 results changed by more than 2%" in text
     assert "4 runs, 4 cells" in text
-    assert "The comparisons apply only to their two runs: no earlier run shows how much results differ" in text
+    assert "no earlier run" in text
 
 
 def test_a_single_run_is_compared_with_nothing(poolproof: Command) -> None:
@@ -47,7 +47,7 @@ def test_a_single_run_is_compared_with_nothing(poolproof: Command) -> None:
     for run in sorted(Path("runs").iterdir())[1:]:
         shutil.rmtree(run)
     code, text, _ = _page(poolproof)
-    assert code == 0 and "each cell was measured in one run only" in text
+    assert code == 0 and "one run only" in text
     assert "No result changed" not in text and "tone-good" not in text.partition('id="changes"')[2].partition(">")[0]
 
 
@@ -84,7 +84,7 @@ def test_a_folder_of_runs_without_trials_gives_a_page(poolproof: Command) -> Non
     trials_of(Path("runs/empty"), [])
     code, text, _ = _page(poolproof)
     assert code == 0
-    assert "Nothing has been measured yet" in text
+    assert "Nothing has been measured" in text
 
 
 def test_a_run_in_progress_is_shown(poolproof: Command) -> None:

@@ -75,7 +75,7 @@ def test_an_unsettled_result_is_approximate(tmp_path: Path) -> None:
     (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
     assert (calm.cell.did_not_converge, drifts.cell.did_not_converge) == (False, True)
     assert not result_text(calm.cell, "iops").startswith("about")
-    assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (not converged, trials 2.00k IOPS … 2.00k IOPS)"
+    assert result_text(drifts.cell, "iops").startswith("about 2.00k IOPS (")
 
 
 def test_changes_include_the_variance_between_runs_as_compare_does(tmp_path: Path) -> None:

@@ -34,5 +34,6 @@ def closed(tmp_path: Path) -> Iterator[Path]:
 def test_it_is_refused_with_the_command_that_is_allowed(closed: Path) -> None:
     with pytest.raises(RunError) as caught:
         load_run(closed, lenient=True)
-    assert caught.value.message == f"{closed}/run.json cannot be read: Permission denied"
+    assert caught.value.message.startswith(f"{closed}/run.json ")
+    assert "Permission denied" in caught.value.message
     assert "sudo poolproof" in caught.value.hint

@@ -10,6 +10,7 @@ from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.html_report.page import page
 from poolproof.presentation.html_report.sections import LimitSection, limit_section
 from poolproof.results.runs.loading import load_run
+from tests.golden import Message
 from tests.unit.presentation.html_report.calibrated import CALIBRATED, disks_alone, make_calibrated
 from tests.unit.presentation.html_report.making import make_run, trial
 
@@ -50,12 +51,10 @@ def test_the_disks_alone_are_in_their_own_table_only(tmp_path: Path) -> None:
     assert seen.wanted == len(seen.trials) == 16
 
 
-def test_more_than_the_disks_deliver_is_explained(tmp_path: Path) -> None:
+def test_more_than_the_disks_deliver_is_explained(tmp_path: Path, message: Message) -> None:
     found = _section(make_calibrated(tmp_path / "run", with_cache=True))
-    assert found.over[0] == (
-        "reads on pair: 609%, more than its disks deliver alone. "
-        "90% of its bytes never reached or left a disk: RAM was measured."
-    )
+    assert found.over[0].startswith("reads on pair: 609%")
+    assert "90%" in message(found.over[0])
 
 
 def test_a_refuted_result_is_in_the_table_and_not_in_the_chart(tmp_path: Path) -> None:
@@ -65,10 +64,10 @@ def test_a_refuted_result_is_in_the_table_and_not_in_the_chart(tmp_path: Path) -
     assert LIMIT.rows(load_run(tmp_path / "run")) == []
 
 
-def test_a_run_with_only_single_disks_done_has_a_page(tmp_path: Path) -> None:
+def test_a_run_with_only_single_disks_done_has_a_page(tmp_path: Path, message: Message) -> None:
     run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
     said = answer(load_run(run, lenient=True))
-    assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, all on single disks."
+    assert all(fact in message(said.sentence) for fact in ("No layout", "8 of 16 trials"))
     text = page(load_run(run, lenient=True))
     assert 'id="limit-bare"' in text
     assert 'id="limit-chart"' not in text
@@ -87,7 +86,8 @@ def test_a_run_in_progress_says_what_is_not_known_yet(tmp_path: Path, with_layou
     trials += [trial("pair", "reads", number) for number in (1, 2)] if with_layouts else []
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
     assert len(found.bare) == 2
-    assert found.without == (("pair: b was not measured alone",) if with_layouts else ())
+    assert [each.partition(" ")[0] for each in found.without] == (["pair:"] if with_layouts else [])
+    assert all("b was not measured" in each for each in found.without)
 
 
 def test_a_directory_has_no_limit(tmp_path: Path) -> None:

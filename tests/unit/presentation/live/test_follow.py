@@ -18,6 +18,7 @@ from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.model import RunRecord, Trial, TrialKey
+from tests.golden import Message
 from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
@@ -152,7 +153,7 @@ def test_a_trial_beyond_those_planned_is_told_as_added(tmp_path: Path) -> None:
         assert heard.lines[:3] == ["added pair reads", "begins pair reads 3", "ends pair reads 3"]
 
 
-def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path, message: Message) -> None:
     path = make_run(tmp_path / "run", [])
     follower, heard = Follower(path), Heard()
     whole = (make_run(tmp_path / "other", [trial("one", "reads")]) / "trials.jsonl").read_bytes()
@@ -163,7 +164,7 @@ def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
         file.write(whole[40:] + b"{}\n")
         follower.update(heard)
     assert "ends one reads 1" in heard.lines
-    assert heard.lines[-1] == "skipped 1 unreadable line of trials.jsonl"
+    assert all(fact in message(heard.lines[-1]) for fact in ("1 unreadable line", "trials.jsonl"))
 
 
 def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) -> None:
@@ -184,13 +185,13 @@ def test_without_samples_there_are_no_rates(tmp_path: Path) -> None:
         assert rates_of(trial_data(path, all_trials()[0], 200)) == []
 
 
-def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
+def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path, message: Message) -> None:
     done = _watch(make_run(tmp_path / "run", all_trials()))
     assert done.returncode == 0
-    assert "✓ sound" in done.stdout and done.stderr == "The run has ended.\n"
+    assert "✓ sound" in done.stdout and "ended" in message(done.stderr)
 
 
-def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path, message: Message) -> None:
     """The minimum number of trials has finished, but their results differ.
 
     Both messages say that more trials are needed.
@@ -201,8 +202,9 @@ def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_pa
     for number, iops in ((1, 100.0), (2, 200.0), (3, 150.0)):
         run.append(Trial("one", "r", number, "sound", (), "iops", TrialMetrics(iops=iops, bandwidth_bytes=iops * 4096)))
     done = _watch(run.path)
-    assert "3 of 4 trials done; to continue: poolproof resume" in done.stdout
-    assert done.stderr.startswith("The run is not in progress; to continue it: poolproof resume")
+    assert "3 of 4 trials" in done.stdout
+    assert f"poolproof resume {run.path}" in done.stdout
+    assert f"poolproof resume {run.path}" in message(done.stderr)
 
 
 def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
@@ -213,7 +215,7 @@ def test_for_machines_the_end_is_the_object_of_the_run(tmp_path: Path) -> None:
 def test_an_empty_run_says_how_to_go_on(tmp_path: Path) -> None:
     done = _watch(make_run(tmp_path / "run", []))
     assert done.returncode == 0 and "Traceback" not in done.stderr
-    assert "The run is not in progress; to continue it: poolproof resume" in done.stderr
+    assert "poolproof resume" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["watch", "show"])
@@ -226,8 +228,9 @@ def test_of_a_damaged_run_what_is_whole_is_printed_and_what_is_missing_named(
     trials.write_bytes(b"".join([lines[0][:40] + b"\n", *lines[1:]]))
     done = _typed(command, tmp_path / "run", *words)
     assert done.returncode == RunError.exit_code
-    assert done.stderr.startswith("missing: 1 trial is left out, because trials.jsonl is damaged. Fix: ")
-    assert done.stderr.endswith("The run has ended.\n") is (command == "watch")
+    assert done.stderr.startswith("missing: 1 trial ")
+    assert "trials.jsonl is damaged" in done.stderr
+    assert ("has ended" in done.stderr) is (command == "watch")
     assert "resume" not in done.stdout
     if words:
         assert sum(cell["trials"] for cell in json.loads(done.stdout)["cells"]) == len(lines) - 1
@@ -235,18 +238,18 @@ def test_of_a_damaged_run_what_is_whole_is_printed_and_what_is_missing_named(
         assert "✓ sound" in done.stdout and "pair" in done.stdout
 
 
-def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path) -> None:
+def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path, message: Message) -> None:
     (make_run(tmp_path / "run", all_trials()) / "run.json").unlink()
     done = _typed("show", tmp_path / "run")
     assert done.returncode == RunError.exit_code
-    assert done.stderr == "missing: run.json is missing; host, versions and seed are unknown.\n"
+    assert message(done.stderr).startswith("missing: run.json ")
     assert "✓ sound" in done.stdout
 
 
 def test_a_directory_that_is_no_run_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         done = _watch(path)
-        assert done.returncode == RunError.exit_code and "is not a run directory" in done.stderr
+        assert done.returncode == RunError.exit_code and "run directory" in done.stderr
 
 
 def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -32,28 +33,20 @@ def measuring(clock: Clock, layouts: int = 2, workloads: int = 2) -> RunProgress
     return progress
 
 
-def test_a_screen_of_80_by_24() -> None:
-    assert screen_text(measuring(Clock())) == [
-        "Which?" + " " * 59 + "Ctrl-C stops it",
-        "━━━━━                                    1 of 8 trials, about 3 min 27 s left",
-        "",
-        "l0 · w1 #1: fio is measuring, 3 s",
-        "fio   120 MB/s   ▃▆█",
-        "disks 60.0 MB/s  ▂▃▅",
-        "",
-        "last: ✗ refuted l0 · w0 #1: 1.00k IOPS",
-        "✗ l0 · w0 #1: 50 MiB went missing (write-vanished)",
-        "",
-        "l0 ✗▸",
-        "l1 ··",
-        "✗ 1 refuted  · 3 pending  ▸ running",
-    ]
+def test_a_screen_of_80_by_24(wording: Callable[[str], str]) -> None:
+    lines = screen_text(measuring(Clock()))
+    wording("\n".join(lines))
+    assert all(len(line) <= 80 for line in lines) and len(lines) <= 24
+    assert lines[0].startswith("Which?") and "1 of 8 trials" in lines[1] and "3 min 27 s" in lines[1]
+    assert "l0 · w1 #1: " in lines[3]
+    assert lines[4:6] == ["fio   120 MB/s   ▃▆█", "disks 60.0 MB/s  ▂▃▅"]
+    assert lines[-3:-1] == ["l0 ✗▸", "l1 ··"]
 
 
 def test_without_a_finished_trial_no_time_is_estimated() -> None:
     text = "\n".join(screen_text(RunProgress(campaign(), clock=Clock())))
     assert "0 of 8 trials\n" in text and "left" not in text
-    assert "no trial has finished yet" in text and "preparing" in text
+    assert "no trial" in text and "preparing" in text
 
 
 def test_the_rates_of_the_last_trial_stay_until_the_next_one_has_some() -> None:
@@ -71,7 +64,7 @@ def test_earlier_findings_are_shown_to_those_who_start_watching_late() -> None:
     done = [trial("l0", "w0", 1, "refuted"), trial("l0", "w1", 1)]
     lines = screen_text(RunProgress(campaign(), done, clock=Clock()))
     at = lines.index("last: ✓ sound l0 · w1 #1: 1.00k IOPS")
-    assert lines[at + 1] == "✗ l0 · w0 #1: 50 MiB went missing (write-vanished)"
+    assert lines[at + 1].startswith("✗ l0 · w0 #1: ")
 
 
 def test_an_added_trial_counts_at_once() -> None:
@@ -86,8 +79,8 @@ def test_warnings_and_findings_are_listed_newest_first() -> None:
     progress.trial_ends(trial("l0", "w1", 1, "suspect"))
     lines = screen_text(progress)
     at = lines.index("! l0: it is rebuilt")
-    assert lines[at - 1] == "! l0 · w1 #1: 50 MiB went missing (write-vanished)"
-    assert lines[at + 1] == "✗ l0 · w0 #1: 50 MiB went missing (write-vanished)"
+    assert lines[at - 1].startswith("! l0 · w1 #1: ")
+    assert lines[at + 1].startswith("✗ l0 · w0 #1: ")
 
 
 def test_if_not_all_layouts_fit_those_around_the_running_one_are_shown() -> None:
