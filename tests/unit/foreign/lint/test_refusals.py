@@ -1,5 +1,6 @@
 """Complaints of this machine's fio about jobs. No job is run."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,10 +24,14 @@ def _refused(text: str, name: str = "job.fio", fio: InstalledFio = _HERE) -> lis
     return [each for each in found if each.rule in ("refused-by-fio", "unknown-option")]
 
 
-def test_a_value_that_only_fio_can_refuse_is_an_error_at_its_line_in_its_words(message: Message) -> None:
+def _without_version(text: str) -> str:
+    return re.sub(r"^fio-[\d.]+", "fio", text)
+
+
+def test_a_value_that_only_fio_can_refuse_is_an_error_at_its_line_in_its_words() -> None:
     (found,) = _refused("[a]\nrw=write\nsync=zoo\nsize=1m\n")
     assert (found.line, found.severity) == (3, "error")
-    assert "sync=zoo: " in message(found.message) and "dsync" in found.message
+    assert "sync=zoo: " in found.message and "dsync" in found.message
     assert "`fio --cmdhelp=sync`" in found.fix
 
 
@@ -34,9 +39,9 @@ def test_every_refused_value_of_every_job_is_told_with_its_own_words(message: Me
     text = "[a]\nsize=1m\nrwmixread=140\n[b]\nsize=1m\nbssplit=4k/50:zz/\nrate_process=zz\n"
     found = {each.line: each.message for each in _refused(text)}
     assert list(found) == [3, 6, 7]
-    assert message(found[3]).endswith(" 140 (100 max)") and "rwmixread=140" in found[3]
+    assert message(_without_version(found[3])).endswith(" 140 (100 max)") and "rwmixread=140" in found[3]
     assert found[6].endswith("refuses bssplit=4k/50:zz/")
-    assert message(found[7]).endswith(" linear, poisson") and "rate_process=zz" in found[7]
+    assert message(_without_version(found[7])).endswith(" linear, poisson") and "rate_process=zz" in found[7]
 
 
 def test_a_global_option_is_told_once() -> None:
