@@ -1,5 +1,7 @@
 """Campaigns given on the command line: names, matrices, and mistakes, which are reported with the correct option."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,16 +71,16 @@ def test_a_metric_can_be_set() -> None:
     assert only.jobs[0].options == (("rw", "randread"),)
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        ("a", "--device a: expected NAME=SOURCE", "--device NAME=file:16G"),
-        ("a=", "--device a=: ", "file:16G"),
-        ("=file:8G", "--device =file:8G: `` is not a valid device name", "letters"),
-        ("a=fil:8G", "--device a=fil:8G: ", "file:16G"),
-        ("a=emulate:nvme", "--device a=emulate:nvme: an emulated disk needs a size", "size: 16G"),
-    ],
-)
+DEVICE_MISTAKES = [
+    ("a", "--device a: ", "--device NAME=file:16G"),
+    ("a=", "--device a=: ", "file:16G"),
+    ("=file:8G", "--device =file:8G: ``", "letters"),
+    ("a=fil:8G", "--device a=fil:8G: ", "file:16G"),
+    ("a=emulate:nvme", "--device a=emulate:nvme: ", "size: 16G"),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "hint"), DEVICE_MISTAKES)
 def test_mistakes_in_a_device_flag(text: str, message: str, hint: str) -> None:
     with pytest.raises(CampaignError) as caught:
         parse_device_flag(text)
@@ -86,28 +88,37 @@ def test_mistakes_in_a_device_flag(text: str, message: str, hint: str) -> None:
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "hint"),
-    [
-        ("etdc", "`etcd`", "postgres"),
-        ("", "``", "postgres"),
-        ("rw=read,time_based", "`time_based`", "write --workload etcd"),
-        ("rw=read,", "``", "write --workload etcd"),
-        ("rw=", "`rw`", "write rw: 1"),
-        ("rw=read,rw=write", "`rw`", "rw={4k,16k}"),
-        ("bs={4k,16k", "`{`", "bs={4k,16k}"),
-        ("bs={4k,4k}", "`bs`", "bs={4k,16k}"),
-        ("b s=4k", "`b s`", "fio --cmdhelp"),
-        ("rw=read,metric=speed", "`speed`", "iops"),
-        ("a b:etcd", "`a b`", "letters"),
-    ],
-)
+WORKLOAD_MISTAKES = [
+    ("etdc", "`etcd`", "postgres"),
+    ("", "``", "postgres"),
+    ("rw=read,time_based", "`time_based`", "write --workload etcd"),
+    ("rw=read,", "``", "write --workload etcd"),
+    ("rw=", "`rw`", "write rw: 1"),
+    ("rw=read,rw=write", "`rw`", "rw={4k,16k}"),
+    ("bs={4k,16k", "`{`", "bs={4k,16k}"),
+    ("bs={4k,4k}", "`bs`", "bs={4k,16k}"),
+    ("b s=4k", "`b s`", "fio --cmdhelp"),
+    ("rw=read,metric=speed", "`speed`", "iops"),
+    ("a b:etcd", "`a b`", "letters"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "hint"), WORKLOAD_MISTAKES)
 def test_mistakes_in_a_workload_flag(text: str, name: str, hint: str) -> None:
     with pytest.raises(CampaignError) as caught:
         parse_workload_flag(text)
     assert caught.value.message.startswith(f"--workload {text}: ")
     assert name in caught.value.message
     assert hint in caught.value.hint
+
+
+def test_the_messages_about_mistakes_in_flags(wording: Callable[[str], str]) -> None:
+    parsed: list[tuple[Callable[[str], object], str]] = [*((parse_device_flag, text) for text, _, _ in DEVICE_MISTAKES)]
+    parsed += [*((parse_workload_flag, text) for text, _, _ in WORKLOAD_MISTAKES)]
+    for parse, text in parsed:
+        with pytest.raises(CampaignError) as caught:
+            parse(text)
+        wording(str(caught.value))
 
 
 def test_a_mistake_in_a_layout_flag_is_pointed_at(message: Message) -> None:

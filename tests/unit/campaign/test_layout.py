@@ -1,6 +1,7 @@
 """Braces in layout expressions and option values are expanded as in bash, and mistakes in them are located."""
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -76,27 +77,34 @@ def test_there_are_as_many_layouts_as_the_product_of_the_choices(choices: list[l
     assert [tuple(value for _, value in each.varies) for each in variants] == list(itertools.product(*choices))
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "column"),
-    [
-        ("zfs a k={1,2", "not closed", 8),
-        ("zfs {a, b}", "not closed", 4),
-        ("zfs a k=1}", "no matching `{`", 9),
-        ("zfs a k={1}", "at least two choices", 8),
-        ("zfs a k={}", "at least two choices", 8),
-        ("zfs {mirror,} a", "choices is empty", 4),
-        ("zfs {a,a}", "choice `a`", 4),
-        ("zfs " + "{" * 9000, "more than 32", 36),
-        ("zfs a k={1..99999}", "more than 10000 values", 8),
-        ("zfs {1..200} {1..200}", "more than 10000 layouts", 0),
-    ],
-)
-def test_a_mistake_in_braces_is_pointed_at(text: str, message: str, column: int) -> None:
+MISTAKES = [
+    ("zfs a k={1,2", "not closed", 8),
+    ("zfs {a, b}", "not closed", 4),
+    ("zfs a k=1}", "`{`", 9),
+    ("zfs a k={1}", "two choices", 8),
+    ("zfs a k={}", "two choices", 8),
+    ("zfs {mirror,} a", "empty", 4),
+    ("zfs {a,a}", "choice `a`", 4),
+    ("zfs " + "{" * 9000, "more than 32", 36),
+    ("zfs a k={1..99999}", "more than 10000 values", 8),
+    ("zfs {1..200} {1..200}", "more than 10000 layouts", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "fact", "column"), MISTAKES)
+def test_a_mistake_in_braces_is_pointed_at(text: str, fact: str, column: int) -> None:
     with pytest.raises(CampaignError) as caught:
         expand(parse_expression(text))
     first, _, carets = caught.value.message.split("\n")
-    assert message in first
+    assert fact in first
     assert carets.index("^") == column + 2
+
+
+def test_the_messages_about_mistakes_in_braces(wording: Callable[[str], str]) -> None:
+    for text in (text for text, _, _ in MISTAKES if len(text) < 100):
+        with pytest.raises(CampaignError) as caught:
+            expand(parse_expression(text))
+        wording(str(caught.value))
 
 
 def test_the_count_of_choices_is_limited_before_they_are_made() -> None:

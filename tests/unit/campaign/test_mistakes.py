@@ -221,17 +221,18 @@ def test_cells_without_end_are_refused(message: Message) -> None:
     assert "100000" in error.message
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path: Path, message: Message) -> None:
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00\x80")
     for path, reason in (
-        (tmp_path / "none.yaml", "No such file or directory"),
-        (tmp_path, "it is a directory, not a regular file"),
-        (binary, "it is not UTF-8 text"),
+        (tmp_path / "none.yaml", "No such file"),
+        (tmp_path, "directory"),
+        (binary, "UTF-8"),
     ):
         with pytest.raises(CampaignError) as caught:
             read_campaign(path)
-        assert caught.value.message == f"{path} cannot be read: {reason}"
+        message(caught.value)
+        assert caught.value.message.startswith(f"{path} ") and reason in caught.value.message
         assert "YAML file" in caught.value.hint
 
 
@@ -335,11 +336,11 @@ def test_a_budget_without_a_goal_is_refused_where_there_are_several_families(mes
 @pytest.mark.parametrize(
     ("options", "said", "hint"),
     [
-        ("rw: read, metric: sync_p99", "the metric of workload w is sync_p99", "fdatasync: 1"),
-        ("rw: write, fsync: 0, metric: sync_p99", "the metric of workload w is sync_p99", "metric: p99"),
-        ("rw: read, gtod_reduce: 1, metric: p99", "the metric of workload w is p99", "gtod_reduce"),
-        ("rw: randread, metric: write_p99", "none of its jobs writes", "rw: randrw"),
-        ("readwrite: randwrite, metric: read_p99", "none of its jobs reads", "metric: p99"),
+        ("rw: read, metric: sync_p99", "sync_p99", "fdatasync: 1"),
+        ("rw: write, fsync: 0, metric: sync_p99", "sync_p99", "metric: p99"),
+        ("rw: read, gtod_reduce: 1, metric: p99", "p99", "gtod_reduce"),
+        ("rw: randread, metric: write_p99", "writes", "rw: randrw"),
+        ("readwrite: randwrite, metric: read_p99", "reads", "metric: p99"),
     ],
 )
 def test_a_metric_that_its_jobs_never_give_is_refused(options: str, said: str, hint: str) -> None:

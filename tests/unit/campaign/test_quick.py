@@ -73,7 +73,7 @@ def test_the_small_form_is_written_down_and_read_again() -> None:
         ("quick: {workloads: {gird: {}}}", "did you mean `grid`"),
         ("quick: {workloads: {grid: {cold: false}}}", "`quick` of workload `grid`"),
         ("quick: {workloads: {grid: [4k]}}", "write grid: {}"),
-        ("quick: {measure: {trials: 0}}", "expected a whole number"),
+        ("quick: {measure: {trials: 0}}", "whole number"),
         ("goal: etcd\nquick: {workloads: {grid: {}}}", "goal `etcd`"),
     ],
 )
