@@ -142,24 +142,24 @@ def _count_it_as_undone(run: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lose", "why"),
+    ("lose", "fact"),
     [
         (_forget_the_run, "no longer exists"),
         (_forget_the_journal, "has no journal"),
-        (_put_another_run_there, "now contains another run"),
+        (_put_another_run_there, "another run"),
         (_damage_the_run, "cannot be read"),
-        (_say_nothing, "it has no readable owner.json"),
-        (_count_it_as_undone, "no longer mentions it"),
+        (_say_nothing, "owner.json"),
+        (_count_it_as_undone, "mentions"),
     ],
 )
 def test_a_state_directory_without_a_journal_is_reported_with_the_commands_to_remove_it(
-    place: Place, lose: Callable[[RunDirectory], None], why: str
+    place: Place, lose: Callable[[RunDirectory], None], fact: str, message: Message
 ) -> None:
     lose(place.leave())
     undone, left = place.clean()
     assert undone == {}
     assert left[LABEL].condition == "lost"
-    assert why in left[LABEL].why
+    assert fact in message(left[LABEL].why)
     state = place.state()
     assert left[LABEL].next == (
         f"pgrep -af poolproof-{LABEL}",

@@ -126,19 +126,19 @@ _DISK = '"kname": "loop7", "path": "/dev/loop7", "size": 100663296, "maj:min": "
 
 
 @pytest.mark.parametrize(
-    ("row", "permitted", "message"),
+    ("row", "permitted", "fact"),
     [
-        ('"type": "loop"', "nas2:S7", "on nas2: S7 (/dev/loop7) is not a whole disk: its type is loop"),
-        ('"type": "disk", "mountpoints": ["/srv"]', "nas2:S7", "on nas2: S7 (/dev/loop7) is mounted at /srv"),
-        ('"type": "disk", "fstype": "xfs"', "nas2:S7", "on nas2: S7 (/dev/loop7) is not empty: it contains xfs"),
-        ('"type": "disk"', "S7", "on nas2: S7 (/dev/loop7) would be overwritten, which is not permitted"),
-        ('"type": "disk"', "nas3:S7", "on nas2: S7 (/dev/loop7) would be overwritten, which is not permitted"),
+        ('"type": "loop"', "nas2:S7", "loop"),
+        ('"type": "disk", "mountpoints": ["/srv"]', "nas2:S7", "/srv"),
+        ('"type": "disk", "fstype": "xfs"', "nas2:S7", "xfs"),
+        ('"type": "disk"', "S7", "permitted"),
+        ('"type": "disk"', "nas3:S7", "permitted"),
     ],
 )
-def test_a_disk_of_the_other_host_is_guarded_there(tmp_path: Path, row: str, permitted: str, message: str) -> None:
+def test_a_disk_of_the_other_host_is_guarded_there(tmp_path: Path, row: str, permitted: str, fact: str) -> None:
     main, other, run = run_on_two_hosts(tmp_path / "run", f"{{{_DISK}, {row}}}", frozenset({permitted}))
     findings = [finding.message for trial in run.directory.trials() for finding in trial.findings]
-    assert findings and all(message in text for text in findings)
+    assert findings and all(text.startswith("on nas2: S7 (/dev/loop7) ") and fact in text for text in findings)
     changes = ("losetup", "blockdev", "mkfs.ext4", "mount")
     assert not [argv for argv in (*main.ran, *other.ran) if argv[0] in changes and "--list" not in argv]
 

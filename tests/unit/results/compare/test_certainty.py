@@ -20,7 +20,7 @@ from .making import CAMPAIGN, RECORD
 
 ONE_WORKLOAD = CAMPAIGN.replace("  stream: {rw: read, bs: 1m}\n  etcd: etcd\n", "")
 CLAIM = 'expect: [{claim: faster, source: here, that: "iops(pair, reads) > iops(one, reads)"}]\n'
-EQUAL = "all 3 trials agree to the last digit, so they do not show how much trials vary"
+EQUAL = "all 3 trials agree"
 
 
 @pytest.fixture
@@ -122,24 +122,24 @@ def test_equal_trials_are_never_without_an_interval(poolproof: Command) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (math.nan, "trial 2 has no IOPS: the result is from 2 of 3 trials"),
-        (math.inf, "trial 2 has no IOPS: the result is from 2 of 3 trials"),
-        (-5.0, "trial 2 measured −5.00 IOPS, which is impossible: the result is from 2 of 3 trials"),
+        (math.nan, "trial 2 has no IOPS"),
+        (math.inf, "trial 2 has no IOPS"),
+        (-5.0, "trial 2 measured −5.00 IOPS"),
     ],
 )
 def test_a_trial_without_a_usable_value_is_named(poolproof: Command, value: float, said: str) -> None:
     run_of([100, value, 101], [150, 151, 152])
     for name, text in answers(poolproof).items():
-        assert said in text, name
+        assert said in text and "2 of 3 trials" in text, name
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (math.nan, "trials 1, 2, 3 have no IOPS, so there is no result"),
+        (math.nan, "trials 1, 2, 3 have no IOPS"),
         (
             -5.0,
-            "trials 1, 2, 3 measured −5.00 IOPS, −5.00 IOPS, −5.00 IOPS, which is impossible, so there is no result",
+            "trials 1, 2, 3 measured −5.00 IOPS, −5.00 IOPS, −5.00 IOPS",
         ),
         (0.0, "a trial measured 0"),
     ],
@@ -147,7 +147,7 @@ def test_a_trial_without_a_usable_value_is_named(poolproof: Command, value: floa
 def test_a_cell_without_a_usable_trial_is_left_out_with_the_reason(poolproof: Command, value: float, said: str) -> None:
     run_of([value] * 3, [150, 151, 152])
     found = answers(poolproof)
-    assert f"reads: {said} in A" in found["compare"] and f"one: {said}" in found["rank"]
+    assert f"reads: {said}" in found["compare"] and f"one: {said}" in found["rank"]
 
 
 def test_all_zero_is_an_answer_and_no_crash(poolproof: Command) -> None:

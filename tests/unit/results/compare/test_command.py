@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,26 +114,33 @@ def test_a_gate_that_passes_exits_with_0(poolproof: Command) -> None:
     assert (code, json.loads(out)["gate"]["passed"]) == (0, True)
 
 
+MISTAKES: list[tuple[tuple[str, ...], int, str]] = [
+    (("compare", "before"), 2, "nothing to compare"),
+    (("compare", "before", "--layouts", "one"), 2, "two layouts"),
+    (("compare", "before", "--layouts", "one,one"), 2, "two layouts"),
+    (("compare", "before", "--layouts", "one,ghost"), 2, "`ghost`"),
+    (("compare", "before", "after", "--effect", "2"), 2, "--effect 2"),
+    (("compare", "before", "after", "--effect", "100%"), 2, "--effect 100%"),
+    (("compare", "before", "after", "--fail-if-slower", "-5%"), 2, "--fail-if-slower -5%"),
+    (("compare", "before", "after", "--metric", "ipos"), 2, "`iops`"),
+    (("compare", "before", "nowhere"), 7, "nowhere "),
+    (("rank", "clear", "--goal", "raeds"), 2, "`reads`"),
+    (("rank", "clear", "--metric", "p999"), 2, "--metric p999: "),
+    (("rank", "nowhere"), 7, "nowhere "),
+]
+
+
 @pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("compare", "before"), 2, "nothing to compare"),
-        (("compare", "before", "--layouts", "one"), 2, "expected the names of two layouts"),
-        (("compare", "before", "--layouts", "one,one"), 2, "expected the names of two layouts"),
-        (("compare", "before", "--layouts", "one,ghost"), 2, "has no layout `ghost`"),
-        (("compare", "before", "after", "--effect", "2"), 2, "--effect 2"),
-        (("compare", "before", "after", "--effect", "100%"), 2, "--effect 100%"),
-        (("compare", "before", "after", "--fail-if-slower", "-5%"), 2, "--fail-if-slower -5%"),
-        (("compare", "before", "after", "--metric", "ipos"), 2, "did you mean `iops`?"),
-        (("compare", "before", "nowhere"), 7, "nowhere is not a run directory"),
-        (("rank", "clear", "--goal", "raeds"), 2, "did you mean `reads`?"),
-        (("rank", "clear", "--metric", "p999"), 2, "--metric p999: no trial of the goal measured it"),
-        (("rank", "nowhere"), 7, "nowhere is not a run directory"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+    ("words", "code", "fact"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-def test_mistakes_are_one_clear_error(poolproof: Command, words: tuple[str, ...], code: int, said: str) -> None:
+def test_mistakes_are_one_clear_error(poolproof: Command, words: tuple[str, ...], code: int, fact: str) -> None:
     ended, out, err = poolproof(*words)
-    assert ended == code and said in err and not out
+    assert ended == code and fact in err and not out
     assert len(err.splitlines()) == 2, "what happened, and what to type next"
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_messages_about_mistakes(poolproof: Command, wording: Callable[[str], str]) -> None:
+    for words, _, _ in MISTAKES:
+        wording(f"$ {' '.join(words)}\n{poolproof(*words)[2]}")

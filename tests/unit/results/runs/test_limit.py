@@ -132,26 +132,26 @@ def test_a_share_of_values_that_did_not_converge_is_marked(unsettled: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("trials", "why"),
+    ("trials", "fact"),
     [
-        ([trial("both", "reads", 9.0, {"rust": (50, 0), "ssd": (50, 0)}), RUST], "ssd was not measured alone"),
+        ([trial("both", "reads", 9.0, {"rust": (50, 0), "ssd": (50, 0)}), RUST], "ssd "),
         (
             [trial("one", "reads", 9.0, {"rust": (50, 0)}), alone("rust", "reads", 5.0, verdict="refuted")],
-            "the verdict of rust alone is refuted",
+            "rust ",
         ),
-        ([trial("one", "reads", 1e9, {"rust": (0, 0)}, verdict="refuted"), RUST], "its disks read nothing"),
-        ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "it has no result"),
-        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "the disks of an existing directory contain data"),
+        ([trial("one", "reads", 1e9, {"rust": (0, 0)}, verdict="refuted"), RUST], "read nothing"),
+        ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "no result"),
+        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "existing directory"),
         (
             [replace(trial("one", "reads", 9.0, {"rust": (50, 0)}), account=None), RUST],
-            "its bytes could not be counted",
+            "counted",
         ),
     ],
 )
-def test_a_cell_without_a_limit_says_why(trials: Sequence[Trial], why: str) -> None:
+def test_a_cell_without_a_limit_says_why(trials: Sequence[Trial], fact: str, message: Message) -> None:
     limit = limit_of(*trials)
     assert isinstance(limit, str)
-    assert limit.startswith(why)
+    assert fact in message(limit)
 
 
 def test_a_workload_that_no_disk_can_run_has_no_limit() -> None:
