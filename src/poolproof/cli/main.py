@@ -78,7 +78,7 @@ def _run() -> NoReturn:
     try:
         arguments = sys.argv[1:] or ["--help"]
         app = app_for(arguments)
-        if callable(signal.getsignal(signal.SIGINT)):  # not if the process was started with SIGINT ignored
+        if callable(signal.getsignal(signal.SIGINT)):  # not done if the process was started with SIGINT ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
         code = app(arguments, standalone_mode=False)
     except PoolproofError as error:

@@ -59,7 +59,7 @@ class RunDelays:
     def _sample(self) -> None:
         begun = time.monotonic()
         pause_s = _FIRST_S
-        with contextlib.suppress(PoolproofError):  # without these samples, the result only lacks this evidence
+        with contextlib.suppress(PoolproofError):  # without these samples, only this evidence is missing
             while not self._stop.wait(pause_s):
                 self.add(self.read(), time.monotonic())
                 pause_s = min(_LONGEST_S, max(_SHORTEST_S, _SHARE * (time.monotonic() - begun)))

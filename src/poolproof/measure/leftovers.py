@@ -28,7 +28,7 @@ class Leftovers:
         return change.number in self._changes
 
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
-        """Record the changes that could not be undone after these layouts, and return the new ones.
+        """Record the changes of these layouts that could not be undone, and return the new ones.
 
         If fio hangs, the attempt to stop it fails again after each later layout. Such a repeated failure is not
         recorded. Its change is marked as undone, because the journal already contains the same undo for the layout on

@@ -111,7 +111,8 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
 def _repaired(case: Case, rules: set[str]) -> Jobs:
     """Return the jobs with the fixes of these rules, and of the rules for which lint reports an error or a warning.
 
-    A fix can undo another one, so each is applied again until none changes anything, at most a few times.
+    Because one fix can undo another, all fixes are applied repeatedly, until none of them changes anything or a limit
+    is reached.
     """
     jobs = tuple(Job(part.name, _fixed(case, part, rules)) for part in case.load.parts)
     for _ in range(_MOST_ROUNDS):

@@ -17,7 +17,7 @@ _RUNS_NOTHING = frozenset({"parse-only", "showcmd"})
 
 def read_fio_call(words: Sequence[ShellWord], line: int) -> FioCall:
     """Return the call of fio with these arguments. `line`: the line of the word `fio`."""
-    end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), None)  # of GNU parallel
+    end = next((at for at, word in enumerate(words) if word.text.startswith(":::")), None)  # syntax of GNU parallel
     words = [word for word in words[:end] if word.text not in _COMMENT_MARKS]
     before = [None, *words]
     is_unknown = [

@@ -25,7 +25,7 @@ _ARRAY = r"(?:^|[\s;]){name}\+?=\(([^()]*)\)"
 _VARIABLE = re.compile(
     r"\$(?P<open>[{(])?(?P<name>\w+)"
     r"(?(open)(?:\[(?P<index>[^\]]{0,40})\])?(?::?[-=]\"?(?P<default>(?:[^{}\"]|\{[^{}]*\})*)\"?|:?\?[^{}]*)?[})])"
-)  # also $(NAME) of make
+)  # also $(NAME) in make
 _CALL = r"(?:^|[;&|]|\b(?:do|then|else)\b)[ \t]{{0,40}}{name}[ \t]+(?![=(])([^\n;|&]+)"
 _ARGUMENT = re.compile(r"\$\{?(?P<number>[1-9])\}?")
 _PRINTED = re.compile(r"(?:\$\(|`|;).*?\b(?:echo|printf|ls|readlink|realpath)\b", re.DOTALL)

@@ -30,7 +30,7 @@ _READS_COMMANDS = frozenset({"sh", "bash", "at", "batch", "ssh"})
 _CALLER = re.compile(r"\$\{?(?P<name>\w+)(?:\[[@*]\])?\}?")  # $SSH, "${SSH_CMD[@]}"
 _ITS_ARGUMENTS = re.compile(r"\$[@*1]")
 _RUNTIME_MAX = re.compile(r"^(?:--property=|-p)?RuntimeMaxSec=(?P<limit>\S+)$")
-_WITH_VALUE = ("-k", "--kill-after", "-s", "--signal")  # of timeout
+_WITH_VALUE = ("-k", "--kill-after", "-s", "--signal")  # options of timeout
 
 
 def run_by(words: Sequence[ShellWord], call: FioCall, places: Mapping[str, RunsIn] = PLACES) -> FioCall:

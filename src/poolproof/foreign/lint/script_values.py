@@ -21,7 +21,7 @@ _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _SPECIAL = re.compile(r"[\s$]")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
-_ASSIGNS = ("=", ":=", "?=", "::=")  # of make, Python and PowerShell
+_ASSIGNS = ("=", ":=", "?=", "::=")  # in make, Python and PowerShell
 _NAME = re.compile(r"\$?(?P<name>[A-Za-z_]\w*)")
 _NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")

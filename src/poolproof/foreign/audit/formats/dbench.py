@@ -17,7 +17,7 @@ _IOPS = re.compile(
     rf"{_LABEL}Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?"
     r"(?:\s*BW:\s*(?P<read_bw>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write_bw>[\d.]+\s?[KMG]i?B)/s)?"
 )
-_SUMMARY = re.compile(  # of another script, whose fio options are unknown
+_SUMMARY = re.compile(  # the output of another script, whose fio options are unknown
     rf"{_LABEL}(?P<order>Random|Sequential) Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?\s*"
     r"BW\(KiB/s\):?\s*(?P<read_kib>\d+)\s?/\s?(?P<write_kib>\d+)\.?"
     r"(?:\s*lat\(usec\):?\s*(?P<read_us>\d+)\s?/\s?(?P<write_us>\d+))?"
