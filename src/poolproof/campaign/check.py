@@ -28,9 +28,9 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
     `spots`: the location of each of the campaign's keys, for error messages.
 
-    Raises a CampaignError if `check_references` found a mistake, the jobs do not produce the workload's metric, the
-    tolerance is finer than fio's latency bins, `calibrate` has no disk or no workload to measure, `budget` is used
-    without `until`, or several workload families share a `budget` without a goal.
+    Raises a CampaignError if `check_references` finds a mistake, if the jobs do not produce the workload's metric, if
+    the tolerance is finer than fio's latency bins, if `calibrate` has no disk or no workload to measure, if `budget` is
+    used without `until`, or if several workload families share a `budget` without a goal.
     """
     check_references(campaign, spots)
     for workload in campaign.workloads:
@@ -46,7 +46,7 @@ def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     """Check that every name refers to something that exists.
 
     This is the only check for campaigns recorded in a run. Raises a CampaignError if there are no cells or more than
-    MOST_CELLS, a layout uses a device twice, or the baseline, the goal or a claim contains an unknown name.
+    MOST_CELLS, if a layout uses a device twice, or if the baseline, the goal or a claim contains an unknown name.
     """
     _check_cells(campaign, spots)
     devices = {device.name for device in campaign.devices}

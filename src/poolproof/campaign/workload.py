@@ -36,8 +36,8 @@ _Axis = tuple[str, str]  # job section ("" for all of them) and option
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     """Read a workload from a campaign file, given as the name of a preset or as a mapping of options.
 
-    Raises a CampaignError if the name, the preset, the metric, an option or a job section is invalid, a value has the
-    wrong type, or the matrix has more than MOST_CELLS workloads.
+    Raises a CampaignError if the name, the preset, the metric, an option or a job section is invalid, if a value has
+    the wrong type, or if the matrix has more than MOST_CELLS workloads.
     """
     check_family(name.text, name.spot)
     at_name = ("", str(name.spot))

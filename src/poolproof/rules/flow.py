@@ -86,8 +86,8 @@ class Flow:
 def account(case: Case) -> Account | None:
     """Return the byte accounting, or None if it is missing or the I/O of some leaf device was not counted.
 
-    Writes to devices that store only copies are excluded, and so is what a write-back cache moved to the slow disks,
-    because the writes to its fast device include it.
+    Writes to devices that store only copies are excluded. Writes with which a write-back cache moved data to the slow
+    disks are excluded too, because the writes to its fast device include this data.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     names = copy_devices(case)

@@ -88,8 +88,8 @@ class FioCall:
     Empty if nothing ends it.
     `is_expanded`: True if a shell or another program replaces variables in the job file before fio reads it.
     `called_at`: the line on which the script calls the function that contains the call with these arguments, or 0.
-    `runs_at`: the line of the command that runs a job file, if an earlier command of the same script writes the file,
-    or of the call of the function.
+    `runs_at`: the line on which fio runs: that of the command that runs a job file written by an earlier command of the
+    script, or that of the call of the function.
     """
 
     form: Form

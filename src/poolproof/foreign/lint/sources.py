@@ -53,8 +53,8 @@ class Source:
     def kind(self) -> Kind:
         """Decide whether the text is a job file or a script.
 
-        A text that begins with a section header or an `include` line is a job file, unless it calls fio and has no fio
-        option, as a systemd unit. A text whose file name ends in `.fio` or `.job` is also a job file, unless it calls
+        A text that begins with a section header or an `include` line is a job file, unless it calls fio and sets no fio
+        option, like a systemd unit. A text whose file name ends in `.fio` or `.job` is also a job file, unless it calls
         fio.
         """
         is_unit = "fio " in self.text and not jobfiles.sets_fio_option(self.text)

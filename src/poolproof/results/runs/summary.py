@@ -127,9 +127,9 @@ class Cell:
     def unsteady(self) -> tuple[str, ...]:
         """Return the reasons why the rate changed within trials.
 
-        Trials with a changing rate may agree with each other and still all be wrong. The result is empty if the cell
-        only has too few trials, or if its trials only differ too much, because the confidence interval across trials
-        already shows this.
+        Trials with a changing rate may agree with each other and still all be wrong. The result is empty if the only
+        problem is that the cell has too few trials or that its trials differ too much, because the confidence interval
+        across trials already shows this.
         """
         return unsteady_reasons(self.trials) if self.did_not_converge else ()
 
