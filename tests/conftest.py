@@ -9,7 +9,7 @@ so only the golden file changes if a text is reworded.
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,20 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(_locks, ignore_errors=True)
 
 
+_PASSED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember which tests passed. A test that failed or was skipped may not have recorded all of its texts."""
+    report = yield
+    if call.when == "call":
+        item.stash[_PASSED] = report.passed
+    return report
+
+
 @pytest.fixture
 def wording(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], str]]:
     """A function that records a table or a page, and returns it without line breaks.
@@ -37,7 +51,8 @@ def wording(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
     """
     section = module_section(request, tmp_path)
     yield section.record
-    section.compare()
+    if request.node.stash.get(_PASSED, False):
+        section.compare()
 
 
 @pytest.fixture
@@ -48,4 +63,5 @@ def message(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Message]
     """
     section = folder_section(request, tmp_path)
     yield section.record
-    section.compare()
+    if request.node.stash.get(_PASSED, False):
+        section.compare()

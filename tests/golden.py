@@ -4,6 +4,7 @@ A golden file has a section for each test that records texts. After an intended 
 `POOLPROOF_GOLDEN=update`, and read the changed sections with `git diff`.
 """
 
+import difflib
 import fcntl
 import os
 from collections.abc import Callable
@@ -39,7 +40,8 @@ class Section:
             self._write(text)
         known = sections(self._path).get(self._name)
         assert known is not None, f"{self._path} has no section {self._name}: run the test with {UPDATE}=update"
-        assert text == known, f"if the change is intended, run the test with {UPDATE}=update"
+        difference = "\n".join(difflib.ndiff(known.splitlines(), text.splitlines()))
+        assert text == known, f"if the change is intended, run the test with {UPDATE}=update\n{difference}"
 
     def _write(self, text: str) -> None:
         self._path.parent.mkdir(exist_ok=True)
