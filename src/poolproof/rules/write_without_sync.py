@@ -3,10 +3,16 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import late_writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, fio_source, linux_source, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, fio_source, linux_source
 from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.reported import bandwidth_bytes, moved_bytes, ran_s
+from poolproof.units import format_size
 
 _FIX = "set end_fsync=1 and a size of at least twice the dirty limit for throughput, or fdatasync=1 for commit latency"
+
+_GIB = 1024**3
+_TIMES_RAM = 2  # at most 20% of RAM is dirty (vm.dirty_ratio), which is a tenth of twice the RAM
+_MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = 128 * _GIB, 120, 500e6
 
 _FIX_OF_DD = "add conv=fdatasync, so that dd syncs the data before it prints the time"
 
@@ -27,11 +33,40 @@ def _in_job(case: Case) -> Findings:
             if ranged
             else "never syncs"
         )
-        yield suspects(
-            f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM",
+        little = _why_little_is_left(case)
+        yield finding(
+            "notes" if little else "suspects",
+            f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM"
+            + (f". This can be at most a small part of the data: {little}" if little else ""),
             weight=75,
             fix=_FIX_OF_DD if case.generator == "dd" else _FIX,
         )
+
+
+def _why_little_is_left(case: Case) -> str:
+    """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
+
+    The data must be at least twice the RAM. If the RAM is unknown, the data must be larger than twice the usual RAM of
+    a server, and the writes must have been slower than copies in RAM for minutes. Data that was written again does not
+    count.
+    """
+    written, rate, seconds = (
+        moved_bytes(case.outcome, "write"),
+        bandwidth_bytes(case.outcome, "write"),
+        ran_s(case.outcome),
+    )
+    if not written:
+        return ""
+    distinct = min(written, case.load.unique_bytes or written)
+    ram = case.target.ram_bytes if case.target else None
+    if ram:
+        is_more = distinct >= _TIMES_RAM * ram
+        return f"it wrote {format_size(distinct)}, more than twice the RAM ({format_size(ram)})" if is_more else ""
+    writers = sum(job.clones for job in case.jobs if job.writes)
+    is_slow = rate is not None and rate < _COPY_BYTES_PER_S * writers and (seconds or 0) >= _LONG_S
+    if not is_slow or distinct < _MOST_OF_ANY_RAM:
+        return ""
+    return f"it wrote {format_size(distinct)}, more slowly than RAM is copied"
 
 
 def _in_result(case: Case) -> Findings:
@@ -50,8 +85,10 @@ RULE = Rule(
     title="Writes that are never synced",
     wrong="Buffered writes return as soon as the data is in RAM. Without a sync, fio ends before the disks have the "
     "data.",
-    shows="In a job: unsynced buffered writes (sync_file_range is not a sync). In the counters: when fio ended, more "
-    "than 10% of the bytes had not been written yet.",
+    shows="In a job: unsynced buffered writes (sync_file_range is not a sync). The finding is only a note if the "
+    "result wrote at least twice the RAM, because by default at most 20% of RAM holds unwritten data. If the RAM is "
+    "unknown, the finding is a note if at least 128 GiB were written for at least 2 minutes at less than 500 MB/s per "
+    "clone. In the counters: when fio ended, more than 10% of the bytes had not been written yet.",
     error="Too high, by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(

@@ -18,12 +18,14 @@ from poolproof.rules.flow import ends_durable
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import lasted_s, moved_bytes, parts
+from poolproof.rules.tolerances import WRITTEN
 from poolproof.units import format_duration, format_rate, format_size
 
 _NEAR_LINES = 60
 _LARGEST_REQUEST_BYTES = 4 << 20
 _SHORTEST_S = 1.0
 _CONTRADICTION = 0.5
+_AGREES = (WRITTEN, 1.15)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,29 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
         paths = [path for job in jobs for path in (job.filename, job.directory) if path]
         after = [block for block in after if any(block.name in re.split(r"[/:]", path) for path in paths)]
     return after[0] if after else None
+
+
+def agreeing_above(found: FoundResult, blocks: Sequence[DiskRates], starts: Sequence[int]) -> ExternalCounters | None:
+    """Return evidence from iostat output above the first command and result of a text, but only if it agrees.
+
+    Such output may be from another time. It counts only if its rates are those of the result. `starts`: the first lines
+    of all commands and results.
+    """
+    first = starts[0] if starts else found.line
+    of_this = found.line if found.made is None else min(found.line, found.made.line)
+    above = [block for block in blocks if block.last_line < first and first - block.last_line < _NEAR_LINES]
+    if not above or of_this > first:
+        return None
+    counters = from_block(found, above[-1])
+    account = counters.evidence.account if counters else None
+    if account is None:
+        return None
+    pairs = (
+        (account.fio_read_bytes, account.leaf_read_bytes),
+        (account.fio_write_bytes, account.leaf_write_bytes),
+    )
+    agrees = all(_AGREES[0] * moved <= counted <= _AGREES[1] * moved for moved, counted in pairs if moved)
+    return counters if agrees else None
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:

@@ -119,6 +119,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
         just_written=foreign.just_written,
         measures_memory=foreign.measures_memory,
         stopped_by=foreign.stopped_by,
+        assumed=foreign.assumed,
     )
 
 

@@ -13,6 +13,7 @@ from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import (
     ExternalCounters,
+    agreeing_above,
     block_of,
     for_group,
     from_block,
@@ -164,7 +165,9 @@ def judge_result(
     if (path := named_memory(load)) and not quoted.memory:
         quoted = replace(quoted, memory=f"the path is “{path}”")
     block = block_of(whole, surroundings.blocks, next_start)
-    counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
+    counters = from_block(whole, block) if block else None
+    counters = counters or from_disk_use(found.result)
+    counters = counters or agreeing_above(whole, surroundings.blocks, surroundings.starts)
     counters = counters and for_group(counters, found.result)
     machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)

@@ -1,7 +1,8 @@
 """Parse the summary that kubestr prints of its fio jobs.
 
 For each job, the summary shows `JobName: read_iops`, the job's options, and `IOPS=… BW(KiB/s)=…` for reads or writes.
-Above the first job, it shows the global options. If they are missing or empty, the jobs are unknown.
+Above the first job, it shows the global options. If they are missing or empty, the jobs are unknown. If only `direct`
+is empty, a job may still set it, because kubestr shows only a few options of each job.
 """
 
 import re
@@ -19,6 +20,7 @@ _OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
 _DIRECTION = re.compile(r"^\s*\**(?P<name>read|write)\**:\**\s*$")  # often in bold letters in Markdown
 _RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)?")
 _GLOBAL_OPTIONS = "kubestr's line with the global options, such as ioengine and direct"
+_DIRECT = "the direct setting: kubestr shows it only if it is a global option"
 _MISSING = ("the size of the cache behind the volume, the bytes moved and the run time: kubestr prints only rates",)
 
 
@@ -57,15 +59,24 @@ class _KubestrJob:
         elif not self.directions and _OPTIONS.match(line):
             self.options |= _options(line)
 
+    def _assumed(self) -> dict[str, str]:
+        """Return the options that kubestr may not show, with the values most favourable to the result."""
+        if "direct" in self.options:
+            return {}
+        return {"direct": "1", "end_fsync": "1"} if "write" in self.options["rw"] else {"direct": "1"}
+
     def finished(self) -> ForeignResult | None:
         moved = {name: found for name, found in self.directions.items() if found.iops or found.bandwidth_bytes}
         if not moved:
             return None
         outcome = Outcome("kubestr", (PartOutcome(self.name, read=moved.get("read"), write=moved.get("write")),))
         is_known = "rw" in self.options and "ioengine" in self.options
-        parts = (fio_part(self.name, **self.options),) if is_known else ()
-        missing = _MISSING if is_known else (_GLOBAL_OPTIONS, *_MISSING)
-        return ForeignResult("kubestr", self.line, self.last_line, outcome, parts, missing=missing)
+        assumed = self._assumed() if is_known else {}
+        parts = (fio_part(self.name, **assumed, **self.options),) if is_known else ()
+        gaps = (_DIRECT,) if "direct" in assumed else () if is_known else (_GLOBAL_OPTIONS,)
+        return ForeignResult(
+            "kubestr", self.line, self.last_line, outcome, parts, missing=(*gaps, *_MISSING), assumed=frozenset(assumed)
+        )
 
 
 def _options(text: str) -> dict[str, str]:

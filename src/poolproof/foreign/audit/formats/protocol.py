@@ -45,6 +45,7 @@ class ForeignResult:
     string.
     `is_on_device`: True if the program reads a block device rather than files.
     `stopped_by`: the reason why the run ended before its time limit, or an empty string if it did not.
+    `assumed`: the options of the jobs that the format does not show, and whose values the parser assumed.
     `shows_block`: False if the block size is unknown.
     """
 
@@ -61,6 +62,7 @@ class ForeignResult:
     measures_memory: str = ""
     is_on_device: bool = False
     stopped_by: str = ""
+    assumed: frozenset[str] = frozenset()
     shows_block: bool = True
 
     @property

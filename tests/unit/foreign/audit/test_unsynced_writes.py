@@ -1,0 +1,69 @@
+"""Buffered writes without a sync: how much of the data can have been left in RAM."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+from tests.unit.foreign.audit.invented import MIB, block, header
+
+_IOSTAT = "Device            r/s     rkB/s     w/s     wkB/s   await  %util\n" + (
+    "sdc              0.00      0.00  160.00 {rate:.2f}    6.00  99.00\n\n"
+)
+
+
+def _written(rate: float, seconds: float, size: str, before: str = "", options: str = "") -> Audited:
+    """Return the audit of unsynced writes of 1 MiB. `rate`: MiB per second."""
+    command = f"fio --name=w --filename=/srv/f --rw=write --bs=1m --size={size} --ioengine=psync{options}\n"
+    body = header("w", "write", MIB, "psync") + block("w", "write", rate, seconds, MIB, clat_us=1e6 / rate)
+    return audit_text("post", before + command + body, Context())[0]
+
+
+def _effect(audited: Audited) -> str:
+    (effect,) = {finding.effect for finding in audited.findings if finding.rule == "write-without-sync"}
+    return effect
+
+
+@pytest.mark.parametrize(
+    ("ram", "size", "seconds", "effect"),
+    [
+        ("16 GB of RAM\n", "160g", 1000, "notes"),
+        ("128 GB of RAM\n", "160g", 1000, "suspects"),
+        ("", "160g", 1000, "notes"),
+        ("", "40g", 256, "suspects"),
+        ("16 GB of RAM\n", "4g", 1000, "suspects"),
+    ],
+    ids=["ten times the RAM", "more than the RAM", "for long", "for minutes", "the same 4 GiB again and again"],
+)
+def test_only_a_small_part_can_be_left_in_ram(ram: str, size: str, seconds: float, effect: str) -> None:
+    loops = " --time_based --runtime=1000" if size == "4g" else ""
+    assert _effect(_written(160, seconds, size, ram, loops)) == effect
+
+
+def test_writes_as_fast_as_copies_may_be_left_in_the_ram_of_a_large_machine() -> None:
+    assert _effect(_written(1500, 110, "160g")) == "suspects"
+
+
+@pytest.mark.parametrize(("rate", "agrees"), [(160.0, True), (60.0, False), (400.0, False)])
+def test_iostat_above_the_command_counts_only_if_it_agrees(rate: float, agrees: bool) -> None:
+    rows = "iostat -x 5 in the other window:\n\n" + _IOSTAT.format(rate=rate * 1024) * 4
+    found = _written(160, 250, "40g", rows)
+    assert (found.verdict == "unproven") is agrees
+    assert any("iostat" in known for known in found.known) is agrees
+
+
+_KUBESTR = """FIO version - fio-3.34
+Global options - ioengine=libaio verify=0 direct={direct} gtod_reduce=
+
+JobName: w
+  blocksize=64K filesize=1G iodepth=16 rw=randwrite
+write:
+  IOPS=1200.500000 BW(KiB/s)=76832
+"""
+
+
+@pytest.mark.parametrize(("direct", "rules"), [("", set()), ("1", set()), ("0", {"write-without-sync"})])
+def test_kubestr_shows_direct_only_if_it_is_a_global_option(direct: str, rules: set[str]) -> None:
+    (found,) = audit_text("post", _KUBESTR.format(direct=direct), Context())
+    assert {finding.rule for finding in found.findings if finding.effect == "suspects"} == rules
+    assert any("direct setting" in gap for gap in found.missing) is (direct == "")
