@@ -41,8 +41,7 @@ def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Fi
     if job is None or job.queue_each > 1 or not typical or part.median_ns is None or is_persistent_memory(case, job):
         return None
     size = job.block_bytes
-    fastest = _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / _PCIE5_X4
-    if job.max_block_bytes != size or typical >= fastest:
+    if job.max_block_bytes != size or typical >= _fastest_ns(size):
         return None
     return suspects(
         f"half of the writes of {format_size(size)} took at most {format_duration(typical / 1e9)}, which corresponds "
@@ -52,11 +51,18 @@ def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Fi
     )
 
 
+def _fastest_ns(size: int) -> float:
+    """Return a lower bound on the time in which a drive receives a single write of this size, in nanoseconds."""
+    return _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / _PCIE5_X4
+
+
 def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_direct: bool) -> Finding | None:
     """Return a finding if the writes were copied into RAM while they were submitted."""
     slat, clat = part.figures.slat, part.figures.clat
-    if not (slat and clat and slat.mean_ns and clat.mean_ns) or (job and may_be_direct and not job.is_random):
+    if not (slat and clat and slat.mean_ns and clat.mean_ns):
         return None
+    if job and may_be_direct and not job.is_random and slat.mean_ns + clat.mean_ns >= _fastest_ns(job.block_bytes):
+        return None  # direct writes that extend a file
     if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * clat.mean_ns:
         return None
     if job is not None and slat.mean_ns > _CALL_NS + job.max_block_bytes * _COPY_NS_PER_BYTE:
@@ -66,7 +72,6 @@ def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_dire
         f"{format_duration(clat.mean_ns / 1e9)} to complete: the data was copied into RAM during submission, and "
         "nothing shows that it reached a disk",
         weight=68,
-        fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     )
 
 
@@ -103,10 +108,12 @@ RULE = Rule(
         "500 MB/s or more. Results whose bytes or I/Os are covered by fio's disk statistics are not reported. Jobs "
         "with direct=1 or a sync are not reported either, because direct writes that extend a file also take long to "
         "submit. Submission times are not used if they are longer than 500 µs plus the time to copy the data at 500 "
-        "MB/s, or if the source does not show whether sequential writes are direct."
+        "MB/s. If the source does not show whether sequential writes are direct, submission and completion together "
+        "must also be faster than in the second sign."
     ),
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
+    fix_if_direct="use end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),
     in_result=each_part(_in_part),
     commands="fio --rw=randwrite --bs=4k --size=256m --ioengine=libaio --iodepth=16 --runtime=5 --time_based",

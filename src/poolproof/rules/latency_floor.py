@@ -30,14 +30,14 @@ def _in_result(case: Case) -> Findings:
 
 
 def _completion(case: Case, part: ReportedDirection) -> Finding | None:
-    if part.median_ns is None or (part.kind == "read" and not case.cold):
+    if part.kind == "read" and not case.cold:
         return None
-    # Some engines do the I/O during submission.
-    median_ns = part.median_ns + submission_ns(part)
-    if median_ns >= _FLOOR_NS or _on_memory(case, part.job):
+    latency_ns = _mean_ns(case, part) if part.median_ns is None else part.median_ns + submission_ns(part)
+    limit_ns = _IMPOSSIBLE_NS if part.median_ns is None else _FLOOR_NS
+    if latency_ns is None or latency_ns >= limit_ns or _on_memory(case, part.job):
         return None
     effect = _effect(case, part)
-    if effect == "refutes" and median_ns >= _IMPOSSIBLE_NS:
+    if effect == "refutes" and latency_ns >= _IMPOSSIBLE_NS:
         effect = "suspects"
     cause = "readahead" if part.kind == "read" else "copying into RAM"
     metrics = _metrics(case, part)
@@ -46,8 +46,12 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         by_design += ". The byte accounting shows whether the disk delivered the bandwidth"
     return finding(
         effect,
-        f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "
-        + ("no disk is that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
+        (
+            f"on average, a {part.kind} took {format_duration(latency_ns / 1e9)}: "
+            if part.median_ns is None
+            else f"half of the {part.kind}s took at most {format_duration(latency_ns / 1e9)}: "
+        )
+        + ("no disk is that fast" if latency_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
         + (by_design if effect == "notes" else ", but memory is")
         + ("" if effect == "notes" or metrics in (OF_READS, OF_WRITES) else _COVERED),
         weight=60 if effect != "notes" else 20,
@@ -61,6 +65,21 @@ def _fix(case: Case, part: ReportedDirection) -> str:
     if part.kind == "read" or not case.jobs:
         return ""
     return _SYNCS if case.is_direct else f"use direct=1 to measure the latency of the disk; {_SYNCS}"
+
+
+def _mean_ns(case: Case, part: ReportedDirection) -> float | None:
+    """Return the mean latency in nanoseconds, including submission, or None if the time of submission is unknown.
+
+    Asynchronous engines can do the I/O during submission, which is not part of clat. If the job is unknown, the result
+    is None, because readahead and the page cache make sequential I/O this fast.
+    """
+    job, completion = case.job_named(part.job.name), part.completion
+    if job is None:
+        return None
+    if part.figures.lat is not None and part.figures.lat.mean_ns:
+        return part.figures.lat.mean_ns
+    is_whole = part.figures.slat is not None or job.is_synchronous
+    return completion.mean_ns + submission_ns(part) if completion and completion.mean_ns and is_whole else None
 
 
 def _metrics(case: Case, part: ReportedDirection) -> tuple[MetricId, ...]:
@@ -131,12 +150,13 @@ RULE = Rule(
     "several µs.",
     shows=(
         "In a result: half of the I/Os, or half of the syncs of buffered data, took less than 3 µs. With a median "
-        "between 3 and 5 µs, the result is suspect. Buffered writes are normally this fast, and so are buffered "
-        "sequential reads, because of readahead. For such I/O, the finding is a note, and the byte accounting decides. "
-        "If fio's disk statistics cover all bytes, the finding applies only to latencies, and for sequential reads "
-        "also to the IOPS, because readahead serves many reads with one request. Persistent memory is excluded. Syncs "
-        "that may have nothing to write are excluded too: syncs after synchronous writes and, before fio 3.38, syncs "
-        "of mixed jobs and of jobs with several I/Os in flight."
+        "between 3 and 5 µs, the result is suspect. If there are no percentiles, a mean below 3 µs counts as such a "
+        "median. Buffered writes are normally this fast, and so are buffered sequential reads, because of readahead. "
+        "For such I/O, the finding is a note, and the byte accounting decides. If fio's disk statistics cover all "
+        "bytes, the finding applies only to latencies, and for sequential reads also to the IOPS, because readahead "
+        "serves many reads with one request. Persistent memory is excluded. Syncs that may have nothing to write are "
+        "excluded too: syncs after synchronous writes and, before fio 3.38, syncs of mixed jobs and of jobs with "
+        "several I/Os in flight."
     ),
     error="Too high. Measured: on tmpfs, the p99 of fdatasync is 266 ns, which passes etcd's own test.",
     fix="use direct=1 (if the file system honours it), cold caches, and a disk as the target",

@@ -1,14 +1,16 @@
 """Random reads that are faster than flash."""
 
-from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.service_time import faster_than, submission_ns
+from poolproof.units import format_duration
 
 _ANY_DISK_NS, _FLASH_NS, _MOST_FLASH_NS = 5_000.0, 10_000.0, 15_000.0
+_AT_ONCE_NS, _PCIE3_X4, _PCIE5_X4 = 1_000.0, 3.94e9, 15.75e9
 _ANY_DISK_PERCENT, _FLASH_PERCENT, _MOST_FLASH_PERCENT = 10.0, 30.0, 50.0
 
 
@@ -16,10 +18,12 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     job, flow = case.job_named(part.job.name), cold_reads(case)
     requests = disk_requests(case.outcome, "read")
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
-    if part.kind != "read" or not case.cold or not is_random:
+    if part.kind != "read" or not case.cold:
         return None
     if (flow and flow.in_order) or (requests and requests.in_order) or (job and is_persistent_memory(case, job)):
         return None
+    if not is_random:
+        return _in_submission(case, part)
     # Buffered reads at the offsets that follow a random one come from readahead.
     read_ahead = 0.0 if job is None or job.direct else 100 * (1 - job.random_share)
     is_alone = len(part.job.directions) == 1
@@ -45,6 +49,34 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     return None
 
 
+def _in_submission(case: Case, part: ReportedDirection) -> Finding | None:
+    """Return a finding if an asynchronous engine copied the data of the reads from RAM while it submitted them.
+
+    Readahead makes sequential reads this fast as well, so these are reported only if a single clone reads faster than
+    a drive on PCIe 3.0 x4.
+    """
+    job, figures = case.job_named(part.job.name), part.figures
+    clat_ns = figures.clat.mean_ns if figures.clat else None
+    is_direct = job is not None and job.direct and "direct" not in (case.quoted or UNQUOTED).assumed
+    if is_direct or not clat_ns or clat_ns >= _AT_ONCE_NS or not submission_ns(part) or statistics_cover(case, "read"):
+        return None
+    size = job.block_bytes if job is not None else _block_bytes(part)
+    each = (figures.bandwidth_bytes or 0.0) / max(part.job.clones, job.clones if job is not None else 1)
+    is_readahead = job is not None and each <= _PCIE3_X4
+    if is_readahead or submission_ns(part) + clat_ns >= _FLASH_NS + 1e9 * size / _PCIE5_X4:
+        return None
+    return suspects(
+        f"on average, a read took {format_duration(submission_ns(part) / 1e9)} to submit and "
+        f"{format_duration(clat_ns / 1e9)} to complete: the data was copied from RAM during submission",
+        weight=66,
+    )
+
+
+def _block_bytes(part: ReportedDirection) -> float:
+    moved, ios = part.figures.bandwidth_bytes, part.figures.iops
+    return moved / ios if moved and ios else 0.0
+
+
 def _blocks(part: ReportedDirection, depth: int) -> bool:
     """True if submitting `depth` I/Os takes about as long as the latency of a single I/O.
 
@@ -63,7 +95,9 @@ RULE = Rule(
     shows=(
         "In a result without counters: at least 10% of the random reads took less than 5 µs, at least 30% took less "
         "than 10 µs, or at least 50% took less than 15 µs; or submission waits for each read and takes less than 10 "
-        "µs. A mean latency is enough to detect this, because the share of reads that are slower than a limit is at "
+        "µs. Reads that may be buffered are also reported if they complete within 1 µs on average and submission takes "
+        "less than 10 µs plus the transfer over PCIe 5.0 x4, unless they are sequential and slower than 3.94 GB/s per "
+        "clone. A mean latency is enough to detect this, because the share of reads that are slower than a limit is at "
         "most the mean divided by the limit. The limits of 10 and 15 µs do not apply if the text mentions Optane or "
         "Z-NAND. Persistent memory is excluded. Buffered reads are ignored to the extent that readahead can serve them "
         "(with `randread:8`, seven reads in eight)."

@@ -1,12 +1,15 @@
 """Text that says that the target is memory, or that the data came from memory."""
 
 from poolproof.rules.coverage import proves
+from poolproof.rules.disk_requests import statistics_cover
 from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.service_time import interval_ns, typical_ns
+from poolproof.units import format_rate
 
 _MEMORY_NS = 100_000.0
-_MEMORY_RATE = 1e9
+_MEMORY_RATE, _PCIE3_X4 = 1e9, 3.94e9
 
 
 def _in_result(case: Case) -> Findings:
@@ -16,6 +19,30 @@ def _in_result(case: Case) -> Findings:
             f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
             weight=58,
         )
+    buffered = case.quoted.buffered if case.quoted else ""
+    if buffered and not words and not _is_direct(case) and not proves(case):
+        kinds = {part.kind for part in parts(case.outcome) if _is_faster_than_a_drive(case, part)}
+        if case.cold or "write" in kinds:
+            yield from _is_buffered(buffered) if kinds else ()
+
+
+def _is_buffered(words: str) -> Findings:
+    yield suspects(
+        f"the text says that the I/O is buffered, and the rate is above {format_rate(_PCIE3_X4)}, the limit of a drive "
+        f"on PCIe 3.0 x4: {words}",
+        weight=57,
+    )
+
+
+def _is_direct(case: Case) -> bool:
+    """True if the source shows that every job is direct."""
+    stated = "direct" not in (case.quoted or UNQUOTED).assumed
+    return bool(case.jobs) and stated and all(job.direct for job in case.jobs)
+
+
+def _is_faster_than_a_drive(case: Case, part: ReportedDirection) -> bool:
+    rate = part.figures.bandwidth_bytes or 0.0
+    return rate > _PCIE3_X4 and not statistics_cover(case, part.kind)
 
 
 def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
@@ -32,8 +59,9 @@ RULE = Rule(
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
     "Such a result says nothing about a disk. A sentence is weaker evidence than a counter, so it never refutes a "
     "result.",
-    shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC or "
-    "the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O.",
+    shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC "
+    "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
+    "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4).",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

@@ -11,6 +11,7 @@ class Quoted:
     `laid_out_bytes`: the size of the test files, from fio's message that it is laying them out.
     `assumed`: the job's options that the text does not show, and whose values the audit assumed.
     `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
+    `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
     `unfilled`: a clause that describes the only earlier job that wrote the file, if it wrote only part of it.
@@ -36,6 +37,7 @@ class Quoted:
     is_macos: bool = False
     measures_memory: str = ""
     stopped_by: str = ""
+    buffered: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
     shares_statistics: bool = False

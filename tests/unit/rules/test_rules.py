@@ -95,7 +95,7 @@ _ROOT = Path(__file__).parents[3]
 _CODE = re.compile(r"(?:fio|OpenZFS|Linux|mergerfs|QEMU|hdparm)[ -]\d[\w.]* [\w./-]+, [\w:]+")
 _OF_HARDWARE = {"disk-buffer", "memory-latency", "named-disk", "named-memory", "small-file"}
 
-_OWN_FIX_IF_DIRECT = {"copied-writes", "missing-proof", "rewritten-before-sync", "size-below-cache"}
+_OWN_FIX_IF_DIRECT = {"missing-proof", "rewritten-before-sync", "size-below-cache"}
 """Rules that do not apply to jobs with direct=1, or whose findings on them have a fix of their own."""
 
 _ALL = [(rule_id, number) for rule_id, examples in EXAMPLES.items() for number in range(len(examples))]

@@ -31,6 +31,11 @@ _MEMORY = re.compile(
     r"|(?:served|comes?|coming|cached) (?:from|by|in) (?:the )?(?:ram|memory|cache))\b",
     re.IGNORECASE,
 )
+_BUFFERED = re.compile(
+    r"\bbuffered (?:(?:sequential|random|seq|rand|file) )?(?:reads?|writes?|i/?os?|access(?:es)?)\b(?!:\s+\d)",
+    re.IGNORECASE,
+)
+_DIRECT = re.compile(r"direct|\bunbuffered|\bdio\b|\bTiming\b", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear\w*|exclud\w*"
     r"|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*)\b|n't\b",
@@ -98,7 +103,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
         replace(
             quoted,
             laid_out_bytes=size or None,
-            memory=next(_sentences(lines, result), ""),
+            memory=next(_sentences(_MEMORY, lines, result), ""),
+            buffered=next(_sentences(_BUFFERED, lines, result), ""),
             has_fast_media=has_fast_media,
             has_persistent_memory=has_persistent_memory,
             is_macos=is_macos,
@@ -147,13 +153,17 @@ def _laid_out(lines: Sequence[Line]) -> int | None:
     return total
 
 
-def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
-    """Yield each sentence that mentions memory, as a quotation with its line: `line 3 says “…”`."""
+def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
+    """Yield each sentence that matches, as a quotation with its line: `line 3 says “…”`.
+
+    Sentences that compare buffered with direct I/O are left out.
+    """
     for number, line in lines:
         if _TABLE.search(line):
             continue
-        for match, sentence in _said(_MEMORY, number, line, result):
-            if not _NEGATED.search(sentence):
+        for match, sentence in _said(pattern, number, line, result):
+            compares = pattern is _BUFFERED and _DIRECT.search(sentence)
+            if not _NEGATED.search(sentence) and not compares:
                 yield _quotation(number, match, sentence)
 
 

@@ -227,3 +227,28 @@ def test_so_is_one_that_the_name_of_the_job_claims(name: str) -> None:
 def test_a_job_whose_depth_nobody_claims_is_an_honest_result_of_depth_1(before: str, after: str) -> None:
     assert _depth_verdict(before=before, after=after) == ("unproven", "notes")
     assert _depth_verdict("rand4k-qd8", before=before, after=after) == ("unproven", "notes")
+
+
+_READS = "r: (g=0): rw=read, bs=(R) 128KiB-128KiB, (W) 128KiB-128KiB, ioengine={}, iodepth=1\n" + (
+    "r: (groupid=0, jobs=1): err= 0: pid=9: Sat Jul 14 14:34:07 2018\n"
+    "  read: IOPS=48.0k, BW=6000MiB/s (6291MB/s)(176GiB/30000msec)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "command", "is_suspect"),
+    [
+        ("Single-threaded buffered read IO on this box:", "", True),
+        ("The numbers for buffered writes come later. First buffered reads:", "fio r.fio", True),
+        ("These are not buffered reads.", "", False),
+        ("Compared with buffered reads, O_DIRECT is slower.", "", False),
+        ("Buffered and direct reads: both use this file.", "", False),
+        ("Buffered reads:", "fio --name=r --rw=read --bs=128k --size=176g --direct=1", False),
+        ("Timing buffered disk reads:", "", False),
+    ],
+)
+def test_a_sentence_that_says_buffered_makes_a_fast_result_suspect(
+    sentence: str, command: str, is_suspect: bool
+) -> None:
+    (found,) = audit_text("post", f"{sentence}\n{command}\n{_READS.format('psync')}", Context())
+    assert found.verdict == ("suspect" if is_suspect else "unproven"), found.findings

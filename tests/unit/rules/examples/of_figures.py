@@ -55,6 +55,19 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=randread bs=4k size=1g", read=direction(GIB, 10.0, p50_ns=70_000.0)),
         ),
         Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=2500.0)),
+            "refutes",
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=3500.0)),
+        ),
+        Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=2500.0, slat=None, lat=None)),
+            "refutes",
+            uncounted(
+                f"{_RANDOM_READ} ioengine=libaio iodepth=4",
+                read=direction(GIB, 10.0, mean_ns=2500.0, slat=None, lat=None),
+            ),
+        ),
+        Example(
             read_of("rw=read bs=4k size=1g", GIB, GIB, p50_ns=1000.0),
             "notes",
             read_of("rw=read bs=4k size=1g", GIB, GIB, p50_ns=1000.0, cold=False),

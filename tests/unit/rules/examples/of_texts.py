@@ -56,11 +56,30 @@ def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES) -> Case:
     return uncounted(job, write=direction(256 * MIB, 10.0, slat=slat, clat=clat))
 
 
+def _submitted_writes(slat_ns: float) -> Case:
+    """Return sequential writes of 64 KiB from a source that does not show whether they are direct."""
+    case = _submitted(slat_ns, 700.0, "rw=write bs=64k size=1g ioengine=io_uring iodepth=16 direct=1 end_fsync=1")
+    return _quoted(case, Quoted(assumed=frozenset({"direct", "end_fsync"})))
+
+
 def _one_by_one(p50_ns: float, block: int = 256 * 1024, options: str = "") -> Case:
     """Return writes, half of which took `p50_ns`, from a source that does not show whether they were synced."""
     job = f"rw=write bs={block} ioengine=sync {options or 'end_fsync=1'}"
     case = uncounted(job, None, write=direction(2 * GIB, 3.0, block, p50_ns=p50_ns))
     return _quoted(case, Quoted(assumed=frozenset() if "end_fsync" in options else frozenset({"end_fsync"})))
+
+
+def _copied(rate: float, options: str) -> Case:
+    """Return reads of 1 MiB at a rate in GB/s from a file of 200 GB."""
+    return uncounted(f"rw=read bs=1m size=200g {options}", None, read=direction(rate * 30e9, 30.0, MIB))
+
+
+def _submitted_reads(slat_ns: float, clat_ns: float, job: str = "rw=read", clones: int = 1) -> Case:
+    """Return reads of 128 KiB at 6 GB/s from a source that does not show whether they are direct."""
+    slat, clat = Latency(mean_ns=slat_ns), Latency(mean_ns=clat_ns)
+    options = f"{job} bs=128k size=200g ioengine=libaio iodepth=8 direct=1 numjobs={clones}"
+    case = uncounted(options, None, read=direction(180e9, 30.0, 128 * 1024, slat=slat, clat=clat, lat=None))
+    return _quoted(case, Quoted(assumed=frozenset({"direct"})))
 
 
 def _utilized(percent: float, seconds: float = 1.3) -> Case:
@@ -91,8 +110,22 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _quoted(_percentiles(900.0, 2_000.0), Quoted(has_persistent_memory=True)),
         ),
+        Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(60_000.0, 700.0)),
+        Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(14_000.0, 7_000.0)),
+        Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(14_000.0, 700.0, clones=4)),
         Example(_percentiles(900.0, 4e6, "direct=0"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
         Example(_percentiles(900.0, 4e6, "rw=randread:2"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
+    ),
+    "copy-speed": (
+        Example(_copied(20.0, "filename=/dev/zvol/tank/v direct=1"), "suspects", _copied(20.0, "direct=1")),
+        Example(_copied(20.0, ""), "suspects", _copied(12.0, "")),
+        Example(_copied(20.0, ""), "suspects", _copied(20.0, "numjobs=2")),
+        Example(_copied(20.0, ""), "suspects", _copied(20.0, "ioengine=mmap")),
+        Example(
+            _quoted(_copied(47.0, "direct=1"), Quoted(assumed=frozenset({"direct"}))),
+            "suspects",
+            _quoted(_copied(20.0, "direct=1"), Quoted(assumed=frozenset({"direct"}))),
+        ),
     ),
     "copied-writes": (
         Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 40_000.0)),
@@ -103,6 +136,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _submitted(4_000_000.0, 4_000.0, f"{_WRITES} bs=1m"),
         ),
+        Example(_submitted_writes(9_000.0), "suspects", _submitted_writes(15_000.0)),
         Example(_one_by_one(24_000.0), "suspects", _one_by_one(30_000.0)),
         Example(_one_by_one(4_000.0, 4096), "suspects", _one_by_one(6_000.0, 4096)),
         Example(_one_by_one(24_000.0), "suspects", _one_by_one(24_000.0, options="end_fsync=1")),
@@ -144,6 +178,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             ),
             "suspects",
             _quoted(uncounted(_RANDOM, read=direction(GIB, 90.0, p50_ns=2e6)), Quoted(memory="line 1 says “tmpfs”")),
+        ),
+        Example(
+            _quoted(_copied(6.0, ""), Quoted(buffered="line 1 says “buffered I/O on XFS”")),
+            "suspects",
+            _quoted(_copied(3.0, ""), Quoted(buffered="line 1 says “buffered I/O on XFS”")),
+        ),
+        Example(
+            _quoted(_copied(6.0, ""), Quoted(buffered="line 1 says “buffered I/O on XFS”")),
+            "suspects",
+            _quoted(_copied(6.0, "direct=1"), Quoted(buffered="line 1 says “buffered I/O on XFS”")),
         ),
     ),
     "measures-memory": (
