@@ -1,6 +1,7 @@
 """A file that an earlier job in the same input wrote only in part or through the page cache."""
 
 from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, fio_source, suspects
 from poolproof.rules.reported import bandwidth_bytes, parts
@@ -9,6 +10,7 @@ from poolproof.rules.service_time import interval_ns, typical_ns
 _DISK_NS = 200_000.0
 _DISK_RATE = 1e9
 _LARGE_BYTES = 64 << 30
+_SMALL_BYTES = 64 << 20
 
 
 def _in_result(case: Case) -> Findings:
@@ -32,9 +34,15 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True if the reads were faster than any disk, and most servers have enough RAM to cache the file."""
-    if (case.load.unique_bytes or 0) >= _LARGE_BYTES:
+    """True if the file is small, or if the reads were faster than any disk and most servers can cache the file.
+
+    Unlike other programs, fio drops a file's pages before it reads the file.
+    """
+    size = case.load.unique_bytes or 0
+    if size >= _LARGE_BYTES:
         return False
+    if 0 < size <= _SMALL_BYTES and not any(map(is_fio_job, case.jobs)):
+        return True
     if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:
         return True
     for part in parts(case.outcome):
@@ -54,7 +62,9 @@ RULE = Rule(
     ),
     shows=(
         "In a text with several jobs: a job reads a file that an earlier job wrote only in part (less than 95%), or "
-        "wrote without direct=1. If fio's disk statistics or the disks' counters are available, they take precedence."
+        "wrote without direct=1. In the second case, the reads must be faster than any disk, unless a program other "
+        "than fio has just written the file and the file has at most 64 MiB. If fio's disk statistics or the disks' "
+        "counters are available, they take precedence."
     ),
     error="Too high. In one case, only 63% of the file had been written, and reads of the rest returned zeros.",
     fix=(

@@ -34,6 +34,7 @@ _TOTAL_SIZE = re.compile(r"^\s*Min xfer\s*=\s*(?P<size>\d[\d.]{0,18}) [kK]B")
 _SET_SIZE = re.compile(r"^\s*File size set to (?P<size>\d{1,12}) kB", re.IGNORECASE)
 _SET_BLOCK = re.compile(r"^\s*Record Size (?P<size>\d{1,9}) kB", re.IGNORECASE)
 _FLAGS = {"-I": "O_DIRECT feature enabled", "-e": "Include fsync in write timing", "-o": "SYNC Mode"}
+_EMPTIES_CACHE = re.compile(r"(?<!\S)-(?:U|p)(?!\w)")  # unmounts between the tests, or purges the cache
 _OPERATIONS = re.compile(r"OPS Mode|Output is in (?:operations|ops)", re.IGNORECASE)
 _KINDS = (
     "write", "rewrite", "read", "reread", "random read", "random write", "backward read", "record rewrite",
@@ -182,7 +183,8 @@ def _result(
         else values(iops=rate / block if block else None, bandwidth_bytes=rate)
     )
     direction = "mixed" if is_mixed else "write" if is_write else "read"
-    is_cached = run.is_known and not is_direct and not is_write and not is_mixed
+    empties = _EMPTIES_CACHE.search(run.command) is not None
+    is_cached = run.is_known and not is_direct and not is_write and not is_mixed and not empties
     yield ForeignResult(
         "iozone",
         line,

@@ -28,6 +28,8 @@ _ORDER = re.compile(r"\b(?P<order>write|seq|rand)\b")
 _SUMMARY_LINES = 20
 _BLOCK_BYTES = 4 << 20
 _DEPTH = 16
+_SHORTEST_LIMIT_S = 1.0  # in whole seconds
+_RAN_OUT = "it had read all objects that an earlier write left"
 _MISSING = (
     "the RAM and the caches of the OSDs, which can serve reads of objects that were just written",
     "the number of replicas: the disks write each object once per replica",
@@ -129,6 +131,7 @@ def _finished(summary: _Summary | None, asked: _RadosOptions) -> Iterator[Foreig
         asked.text,
         asked.line,
         missing=_MISSING,
+        stopped_by=_RAN_OUT if not is_write and lasted is not None and lasted < _SHORTEST_LIMIT_S else "",
     )
 
 

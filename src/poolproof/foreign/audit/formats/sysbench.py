@@ -1,7 +1,9 @@
 """Parse the output of sysbench fileio, releases 0.4, 0.5, 1.0 and 1.1.
 
-sysbench writes zeros, so a target with compression stores almost nothing. The command above the values is parsed too,
-because people often cut off the output lines that repeat its options.
+The line that `sysbench prepare` prints is a result, too: it writes the test files in order and syncs each of them. The
+tests after it use these files, which can still be in the page cache. sysbench writes zeros, so a target with
+compression stores almost nothing. The command above the values is parsed too, because people often cut off the output
+lines that repeat its options.
 """
 
 import re
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 
 from poolproof.foreign.audit.formats.amounts import amount, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
+from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction
@@ -32,14 +35,29 @@ _OPERATIONS = re.compile(r"^\s*(?P<kind>reads|writes)/s:\s+(?P<rate>[\d.]+)")
 _THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)")
 _NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
 _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
+_PREPARED = re.compile(
+    r"^\s*(?P<bytes>\d{1,18}) bytes written in (?P<seconds>\d[\d.]{0,12}) seconds "
+    r"\((?P<rate>\d[\d.]{0,12}) M(?:i?B|b)/sec\)"
+)
 _START = re.compile(r"^\s*+(?:\$|#|>)?\s*+sysbench\b|Running the test with following options")
 _COMMAND = re.compile(r"\bsysbench\s+(?P<words>(?:\S+\s+){0,40}?)run\b")
 _OPTION = re.compile(r"--(?P<name>file-[a-z-]+|(?:num-)?threads)[= ](?P<value>[\w.]+)")
-_MARKS = (":", "sysbench", "total file size", "Block size", "Doing ", "calling fsync", "Running the", "transferred")
+_MARKS = (
+    ":",
+    "sysbench",
+    "total file size",
+    "Block size",
+    "Doing ",
+    "calling fsync",
+    "Running the",
+    "transferred",
+    " bytes written in ",
+)
 _OPTIONS = {
     "file-total-size": "size", "file-block-size": "block", "num-threads": "threads", "threads": "threads",
     "file-extra-flags": "flags", "file-fsync-freq": "every",
 }  # fmt: skip
+_PREPARED_BLOCK = 16 << 10
 _SHORTEST_LIMIT_S = 1.0  # --time and --max-time are whole seconds
 _TESTS = {
     "seqwr": "sequential write", "seqrewr": "sequential rewrite", "seqrd": "sequential read", "rndrd": "random read",
@@ -60,6 +78,7 @@ class _SysbenchRun:
     last_line: int = 0
     command: str = ""
     command_line: int | None = None
+    prepared: str = ""
 
     def finished(self, seconds: float | None) -> ForeignResult | None:
         found: dict[str, Direction] = {}
@@ -87,6 +106,7 @@ class _SysbenchRun:
             command=self.command,
             command_line=self.command_line,
             size_bytes=size,
+            just_written=self.prepared if part.reads and not part.direct else "",
             stopped_by="the run ended at sysbench's request limit, not at its time limit" if is_short else "",
         )
 
@@ -118,9 +138,17 @@ def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     run, given, text, at = _SysbenchRun(), dict[str, str](), "", None
+    prepared = ""
     patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
     for line_number, line in numbered:
+        if prepared and drops_caches(line):
+            prepared = ""
         if not any(mark in line for mark in _MARKS):
+            continue
+        if match := _PREPARED.match(line):
+            prepared = f"line {line_number} shows that sysbench wrote the test files"
+            if found := _prepared(line_number, match):
+                yield found
             continue
         command = _given(line)
         if command or _START.search(line):
@@ -128,7 +156,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
                 yield found
             if command and (call := _COMMAND.search(line)):
                 given, text, at = command, call[0], line_number
-            run = _SysbenchRun(options=dict(given), command=text, command_line=at)
+            run = _SysbenchRun(options=dict(given), command=text, command_line=at, prepared=prepared)
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
@@ -139,9 +167,37 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             run.last_line = line_number
             if found := run.finished(number(match["seconds"])):
                 yield found
-            run, given, text, at = _SysbenchRun(options=run.options), {}, "", None
+            run, given, text, at = _SysbenchRun(options=run.options, prepared=prepared), {}, "", None
     if run.line and (found := run.finished(None)):
         yield found
+
+
+def _prepared(line: int, match: re.Match[str]) -> ForeignResult | None:
+    """Return the result of `sysbench prepare`. It does not overwrite files from an earlier run, but extends them."""
+    seconds, rate = number(match["seconds"]), number(match["rate"])
+    if not rate:
+        return None
+    figures = values(bandwidth_bytes=rate * MIB, io_bytes=int(match["bytes"]), seconds=seconds)
+    part = LoadPart(
+        "prepare",
+        writes=True,
+        block_bytes=_PREPARED_BLOCK,
+        max_block_bytes=_PREPARED_BLOCK,
+        is_synchronous=True,
+        syncs=True,
+        syncs_at_end=True,
+        zero_buffers=True,
+    )
+    return ForeignResult(
+        "sysbench fileio",
+        line,
+        line,
+        outcome_of("sysbench fileio", "prepare", {"write": figures}),
+        (part,),
+        size_bytes=int(match["bytes"]),
+        missing=("the block size: 16 KiB unless --file-block-size says otherwise",),
+        shows_block=False,
+    )
 
 
 def _given(line: str) -> dict[str, str]:
@@ -187,5 +243,5 @@ READER = FormatReader(
         "https://github.com/akopytov/sysbench/issues/132 (zeros on ZFS)",
     ),
     _find,
-    ("operations performed:", "total transferred", "reads/s:", "writes/s:", ", mib/s:", " mib/s"),
+    ("operations performed:", "total transferred", "reads/s:", "writes/s:", ", mib/s:", " mib/s", " bytes written in "),
 )
