@@ -16,6 +16,7 @@ from poolproof.layers.least_trial import least_trials_s
 from poolproof.measure.model import PreparedWorkload
 from poolproof.measure.order import TrialOrder
 from poolproof.metrics import metric_of
+from poolproof.results.runs.cell_builds import counting
 from poolproof.results.runs.convergence import needs_trial, priors_among
 from poolproof.results.runs.elimination import eliminate
 from poolproof.results.runs.few_events import events_s
@@ -202,7 +203,8 @@ class Schedule:
         if self._most >= measure.trials_max or measure.builds > 1:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
-        found = eliminate(goal_cells, self.goal, measure, priors).candidates
+        counted = {name: [*map(counting, cells)] for name, cells in goal_cells.items()}
+        found = eliminate(counted, self.goal, measure, priors).candidates
         if len(found) < 2:
             return []
         return [name for name in found if any(needs_trial(cell, measure, priors) for cell in goal_cells[name])]

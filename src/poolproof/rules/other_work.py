@@ -2,8 +2,17 @@
 
 from poolproof.evidence.model import OtherWork
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
+from poolproof.rules.model import Case, Findings, Rule, linux_source, rule_id, suspects
 from poolproof.units import format_rate
+
+OTHER_WORK = rule_id(__name__)
+_BY_HYPERVISOR, _BY_PROGRAMS, _BY_DISKS = 75, 76, 74
+PROCESSOR_WEIGHTS = (_BY_HYPERVISOR, _BY_PROGRAMS)
+"""The weights of the findings about processor time, by which they are recognized in saved runs. They must not change.
+
+These findings do not depend on what the load achieved. The finding about disks does: it compares the bytes of other
+programs with those of the load, so it is more likely if the load was slow.
+"""
 
 _STEAL = 0.05
 _CPU, _WAITING = 0.10, 0.10
@@ -19,7 +28,7 @@ def _in_result(case: Case) -> Findings:
         yield suspects(
             f"the hypervisor gave {100 * stolen:.0f}% of the processor time to other virtual machines, so I/Os waited "
             "for a processor",
-            weight=75,
+            weight=_BY_HYPERVISOR,
         )
     others = case.evidence.others if case.evidence else None
     if others is not None and others.seconds > 0:
@@ -50,7 +59,7 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
     yield suspects(
         f"other programs used {used:.2g} of {cpus} processors while {case.generator} ran{waited}: latency is too high "
         "and the rate may be too low",
-        weight=76,
+        weight=_BY_PROGRAMS,
     )
 
 
@@ -71,7 +80,7 @@ def _disks(case: Case, others: OtherWork) -> Findings:
         f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If they used the same disks, "
         f"they slowed {case.generator} down and may have hidden a cache: the counters of a disk do not show which "
         "program moved the bytes",
-        weight=74,
+        weight=_BY_DISKS,
     )
 
 

@@ -178,11 +178,11 @@ def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
 
 def which_trial(cell: Cell, trial: Trial) -> str:
     """Describe the trial's position in its cell: `trial 2 of 3, the median by IOPS`."""
-    if len(cell.trials) == 1:
+    if len(cell.all_trials) == 1:
         return "its only trial"
     is_median = median_first(cell)[0] == trial and trial.value(cell.metric) is not None
     median = f", the median by {metric_of(cell.metric).title}" if is_median else ""
-    return f"trial {trial.number} of {len(cell.trials)}{median}"
+    return f"trial {trial.number} of {len(cell.all_trials)}{median}"
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:

@@ -26,7 +26,7 @@ _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
     *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks", "too_few", "other_verdicts"),
 }
-_TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
+_TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER", "left_out": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
@@ -67,6 +67,7 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "remarks": lambda row: "; ".join(row.remarks) or None,
         "measured_at": lambda row: row.measured_at or None,
         "state": lambda row: row.cell.state,
+        "left_out": lambda row: len(row.cell.left_out),
     }
 
 

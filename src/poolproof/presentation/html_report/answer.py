@@ -320,7 +320,7 @@ def _builds(run: LoadedRun) -> Iterator[str]:
             f"Each result is the mean of {builds} of its layout; the intervals account for the differences between its "
             "builds."
         )
-    failed = [(str(cell.key), cell.left_out.message) for cell in run.cells if cell.left_out is not None]
+    failed = [(str(cell.key), cell.failed_builds.message) for cell in run.cells if cell.failed_builds is not None]
     yield from (f"{line}." for line in in_groups(failed))
 
 
@@ -350,8 +350,8 @@ def _cost(run: LoadedRun) -> Iterator[str]:
 
     With `until`, compare it with that of a fixed schedule.
     """
-    trials = [trial for cell in run.cells for trial in cell.trials]
-    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
+    trials = [trial for cell in run.cells for trial in cell.all_trials]
+    spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.all_trials)
     if not spent_s:
         return
     count = format_number_of(len(trials), "trial")

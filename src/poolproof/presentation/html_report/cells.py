@@ -103,7 +103,7 @@ def cell_rows(
             "c": None if tile.depth is None else heat_colour(tile.depth),
             "i": tile.ink,
             "f": _result_text(cell),
-            "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.trials],
+            "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.all_trials],
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
             "x": numbers(cell.findings_on()),

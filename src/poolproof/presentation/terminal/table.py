@@ -206,9 +206,9 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         "builds."
     )
     for cell in cells:
-        if cell.builds < most or cell.left_out is not None:
+        if cell.builds < most or cell.failed_builds is not None:
             found = f"{_place(cell)}: {format_number_of(cell.builds, 'build')}"
-            why = "the others are not measured yet" if cell.left_out is None else cell.left_out.message
+            why = "the others are not measured yet" if cell.failed_builds is None else cell.failed_builds.message
             yield indented(f"{found}; {why}")
 
 
@@ -239,7 +239,7 @@ def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for cell in cells:
         if has_values(cell.verdict) and cell.few_events() is None:
             for remark in cell.remarks():
-                if cell.left_out is None or remark != cell.left_out.message:
+                if cell.failed_builds is None or remark != cell.failed_builds.message:
                     places.setdefault(remark, []).append(_place(cell))
     for remark, found in places.items():
         yield _block("!", STYLES["suspect"], some_of(found, _MOST_NAMED), indented(remark))

@@ -97,6 +97,7 @@ def _measured(each: Measured) -> dict[str, Any]:
     return {
         "figure": asdict(each.figure),
         "trials": each.trials,
+        "left_out": len(each.cell.left_out),
         "emulated": list(each.cell.emulated),
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),

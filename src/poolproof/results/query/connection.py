@@ -51,7 +51,8 @@ with counted as (
   select run, layout, workload, state, count(distinct build) as own from trials
   where not starts_with(layout, 'bare:') group by all
 ), built as (select run, min(own) as least from counted group by run)
-select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER,
+select run, verdict, count(*)::INTEGER, sum(trials + left_out)::INTEGER,
+  min(trials + left_out)::INTEGER,
   coalesce(any_value(least), 0)::INTEGER
 from cells left join built using (run) group by run, verdict
 """

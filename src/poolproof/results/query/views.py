@@ -13,11 +13,13 @@ from typing import Any
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId, TrialMetrics, metric_of
+from poolproof.results.runs.disturbed import LEAST_OTHERS
 from poolproof.results.runs.model import SCHEMA
 from poolproof.results.runs.shares import AccountSum
 from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.trial_files import LARGEST
 from poolproof.rules.model import Finding
+from poolproof.rules.other_work import OTHER_WORK, PROCESSOR_WEIGHTS
 from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
@@ -234,18 +236,19 @@ def doubts() -> str:
 def _cells() -> str:
     """Return the SQL that combines trials into builds, and builds into cells, like `results/runs/summary.py`.
 
-    A cell's verdict is the worst among all its trials, but its values exclude failed trials. A build with a failed
-    trial is excluded if the cell has a build without one. All builds have the same weight in the cell's mean,
-    regardless of their number of trials.
+    A cell's verdict is the worst among the trials selected by `_kept`, but its values exclude failed trials. All builds
+    have the same weight in the cell's mean, regardless of their number of trials.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     groups = ", ".join(CELL_NAMES)
     sums = [field.name for field in dataclasses.fields(AccountSum)]
     of_builds = [groups, "build", "min(number) as first_number", "count(*) as trials", "max(begun_at) as begun_at"]
+    of_builds += ["any_value(left_out) as left_out"]
     of_builds += ["arg_min(metric, number) as metric"]
     of_builds += [f"min(coalesce(list_position({order}, {_verdict_of()}), 1)) as worst"]
     of_builds += [f"{_summed(name)} as {name}" for name in sums]
     of_cells = [groups, "count(*) as builds", "sum(trials)::BIGINT as trials", "max(begun_at) as begun_at"]
+    of_cells += ["sum(left_out)::BIGINT as left_out"]
     of_cells += ["arg_min(metric, first_number) as metric", f"{order}[min(worst)] as verdict"]
     of_cells += [f"{_summed_builds(name)} as {name}" for name in sums]
     outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts"]
@@ -271,6 +274,7 @@ def _cells() -> str:
         "state",
         "builds",
         f"{KNOWN_TOO_FEW} as too_few",
+        "left_out",
     ]
     builds = f"select {', '.join(of_builds)} from ({_kept()}) group by {groups}, build"
     found = f"select {', '.join(of_cells)} from ({builds}) group by {groups}"
@@ -278,14 +282,38 @@ def _cells() -> str:
 
 
 def _kept() -> str:
-    """Return the SQL that selects the trials to use.
+    """Return the SQL that selects the trials to use, like `counting` in `results/runs/cell_builds.py`.
 
-    A build with a failed trial is excluded if the cell has a build without one.
+    A build with a failed trial is excluded if the cell has a build without one. The trials of a build that other work
+    disturbed are left out if enough others remain; `left_out` is their number.
     """
     groups = ", ".join(CELL_NAMES)
-    failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
-    marked = f"select *, {failed} as build_failed from placed_trials"
-    return f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
+    of_build = f"over (partition by {groups}, build)"
+    marked = f"select *, {_is_disturbed()} as disturbed from placed_trials"
+    counted = (
+        f"select *, bool_or(verdict = 'failed') {of_build} as build_failed, "
+        f"count(*) filter (where disturbed) {of_build} as disturbed_trials, "
+        f"count(*) filter (where not disturbed and verdict <> 'failed') {of_build} as other_trials from ({marked})"
+    )
+    left_out = f"if(other_trials >= greatest({LEAST_OTHERS}, disturbed_trials), disturbed_trials, 0)"
+    chosen = f"select *, {left_out} as left_out from ({counted})"
+    return (
+        f"select * from ({chosen}) where not disturbed or left_out = 0 "
+        f"qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
+    )
+
+
+def _is_disturbed() -> str:
+    """Return the SQL condition that other work disturbed a trial, like `is_disturbed` in `disturbed.py`."""
+    of_metric = "coalesce(found.metrics in ('', '[]') or contains(found.metrics, '\"' || metric || '\"'), true)"
+    is_known = f"found.rule = {literal(OTHER_WORK)}"
+    by_processors = f"found.weight in ({', '.join(map(str, PROCESSOR_WEIGHTS))})"
+
+    def causes(condition: str) -> str:
+        return f"len([found for found in findings if found.effect = 'suspects' and {of_metric} and {condition}])"
+
+    has_only_known = f"{causes(f'not {is_known}')} = 0 and {causes(f'{is_known} and {by_processors}')} > 0"
+    return f"coalesce({_verdict_of()} = 'suspect' and {has_only_known}, false)"
 
 
 def _summed(field: str) -> str:

@@ -1,13 +1,15 @@
-"""Select which builds of a cell are used, and the samples for confidence intervals and comparisons.
+"""Select which builds and trials of a cell are used, and the samples for confidence intervals and comparisons.
 
 If any cell of a run has values from two or more builds, the mean of each build is one sample
-(`statistics/build_samples.py`). A build with a failed trial is excluded if the cell has a build without one.
+(`statistics/build_samples.py`). A build with a failed trial is excluded if the cell has a build without one. Trials
+that other work disturbed are left out if their build has enough others (`disturbed.py`).
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from poolproof.metrics import MetricId
+from poolproof.results.runs.disturbed import is_disturbed, without_disturbed
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of
 from poolproof.rules.model import Finding
@@ -25,13 +27,25 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return a cell's trials, excluding builds with a failed trial.
+    """Return the trials of a cell on which its results are based.
 
-    If every build has a failed trial, return all trials.
+    Builds with a failed trial are excluded, unless every build has one. Trials that other work disturbed are excluded
+    if their build has enough others.
     """
+    return tuple(trial for build in split_builds(_of_whole_builds(trials)) for trial in without_disturbed(build))
+
+
+def left_out(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """Return the trials of a cell that are left out because other work disturbed them, although their build is used."""
+    builds = split_builds(_of_whole_builds(trials))
+    shortened = (build for build in builds if len(without_disturbed(build)) < len(build))
+    return tuple(trial for build in shortened for trial in build if is_disturbed(trial))
+
+
+def _of_whole_builds(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
-    left = tuple(trial for trial in trials if trial.build not in failed)
-    return left or tuple(trials)
+    whole = tuple(trial for trial in trials if trial.build not in failed)
+    return whole or tuple(trials)
 
 
 def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
@@ -54,7 +68,7 @@ def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Sampl
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 
-def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
+def failed_builds_note(trials: Sequence[Trial], builds: int) -> Finding | None:
     """Return a note about the failed builds that are excluded from a cell, or None if no build is excluded.
 
     `builds`: the number of builds that the campaign requires.

@@ -15,7 +15,8 @@ from poolproof.campaign.calibration import calibration_of, cell_keys
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
-from poolproof.results.runs.cell_builds import split_builds
+from poolproof.results.runs.cell_builds import counting, left_out, split_builds
+from poolproof.results.runs.disturbed import may_still_leave_out
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.build_samples import Samples
@@ -58,7 +59,7 @@ class CellConvergence:
     `reasons`: the reasons why the cell has not converged.
     `across_trials`: the mean of the trials, or None if no trial has a value.
     `fixed_s`: the time, in seconds, that fio would have taken for the minimum number of trials of maximum length.
-    `least_count`: the minimum number of trials, or None if the samples are builds.
+    `least_count`: the minimum number of trials minus those left out, or None if the samples are builds.
     """
 
     done: bool
@@ -89,9 +90,12 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
-    """Return the typical variance between trials (or between builds), estimated from these cells of a run."""
+    """Return the typical variance between trials (or between builds), estimated from these cells of a run.
+
+    Only the trials on which a cell's results are based are used.
+    """
     means: dict[bool, list[list[float]]] = {True: [], False: []}
-    measured = [trials for trials in cells if trials]
+    measured = [counting(trials) for trials in cells if trials]
     for trials in measured:
         found = _means_of_builds(trials) if by_build else _means_of(trials)
         means[metric_of(trials[0].metric).is_rate].append([each.mean for each in found])
@@ -102,12 +106,19 @@ def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) ->
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
     """True if a cell with these trials needs another trial.
 
+    With `until`, a trial that other work disturbed is followed by another, unless the maximum number of trials is too
+    small to leave out the disturbed ones.
+
     `priors`: the typical variances, estimated from all cells of the run.
     """
     if len(trials) < measure.trials:
         return True
+    if measure.until is None or len(trials) >= measure.trials_max:
+        return False
+    if len(counting(trials)) < measure.trials or may_still_leave_out(trials, measure.trials_max):
+        return True
     found = convergence_of(trials, measure, priors)
-    return found is not None and not found.done and len(trials) < measure.trials_max
+    return found is not None and not found.done
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
@@ -169,7 +180,7 @@ def convergence_of(
 ) -> CellConvergence | None:
     """Return the convergence of a cell with these trials, or None if the trials run for a fixed time.
 
-    Failed trials are ignored.
+    Failed trials are ignored, and so are the trials that other work disturbed, if they are left out.
 
     `by_build`: whether each build's mean is a sample. If false, all trials must be from the same build.
     `priors`: the typical variance between the samples, which are trials or builds.
@@ -177,18 +188,27 @@ def convergence_of(
     if measure.until is None:
         return None
     fixed_s = measure.trials * (measure.builds if by_build else 1) * _fixed_s(trials, measure.until)
+    finished, aside, trials = len(trials), len(left_out(trials)), counting(trials)
     means = _means_of_builds(trials) if by_build else _means_of(trials)
     if not means:
         missing = NotConverged("no-figure", "no trial produced a result")
-        return CellConvergence(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
+        return CellConvergence(finished >= measure.trials, False, (missing,), None, fixed_s)
     metric, rule = trials[0].metric, stopping_rule(measure)
+    least_count = max(1, measure.trials - aside)
+    rule = replace(rule, trials_min=least_count, trials_max=max(1, measure.trials_max - aside))
     if by_build:
         rule = replace(rule, trials_min=len(means), trials_max=len(means))
     found = across(means, rule, (priors or VariancePriors()).of(metric), resolution_of(trials, metric).share)
     what = "build" if by_build else "trial"
     reasons = (*_reasons_across(found, len(means), measure.until, what), *_reasons_within(trials))
-    least_count = None if by_build else measure.trials
-    return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s, least_count)
+    return CellConvergence(
+        done=found.done,
+        converged=found.is_precise and not reasons,
+        reasons=reasons,
+        across_trials=found,
+        fixed_s=fixed_s,
+        least_count=None if by_build else least_count,
+    )
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:

@@ -75,6 +75,15 @@ def remarks_on(
     return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
 
 
+def left_out_remark(count: int, finished: int) -> str:
+    """Return a sentence about the trials that are left out because other work disturbed them (`disturbed.py`).
+
+    `finished`: the number of trials, including those left out.
+    """
+    are, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{count} of {format_number_of(finished, 'trial')} {are} left out: other work disturbed {them}"
+
+
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
     """Return sentences that list the trials without a usable value of a metric, and the reason.
 

@@ -9,6 +9,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.metrics import LOWER_IS_BETTER
+from poolproof.results.runs.cell_builds import counting
+from poolproof.results.runs.convergence import by_cell
 from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.statistics.distributions import t_half_width
@@ -47,10 +49,14 @@ def changes_text(changes: Mapping[str, str]) -> str:
 
 
 def resumes_text(record: RunRecord, trials: Sequence[Trial]) -> str:
-    """Return what may have changed between the parts of a resumed run, or an empty string if it was not resumed."""
+    """Return what may have changed between the parts of a resumed run, or an empty string if it was not resumed.
+
+    Only the trials on which the results are based are considered.
+    """
     texts = [changes_text(record.changes)]
     parted = 0
-    dated = [(trial.begun_s, trial) for trial in trials]
+    cells = by_cell(trials, dict.fromkeys(trial.cell_key for trial in trials)) if record.resumed_at else {}
+    dated = [(trial.begun_s, trial) for cell in cells.values() for trial in counting(cell)]
     for at in record.resumed_at[-_MOST_RESUMES:]:
         resumed_s = parse_date(at)
         before = [trial for begun_s, trial in dated if 0 < begun_s < resumed_s]

@@ -11,7 +11,7 @@ from poolproof.campaign.emulation import emulated_models
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.results.runs.cell_builds import are_apart, counting, left_out_note, samples_of, split_builds
+from poolproof.results.runs import cell_builds
 from poolproof.results.runs.convergence import (
     CellConvergence,
     VariancePriors,
@@ -22,7 +22,7 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.in_place import family_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.remarks import coarsest_bin, remarks_on
+from poolproof.results.runs.remarks import coarsest_bin, left_out_remark, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import Finding
@@ -81,7 +81,8 @@ class Cell:
     `emulated`: the models of the emulated disks that the layout uses.
     `claimed`: the metrics of this cell that the campaign's claims use.
     `by_build`: whether confidence intervals and comparisons use each build's mean as one sample.
-    `left_out`: a note about the failed builds, whose trials are not in `trials`.
+    `failed_builds`: a note about the failed builds, whose trials are not in `trials`.
+    `left_out`: the trials that other work disturbed and that are therefore not in `trials`.
     `family`: the number of the layout's family (`in_place.family_of`).
     """
 
@@ -100,7 +101,8 @@ class Cell:
     claimed: frozenset[MetricId] = frozenset()
     generator: str = DEFAULT_GENERATOR
     by_build: bool = False
-    left_out: Finding | None = None
+    failed_builds: Finding | None = None
+    left_out: tuple[Trial, ...] = ()
     family: int | None = None
 
     @property
@@ -134,10 +136,16 @@ class Cell:
         return unsteady_reasons(self.trials) if self.did_not_converge else ()
 
     @property
+    def all_trials(self) -> tuple[Trial, ...]:
+        """Return the trials, including those that are left out because other work disturbed them, by number."""
+        return tuple(sorted((*self.trials, *self.left_out), key=lambda trial: trial.number))
+
+    @property
     def seconds(self) -> Mapping[str, float]:
-        """Return the duration of each part of a trial, in seconds, summed over all trials."""
-        parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
-        return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
+        """Return the duration of each part of a trial, in seconds, summed over all trials, including those left out."""
+        every = self.all_trials
+        parts = dict.fromkeys(part for trial in every for part in trial.seconds)
+        return {part: sum(trial.seconds.get(part, 0.0) for trial in every) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
@@ -212,7 +220,7 @@ class Cell:
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric from all trials, one per rule and most serious first."""
         found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
-        return _strongest([*found, *([self.left_out] if self.left_out else [])])
+        return _strongest([*found, *([self.failed_builds] if self.failed_builds else [])])
 
     @property
     def other_verdicts(self) -> tuple[OtherVerdict, ...]:
@@ -260,20 +268,22 @@ class Cell:
         """Return a metric's independent samples: the trials' values, or the builds' means if there are several."""
         metric = metric or self.metric
         if metric not in self._samples:
-            samples = samples_of(self.trials, metric, by_build=self.by_build)
+            samples = cell_builds.samples_of(self.trials, metric, by_build=self.by_build)
             self._samples[metric] = replace(samples, least_count=self.settling.least_count if self.settling else None)
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return remarks on trials without a usable value, values of 0, identical values and failed builds."""
+        """Return remarks on trials without a usable value, values of 0, identical values, and what is left out."""
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
-        return found if self.left_out is None else (*found, self.left_out.message)
+        if self.left_out:
+            found = (*found, left_out_remark(len(self.left_out), len(self.all_trials)))
+        return found if self.failed_builds is None else (*found, self.failed_builds.message)
 
     @property
     def builds(self) -> int:
         """Return the number of builds whose trials are used."""
-        return len(split_builds(self.trials))
+        return len(cell_builds.split_builds(self.trials))
 
     def groups(self) -> tuple[ValueGroup, ...]:
         """Return the trials' values as one group, or as two groups if the overall mean would represent neither.
@@ -307,19 +317,20 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
     every = [sorted(group, key=lambda trial: trial.number) for group in groups.values() if group]
-    ordered = [counting(group) for group in every]
-    by_build = are_apart(ordered)
+    ordered = [cell_builds.counting(group) for group in every]
+    by_build = cell_builds.are_apart(ordered)
     priors, family = priors_among(ordered, by_build=by_build), family_of(campaign)
     cells = []
     for group, trials in zip(every, ordered, strict=True):
-        cell = _cell(trials, convergence_of(trials, measure, priors, by_build=by_build), priors, by_build=by_build)
-        note = left_out_note(group, measure.builds)
+        cell = _cell(trials, convergence_of(group, measure, priors, by_build=by_build), priors, by_build=by_build)
+        note = cell_builds.failed_builds_note(group, measure.builds)
         cell = replace(
             cell,
             emulated=models.get(cell.layout, ()),
             generator=generators.get(cell.workload, DEFAULT_GENERATOR),
             claimed=claimed.get(cell.key, frozenset()),
-            left_out=note,
+            failed_builds=note,
+            left_out=cell_builds.left_out(group),
             family=family.get(cell.layout),
             findings=_strongest([*cell.findings, *([note] if note else [])]),
         )
@@ -348,7 +359,7 @@ def _cell(
     trials: tuple[Trial, ...], settling: CellConvergence | None, priors: VariancePriors, *, by_build: bool
 ) -> Cell:
     first = trials[0]
-    samples = samples_of(trials, first.metric, by_build=by_build)
+    samples = cell_builds.samples_of(trials, first.metric, by_build=by_build)
     return Cell(
         layout=first.layout,
         workload=first.workload,

@@ -58,7 +58,7 @@ def test_two_states_of_a_layout_differ_in_every_format(tmp_path: Path) -> None:
     healthy = next(iter(load_run(grid_run(tmp_path / "grid")).trials))
     both = table(trials_of(tmp_path / "both", [healthy, replace(healthy, state="one-disk-lost")]))
     rows = list(csv.reader(io.StringIO(csv_text(both))))
-    assert [row[-1] for row in rows] == ["state", "healthy", "one-disk-lost"]
+    assert [row[-2] for row in rows] == ["state", "healthy", "one-disk-lost"]
     series = [line.rpartition("} ")[0] for line in openmetrics_text(both).splitlines() if "_verdict{" in line]
     assert len(set(series)) == 2
     assert len({line.split(" ", 1)[0] for line in influx_text(both).splitlines()}) == 2
