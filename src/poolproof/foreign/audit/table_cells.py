@@ -1,0 +1,140 @@
+"""Parse the cells of a table of results: IOPS, rates, and both in one cell.
+
+`MB` can mean 1000² or 1024² bytes. The unit is the one for which the rate equals IOPS × block size. If the block size
+is unknown, a rate with its unit in the same cell can still show its unit: only one of them may fit a power of two.
+Otherwise, such a cell is read in powers of 1000, and a rate whose unit is only in the header is left out.
+"""
+
+import re
+from dataclasses import dataclass
+
+from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.load.outcome import Direction
+
+_DIGITS = r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|\d{1,9}(?:\.\d{1,9})? ?[kKM]"
+_PER_SECOND = r"(?:/s(?:ecs?)?|ps| per second)"
+LABELLED = re.compile(
+    r"IOPS ?[=:] ?(?P<iops>\d[\d.]{0,12}[kM]?) ?[,;/&]? ?BW ?[=:] ?(?P<rate>\d[\d.]{0,12} ?[kKMGT]?i?B)/s"
+    r"|BW ?[=:] ?(?P<first>\d[\d.]{0,12} ?[kKMGT]?i?B)/s(?: ?\([^()|]{1,20}\))? ?[,;/&]? ?"
+    r"IOPS ?[=:] ?(?P<second>\d[\d.]{0,12}[kM]?)(?![\w.])",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(rf"^(?P<number>{_DIGITS})\+?(?: ?(?:K?IOPS|IOP/s))?$", re.IGNORECASE)
+_RATE = re.compile(
+    rf"^~?(?P<number>\d[\d.,]{{0,12}}) ?(?P<unit>[kKMGT]i?B){_PER_SECOND}?\+?(?: ?\([^()|]{{1,24}}\))?$", re.IGNORECASE
+)
+_IOPS_FIRST = re.compile(
+    rf"^(?P<iops>{_DIGITS})(?P<word> ?IOPS)? ?(?P<mark>[,;/@|(\[]?) ?"
+    rf"(?P<rate>\d[\d.,]{{0,12}} ?[kKMGT]i?B){_PER_SECOND}[)\]]?$",
+    re.IGNORECASE,
+)
+_RATE_FIRST = re.compile(
+    rf"^(?P<rate>\d[\d.,]{{0,12}} ?[kKMGT]i?B){_PER_SECOND} ?(?P<mark>[,;/@|(\[]?) ?"
+    rf"(?P<iops>{_DIGITS})(?P<word> ?IOPS)?[)\]]?$",
+    re.IGNORECASE,
+)
+_MISSING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "?"})
+_POWERS = "kmgt"
+_TOLERANCE = 0.02
+_EXACT = 0.01
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 512, 1 << 24
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate in bytes per second, in powers of 1000 and of 1024. Both are the same if the unit is certain.
+
+    `has_own_unit`: True if the unit is in the same cell.
+    """
+
+    decimal: float
+    binary: float
+    has_own_unit: bool
+
+    def in_bytes(self, iops: float | None, block: int | None) -> float | None:
+        """Return the rate whose unit fits the IOPS and the block size, or None if the unit is uncertain."""
+        if self.decimal == self.binary:
+            return self.decimal or None
+        if iops and block is not None:
+            fitting = [rate for rate in (self.decimal, self.binary) if _fits(rate, iops * block)]
+        elif iops and self.has_own_unit:
+            fitting = [rate for rate in (self.decimal, self.binary) if is_power_of_two(rate / iops)]
+            fitting = fitting if len(fitting) == 1 else []
+        else:
+            fitting = []
+        return next(iter(fitting), (self.decimal or None) if self.has_own_unit else None)
+
+
+def is_missing(cell: str) -> bool:
+    """True if a cell is empty or has a mark for a missing value."""
+    return cell.strip().lower() in _MISSING
+
+
+def iops_in(cell: str) -> float | None:
+    """Parse IOPS such as `10,240`, `52.1k`, `5,000,000+` or `52.1k IOPS`."""
+    match = _NUMBER.match(cell)
+    return number(match["number"]) if match else None
+
+
+def rate_in(cell: str, unit: str) -> Rate | None:
+    """Parse a rate. `unit`: the unit in the header, in lower case, for cells without one. It may be empty."""
+    if match := _RATE.match(cell):
+        return _rate(match["number"], match["unit"].lower(), has_own_unit=True)
+    match = _NUMBER.match(cell)
+    if match is None or match["number"][-1:].isalpha():
+        return None
+    return _rate(match["number"], unit, has_own_unit=False) if unit else Rate(0.0, 0.0, has_own_unit=False)
+
+
+def _rate(digits: str, unit: str, *, has_own_unit: bool) -> Rate | None:
+    value = number(digits)
+    if value is None:
+        return None
+    power = 1 + _POWERS.index(unit[0])
+    decimal, binary = value * 1000.0**power, value * 1024.0**power
+    return Rate(binary if "i" in unit else decimal, binary, has_own_unit)
+
+
+def both_in(cell: str, block: int | None, *, is_named: bool) -> Direction | None:
+    """Parse IOPS and a rate in one cell, such as `52.1k IOPS / 203 MiB/s` or `8286(129 MB/secs)`.
+
+    Without the word IOPS, the first number is IOPS only if `is_named` (a header says so) or if the rate divided by it
+    is the block size. If the block size is unknown, it must be a power of two.
+    """
+    if (labelled := LABELLED.match(cell)) is not None:
+        return labelled_values(labelled)
+    match = _IOPS_FIRST.match(cell) or _RATE_FIRST.match(cell)
+    iops = number(match["iops"]) if match else None
+    rate = rate_in(match["rate"], "") if match else None
+    if match is None or not iops or rate is None or not (match["word"] or match["mark"]):
+        return None
+    rates = (rate.decimal, rate.binary)
+    is_block = (
+        any(is_power_of_two(each / iops) for each in rates)
+        if block is None
+        else any(_fits(each, iops * block) for each in rates)
+    )
+    if not (match["word"] or is_named or is_block):
+        return None
+    return Direction(iops=iops, bandwidth_bytes=rate.in_bytes(iops, block))
+
+
+def labelled_values(cell: re.Match[str]) -> Direction:
+    """Return the values of a match of `LABELLED`. fio 2 prints `bw` and powers of 1024."""
+    rate = cell["rate"] or cell["first"]
+    is_old = "bw" in cell[0]
+    return Direction(
+        iops=number(cell["iops"] or cell["second"]), bandwidth_bytes=amount(rate, 1024 if is_old else 1000)
+    )
+
+
+def is_power_of_two(size: float) -> bool:
+    """True if a size is close to a block size that is a power of two."""
+    block = _SMALLEST_BLOCK
+    while block < _LARGEST_BLOCK and block * (1 + _EXACT) < size:
+        block *= 2
+    return abs(size - block) <= _EXACT * block
+
+
+def _fits(rate: float, expected: float) -> bool:
+    return abs(rate - expected) <= _TOLERANCE * expected

@@ -1,0 +1,89 @@
+"""Recognize the columns of a table of results by their headers, and rows by their names.
+
+A header is recognized only as a whole: `Read IOPS` is a column of results, `Provisioned IOPS` and `IOPS limit` are not.
+"""
+
+import functools
+import re
+from dataclasses import dataclass, replace
+
+_TOKEN = re.compile(
+    r"(?P<iops>k?iops?(?:/s(?:ec)?)?(?![a-z])|i/?os?/s(?:ec)?(?![a-z]))"
+    r"|(?P<bandwidth>bw(?![a-z])|bandwidth|throughput|speed(?![a-z])|(?:data|transfer)[ -]?rate(?![a-z])"
+    r"|带宽|頻寬|吞吐量?|대역폭)"
+    r"|(?P<unit>[kmg]i?b)(?P<per>/(?:s|secs?|seconds?)|ps| per (?:sec|second))?(?![a-z])"
+    r"|(?:(?P<before>rand(?:om)?|rnd|seq(?:uential)?|随机|隨機|顺序|順序|순차|무작위|랜덤)[-_ ]?)?"
+    r"(?:(?P<read>reads?|rd?(?![a-z])|[读讀]取?|읽기|чтени[ея]|lesen(?![a-z]))"
+    r"|(?P<write>writes?|wr?(?![a-z])|[写寫]入?|쓰기|запис[ьи]|schreiben(?![a-z])))"
+    r"|(?P<order>rand(?:om)?|rnd|seq(?:uential)?)"
+    r"|(?P<size>(?:bs=?)?\d{1,4}[km](?:i?b)?(?![a-z])|(?:qd?|iodepth) ?=?\d{1,4}(?: ?t\d{1,3})?(?![a-z]))"
+    r"|(?P<scale>k(?![a-z\d]))"
+    r"|(?:avg|average|mean|median|in|fio|measured)(?![a-z])",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"[\s()\[\],:=_&+@.-]*+/?[\s()\[\],:=_&+@.-]*+")
+_BITS = re.compile(r"\b[KMG]b(?:/s|ps|it)|\b[kmgKMG]bit")
+_BLOCK = re.compile(r"^(?:bs|(?:block|i/?o)[-_ ]?size)$", re.IGNORECASE)
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column, or a row of values.
+
+    `kind`: `iops`, `bandwidth`, `pair` (both in one cell), `side` (only the direction is named), `block` or `name`.
+    `direction`: `read`, `write`, `mixed` if the header names none, or an empty string for blocks and names.
+    `unit`: the unit of a bandwidth in lower case (`mib`), or an empty string. `scale`: 1000 for `kIOPS`.
+    `test`: the order, the block size and the depth in the header. Values of different tests are different results.
+    """
+
+    kind: str
+    direction: str = ""
+    unit: str = ""
+    scale: float = 1.0
+    test: str = ""
+
+    @property
+    def has_values(self) -> bool:
+        """True for columns of IOPS, bandwidth or both."""
+        return self.kind in ("iops", "bandwidth", "pair")
+
+
+NAME = TableColumn("name")
+
+
+@functools.lru_cache(maxsize=4096)
+def column_of(header: str) -> TableColumn:
+    """Return the column that a header names. A header with any unknown word is a name."""
+    if _BLOCK.match(header):
+        return TableColumn("block")
+    if not header or len(header) > _LONGEST or _BITS.search(header):
+        return NAME
+    said: dict[str, str] = {}
+    test: list[str] = []
+    at = _BETWEEN.match(header).end()  # type: ignore[union-attr]  # it also matches nothing
+    while at < len(header):
+        token = _TOKEN.match(header, at)
+        if token is None:
+            return NAME
+        named = {name: value for name, value in token.groupdict().items() if value}
+        said |= named
+        test += [named[name].lower()[:3] for name in ("before", "order") if name in named]
+        test += [named["size"].lower()] if "size" in named else []
+        at = _BETWEEN.match(header, token.end()).end()  # type: ignore[union-attr]
+    return replace(_column(said), test=" ".join(test))
+
+
+def _column(said: dict[str, str]) -> TableColumn:
+    directions = [name for name in ("read", "write") if name in said]
+    if len(directions) > 1:
+        return NAME
+    direction = directions[0] if directions else "mixed"
+    unit = said.get("unit", "").lower()
+    if "iops" in said:
+        is_pair = "bandwidth" in said or "per" in said
+        scale = 1000.0 if "scale" in said or said["iops"].lower().startswith("k") else 1.0
+        return TableColumn("pair", direction, unit) if is_pair else TableColumn("iops", direction, scale=scale)
+    if "bandwidth" in said or "per" in said:
+        return TableColumn("bandwidth", direction, unit)
+    return TableColumn("side", direction) if directions and not unit else NAME

@@ -1,0 +1,72 @@
+"""The direction and the block size of a table's rows, from names, headings and the only jobs in the text."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from poolproof.foreign.audit.formats.amounts import size_in_bytes
+from poolproof.foreign.audit.formats.directions import named_direction
+from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.fio.source_commands import source_commands
+from poolproof.load.model import LoadPart
+
+_BLOCK = re.compile(
+    r"(?<![\w.])(?:(?:bs=)?(?P<size>\d{1,4}\s?[kKmM])(?:i?[bB])?|bs=(?P<bytes>\d{3,8}))(?![\w.])", re.IGNORECASE
+)
+_MIXED = re.compile(r"rand?rw|\brw\b|read[-/ +&]*(?:and )?write|mixed|r/w|混合|50[:/]50|70[:/]30", re.IGNORECASE)
+_LARGEST_BLOCK_BYTES = 1 << 40
+
+
+@dataclass(frozen=True)
+class TextJobs:
+    """The jobs of a text, as a fallback for tables that do not name the direction or the block size."""
+
+    text: str
+
+    @property
+    def direction(self) -> str:
+        """The direction of all jobs in the text, or an empty string if they differ or if there are none."""
+        directions = {_direction(part.reads, part.writes) for part in self._parts}
+        return directions.pop() if len(directions) == 1 else ""
+
+    @property
+    def block(self) -> int | None:
+        """The block size of all jobs in the text, or None if they differ or if there are none."""
+        sizes = {size for part in self._parts for size in (part.block_bytes, part.max_block_bytes)}
+        return sizes.pop() if len(sizes) == 1 else None
+
+    @cached_property
+    def _parts(self) -> tuple[LoadPart, ...]:
+        return tuple(part for made in source_commands(plain_lines(self.text)) for part in made.load.parts)
+
+
+def row_direction(names: Iterable[str], jobs: TextJobs) -> str:
+    """Return the direction that the first of the names mentions, or that of the jobs, or `mixed`.
+
+    A name that mentions both directions ends the search.
+    """
+    for name in names:
+        if direction := named_direction(name):
+            return direction
+        if _MIXED.search(name):
+            return "mixed"
+    return jobs.direction or "mixed"
+
+
+def block_in(name: str, jobs: TextJobs) -> int | None:
+    """Return the only block size that a name mentions, or the block size of the jobs."""
+    sizes = {(match["size"] or match["bytes"]).replace(" ", "") for match in _BLOCK.finditer(name)}
+    if sizes:
+        return block_bytes(sizes.pop()) if len(sizes) == 1 else None
+    return jobs.block
+
+
+def block_bytes(word: str) -> int | None:
+    """Parse a block size, or return None if it is not one."""
+    size = size_in_bytes(word)
+    return size if size is not None and size <= _LARGEST_BLOCK_BYTES else None
+
+
+def _direction(reads: bool, writes: bool) -> str:
+    return "mixed" if reads == writes else "read" if reads else "write"

@@ -1,0 +1,96 @@
+"""Read tables in which the rows name the metrics (`Read IOPS`) and the columns name what was compared.
+
+If the header's first cell or the heading above the table names the only metric (`IOPS`), a row needs only a direction.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, rate_in
+from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
+from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
+from poolproof.foreign.audit.table_rows import is_measured
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+
+_NOT_COMPARED = re.compile(
+    r"%|\b(?:delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class _Result:
+    """A result that consists of several rows. `rate`: a rate whose unit may depend on the IOPS."""
+
+    line: int
+    name: str
+    direction: str
+    block: int | None
+    iops: float | None = None
+    rate: Rate | None = None
+
+    def outcome(self) -> Outcome | None:
+        in_bytes = self.rate.in_bytes(self.iops, self.block) if self.rate else None
+        if not (self.iops or in_bytes):
+            return None
+        values = Direction(iops=self.iops, bandwidth_bytes=in_bytes)
+        read, write = (values if self.direction == each else None for each in ("read", "write"))
+        return Outcome("", (PartOutcome(self.name, read=read, write=write),))
+
+
+def find_in_matrix(
+    header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], heading: str, jobs: TextJobs
+) -> Iterator[FoundResult]:
+    """Yield the results of a table. `rows`: the line numbers and the cells of its rows."""
+    columns = [column_of(cell) for cell in header]
+    if any(iops_in(cell) or rate_in(cell, "") for cell in header[1:]):
+        return
+    if len(header) < 2 or any(column.has_values for column in columns[1:]) or not is_measured((heading, *header)):
+        return
+    shared = next((metric for each in (header[0], heading) if (metric := column_of(each)).has_values), NAME)
+    found: list[_Result] = []
+    latest: dict[tuple[int, str, str], _Result] = {}
+    for line, cells in rows:
+        row = column_of(cells[0])
+        if row.kind == "side" and shared.has_values:
+            row = replace(shared, direction=row.direction, test=row.test)
+        if not row.has_values or len(cells) != len(header):
+            continue
+        for at, cell in enumerate(cells[1:], start=1):
+            names = (cells[0], header[at], header[0], heading)
+            direction = row.direction if row.direction != "mixed" else row_direction(names, jobs)
+            if direction == "mixed" or _NOT_COMPARED.search(header[at]):
+                continue
+            value = _Result(line, f"{cells[0]} {header[at]}", direction, block_in(f"{cells[0]} {header[at]}", jobs))
+            if not _read(value, row, cell):
+                continue
+            before = latest.get((at, direction, row.test))
+            if before is None or not _merge(before, value):
+                latest[(at, direction, row.test)] = value
+                found.append(value)
+    for result in found:
+        if (outcome := result.outcome()) is not None:
+            yield FoundResult(outcome, result.line, result.line, "text")
+
+
+def _read(result: _Result, row: TableColumn, cell: str) -> bool:
+    """Add a cell's values to the result, and return True if there are any."""
+    both = both_in(cell, result.block, is_named=row.kind in ("pair", "iops"))
+    if both is not None:
+        rate = both.bandwidth_bytes
+        result.iops, result.rate = both.iops, Rate(rate, rate, has_own_unit=True) if rate else None
+    elif row.kind == "iops":
+        result.iops = (iops_in(cell) or 0.0) * row.scale or None
+    elif row.kind == "bandwidth":
+        result.rate = rate_in(cell, row.unit)
+    return bool(result.iops or result.rate)
+
+
+def _merge(result: _Result, other: _Result) -> bool:
+    """Add another row's values to the result, and return True if they do not contradict it."""
+    if (result.iops and other.iops) or (result.rate and other.rate):
+        return False
+    result.iops, result.rate = result.iops or other.iops, result.rate or other.rate
+    return True

@@ -1,0 +1,184 @@
+"""Read the rows of a table whose header names the metrics (`IOPS`, `BW (MB/s)`) or the directions (`Read`, `Write`).
+
+The direction of a row's values is that of their column, or else the one that the row's name, the header's first cell or
+the heading above the table mentions, or else the direction of all jobs in the text. A table without IOPS next to a
+bandwidth or a block size must name the direction.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.foreign.audit.table_cells import both_in, iops_in, is_missing, rate_in
+from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
+from poolproof.foreign.audit.table_context import TextJobs, block_bytes, block_in, row_direction
+from poolproof.foreign.audit.table_layout import aligned_cells, cells_of, separator_of
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+
+_MEASURE = re.compile(r"^[~<>]?[\d.,]{1,15} ?(?:[kKMGT]?i?[Bb](?:/s)?|[num\u00b5\u03bc]?s(?:ec)?|%)$")
+_NOT_MEASURED = re.compile(
+    r"\b(?:tiers?|limits?|quotas?|pric(?:e|ing)|costs?|plans?|sku|required|requirements?|provisioned|targets?|expected|"
+    r"theoretical|advertised)\b",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?)\b|%", re.IGNORECASE
+)
+_WITH_WORD = re.compile(r"\biops\b", re.IGNORECASE)
+_MOST_WORDS = 12
+
+
+@dataclass(frozen=True)
+class TableHeader:
+    """The header of a table.
+
+    `heading`: the heading above the table. `cells`, `columns`: the header's cells and what they mean.
+    """
+
+    separator: str
+    cells: tuple[str, ...]
+    columns: tuple[TableColumn, ...]
+    heading: str
+    jobs: TextJobs
+
+    @property
+    def needs_direction(self) -> bool:
+        """True if only rows that name a direction are results."""
+        kinds = {column.kind for column in self.columns}
+        return not ("pair" in kinds or ("iops" in kinds and kinds & {"bandwidth", "block"}))
+
+    def cells_in(self, line: str) -> list[str]:
+        """Return the cells of a row."""
+        cells = cells_of(line, self.separator)
+        if len(cells) != len(self.columns) and self.separator == " ":
+            return aligned_cells(line, len(self.columns))
+        return cells
+
+
+def header_in(line: str, heading: str, jobs: TextJobs) -> TableHeader | None:
+    """Return the header in a line, or None if the line is not a header of results."""
+    bare = line.lstrip("# ")
+    separator = separator_of(bare)
+    cells = cells_of(bare, separator)
+    found = header_of(separator, cells, heading, jobs)
+    words = [word for cell in cells for word in cell.split()]
+    if found is None and separator == " " and len(words) <= _MOST_WORDS and not line.startswith("##"):
+        found = header_of(separator, words, heading, jobs)
+        return None if found is None or found.needs_direction else found
+    return found
+
+
+def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs) -> TableHeader | None:
+    """Return the header with these cells, or None if they are not a header of results."""
+    columns = [column_of(cell) for cell in cells]
+    kinds = [column.kind for column in columns]
+    if len(columns) < 2 or any(iops_in(cell) or rate_in(cell, "") for cell in cells):
+        return None
+    if not is_measured((heading, *cells)):
+        return None
+    metric = next((each for each in (columns[0], column_of(heading)) if each.kind in ("iops", "bandwidth")), None)
+    if metric is not None and set(kinds[1:]) == {"side"}:  # `IOPS | Read | Write`
+        columns = [NAME, *(replace(metric, direction=column.direction) for column in columns[1:])]
+    elif columns[0].kind == "side" and any(column.has_values for column in columns[1:]):
+        columns[0] = NAME
+    is_header = any(column.has_values for column in columns[1:]) or kinds.count("side") > 1
+    return TableHeader(separator, tuple(cells), tuple(columns), heading, jobs) if is_header else None
+
+
+def is_measured(names: Iterable[str]) -> bool:
+    """True if no header cell or heading says that a table lists limits, prices or goals."""
+    return not any(_NOT_MEASURED.search(name) for name in names)
+
+
+def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
+    """Return the results in a row, or an empty list if it is not a row of results.
+
+    A second value of the same kind and direction starts another result.
+    """
+    if len(cells) != len(header.columns):
+        return []
+    pairs = list(zip(header.columns, cells, strict=True))
+    name = " ".join(
+        cell
+        for head, column, cell in zip(header.cells, header.columns, cells, strict=True)
+        if column.kind == "block" or (column.kind == "name" and not (_MEASURE.match(cell) or _NO_NAME.search(head)))
+    )
+    block = next((block_bytes(cell) for column, cell in pairs if column.kind == "block"), None)
+    said = row_direction((name, header.cells[0], header.heading), header.jobs)
+    groups: dict[str, list[dict[tuple[str, str], tuple[TableColumn, str]]]] = {}
+    for column, cell in pairs:
+        if column.kind not in ("iops", "bandwidth", "pair", "side") or is_missing(cell):
+            continue
+        if column.kind != "side" and not _is_value(column, cell, block):
+            return []
+        _add(groups.setdefault(column.test, [{}]), column, cell)
+    found = (
+        _outcome(whole, group, header, block or block_in(whole, header.jobs), said)
+        for test, of_test in groups.items()
+        for group in of_test
+        if (whole := f"{name} {test}".strip()) is not None
+    )
+    return [outcome for outcome in found if outcome is not None]
+
+
+def _add(groups: list[dict[tuple[str, str], tuple[TableColumn, str]]], column: TableColumn, cell: str) -> None:
+    """Add a value to the last group, or to a new one if the last has a value of this kind and direction."""
+    key = (column.kind, column.direction)
+    before = groups[-1].get(key)
+    if before is not None and before[0].unit != column.unit:  # the same rate in another unit
+        groups[-1][key] = before if "i" in before[0].unit else (column, cell)
+    elif before is not None:
+        groups.append({key: (column, cell)})
+    else:
+        groups[-1][key] = (column, cell)
+
+
+def _is_value(column: TableColumn, cell: str, block: int | None) -> bool:
+    if column.kind == "bandwidth":
+        return rate_in(cell, column.unit) is not None
+    if column.kind == "iops" and iops_in(cell) is not None:
+        return True
+    return both_in(cell, block, is_named=True) is not None or column.kind == "pair"
+
+
+def _outcome(
+    name: str,
+    group: dict[tuple[str, str], tuple[TableColumn, str]],
+    header: TableHeader,
+    block: int | None,
+    said: str,
+) -> Outcome | None:
+    found: dict[str, Direction] = {}
+    for direction in ("read", "write", "mixed"):
+        cells = {kind: value for (kind, side), value in group.items() if side == direction}
+        values = _direction(cells, header, block)
+        if values is not None:
+            found.setdefault(said if direction == "mixed" else direction, values)
+    if header.needs_direction:
+        found.pop("mixed", None)
+    if not found:
+        return None
+    part = PartOutcome(name, read=found.get("read"), write=found.get("write"), mixed=found.get("mixed"))
+    return Outcome("", (part,))
+
+
+def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, block: int | None) -> Direction | None:
+    """Return the values for one direction, or None if they are 0, missing or of an uncertain unit."""
+    if both := cells.get("pair") or cells.get("side"):
+        column, cell = both
+        is_named = column.kind == "pair" or _WITH_WORD.search(" ".join((header.cells[0], header.heading))) is not None
+        values = both_in(cell, block, is_named=is_named)
+        iops = iops_in(cell) if column.kind == "side" and _WITH_WORD.search(cell) else None
+        return values or (Direction(iops=iops) if iops else None)
+    iops = None
+    if counted := cells.get("iops"):
+        column, cell = counted
+        if (values := both_in(cell, block, is_named=True)) is not None:
+            return values
+        iops = (iops_in(cell) or 0.0) * column.scale
+        if not iops:
+            return None
+    rated = cells.get("bandwidth")
+    rate = rate_in(rated[1], rated[0].unit) if rated else None
+    in_bytes = rate.in_bytes(iops, block) if rate else None
+    return Direction(iops=iops, bandwidth_bytes=in_bytes) if iops or in_bytes else None

@@ -1,0 +1,180 @@
+"""Tables of results in the forms in which people post them."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.texts import audit_text
+
+KIB, MIB = 1024, 1024**2
+
+Value = tuple[str, float, float | None]  # a direction, IOPS (0 if unknown) and bytes/s
+
+
+def _values(text: str) -> list[tuple[str, object, object]]:
+    return [
+        (name, values.iops or 0, values.bandwidth_bytes)
+        for audited in audit_text("post", text, Context())
+        for name, values in audited.figures.directions.items()
+    ]
+
+
+DIRECTION_IN_BRACKETS = """\
+| Layout | IOP/s (R) | BW (R) | IOP/s (W) | BW (W) |
+|---|---|---|---|---|
+| mirror 4k | **12.3k** | 48.0 MB | 4,100 | 16.0 MB |
+| raidz 4k | 8000 | 31.25MiB/sec | - | - |
+"""
+DIRECTION_IN_ROWS = """\
+| Test | Bandwidth |
+|---|---|
+| Write | 129 MiB/s |
+| Read | 97 MiB/s |
+"""
+METRICS_IN_ROWS = """\
+| Metric | ext4 | xfs | delta |
+|---|---|---|---|
+| 4k Read IOPS | 8402.34 | 9000 | 597 |
+| 4k Read BW (MB/s) | 34.42 | 36.86 | 2.4 |
+| 4k Write IOPS | 5,000,000+ | 267K | -95 |
+"""
+METRICS_IN_ROWS_DIRECTIONS_IN_COLUMNS = """\
+| | randread | randwrite |
+|---|---|---|
+| IOPS | 52.1k | 10.2k |
+| BW | 203MiB/s | 40MiB/s |
+"""
+METRIC_IN_THE_CORNER = "| IOPS | Read | Write |\n|---|---|---|\n| ext4 | 52100 | 10,200 |\n"
+METRIC_IN_THE_CORNER_OF_LAYOUTS = "| IOPS | ext4 | xfs |\n|---|---|---|\n| randread | 52100 | 10,200 |\n"
+METRIC_ABOVE = "### Bandwidth (MiB/s)\n\n| fs | Read | Write |\n|---|---|---|\n| ext4 | 100 | 50 |\n"
+DIRECTION_IN_THE_CORNER = "| Random write | IOPS | BW |\n|---|---|---|\n| 4k | **1234** | 4936 KiB/s |\n"
+RATE_IN_BRACKETS = """\
+| bs | Read | Write |
+|---|---|---|
+| 16k | 8286(129 MB/secs) | 6000(94 MB/secs) |
+"""
+RATE_IN_BRACKETS_WITHOUT_BLOCK = RATE_IN_BRACKETS.replace("| bs |", "| pool |").replace("16k", "tank")
+BLANKS = """\
+Test Description                                      BW(MB/s)      IOPS  Lat(us)
+----------------------------------------------------- -------- --------- --------
+Sustained Sequential Read by Block Size, BS=4096         41.94    10,240      0.0
+Sustained Random Write by Block Size, BS=4096            40.96     10000      0.0
+"""
+SINGLE_BLANKS = "bs IOPS BW lat\n4k read 10240 40 MiB/s 20us\n"
+A_CELL_PER_LINE = """\
+Test
+IOPS
+BW (MiB/s)
+Lat
+randread
+
+52,100
+203.5
+597us
+randwrite
+10.2k
+39.8
+1.2ms
+That was the last test of this disk, and it took rather long.
+"""
+TWO_TESTS = """\
+| Mode | Rand Read IOPS | Seq Read BW (KiB/s) |
+|---|---|---|
+| polling | 6,996 | **370,937** |
+"""
+SAME_RATE_TWICE = "rw        bw(KiB/s)  iops  bw(MiB/s)\nrandread  40000      10000 39.1\n"
+GROUPS = """\
+| host | IOPS | BW | IOPS | BW |
+|---|---|---|---|---|
+| a | 195 | 780KiB/s | 7349 | 28.7MiB/s |
+"""
+TWO_TABLES = f"{DIRECTION_IN_THE_CORNER}\n| Other | 1 | 2 |\n|---|---|---|\n| 4k | 77 | 2 MiB/s |\n"
+LIST = "Operations:      1000\nWrite IOPS:      27027.03\nBandwidth:       105.57 MiB/s (110.70 MB/s)\n"
+TABS = "Test\tIOPS\tBW\n4k read\t100\t409.6 kB/s\n"
+AS_CSV_TOO = "| rw | IOPS | BW |\n|--|--|--|\n| read | 100 | 1 MiB/s |\n\nrw,IOPS,BW\nread,100,1 MiB/s\n"
+
+TABLES: dict[str, tuple[str, list[Value]]] = {
+    "direction in brackets": (
+        DIRECTION_IN_BRACKETS,
+        [("read", 12_300, 48 * MIB), ("write", 4100, 16 * MIB), ("read", 8000, 31.25 * MIB)],
+    ),
+    "direction in rows": (DIRECTION_IN_ROWS, [("write", 0, 129 * MIB), ("read", 0, 97 * MIB)]),
+    "metrics in rows": (
+        METRICS_IN_ROWS,
+        [("read", 8402.34, 34.42e6), ("read", 9000, 36.86e6), ("write", 5e6, None), ("write", 267_000, None)],
+    ),
+    "directions in columns": (
+        METRICS_IN_ROWS_DIRECTIONS_IN_COLUMNS,
+        [("read", 52_100, 203 * MIB), ("write", 10_200, 40 * MIB)],
+    ),
+    "metric in the corner": (METRIC_IN_THE_CORNER, [("read", 52_100, None), ("write", 10_200, None)]),
+    "metric of layouts": (METRIC_IN_THE_CORNER_OF_LAYOUTS, [("read", 52_100, None), ("read", 10_200, None)]),
+    "metric above": (METRIC_ABOVE, [("read", 0, 100 * MIB), ("write", 0, 50 * MIB)]),
+    "direction in the corner": (DIRECTION_IN_THE_CORNER, [("write", 1234, 4936 * KIB)]),
+    "rate in brackets": (RATE_IN_BRACKETS, [("read", 8286, 129 * MIB), ("write", 6000, 94 * MIB)]),
+    "unit from the IOPS": (
+        RATE_IN_BRACKETS_WITHOUT_BLOCK, [("read", 8286, 129 * MIB), ("write", 6000, 94 * MIB)],
+    ),
+    "aligned by blanks": (BLANKS, [("read", 10_240, 41.94e6), ("write", 10_000, 40.96e6)]),
+    "single blanks": (SINGLE_BLANKS, [("read", 10_240, 40 * MIB)]),
+    "a cell per line": (A_CELL_PER_LINE, [("read", 52_100, 203.5 * MIB), ("write", 10_200, 39.8 * MIB)]),
+    "two tests in a row": (TWO_TESTS, [("read", 6996, None), ("read", 0, 370_937 * KIB)]),
+    "a rate in two units": (SAME_RATE_TWICE, [("read", 10_000, 40_000 * KIB)]),
+    "groups of columns": (GROUPS, [("mixed", 195, 780 * KIB), ("mixed", 7349, 28.7 * MIB)]),
+    "another table below": (TWO_TABLES, [("write", 1234, 4936 * KIB)]),
+    "a list": (f"fio --name=a --rw=write --bs=4k\n{LIST}", [("write", 27027.03, 105.57 * MIB)]),
+    "tabs": (TABS, [("read", 100, 409_600)]),
+    "repeated as CSV": (AS_CSV_TOO, [("read", 100, MIB)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_value_of_a_table_is_read_once(name: str) -> None:
+    text, expected = TABLES[name]
+
+    about = [(way, pytest.approx(iops), rate and pytest.approx(rate, rel=1e-3)) for way, iops, rate in expected]
+    assert _values(text) == about
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Tier | Read Throughput | Read IOPS |\n|---|---|---|\n| Free | 50 MB/s | 500 |\n",
+        "| Disk type | IOPS (Read) | Throughput | Cost |\n|---|---|---|---|\n| balanced | 3000 | 140 MB/s | low |\n",
+        "| Test | Provisioned IOPS |\n|---|---|\n| read | 3000 |\n",
+        "| Metric | Target |\n|---|---|\n| Read IOPS | similar |\n",
+        "| Test Item | host | sandbox |\n|---|---|---|\n| read | 1416 | 4509 |\n",
+        "| fs | IOPS |\n|---|---|\n| ext4 | 5200 |\n",
+        "| Test | Bandwidth (MB/s) |\n|---|---|\n| read | 129 |\n",
+        "| Test | Link (Mb/s) |\n|---|---|\n| read | 129 |\n",
+        "### Random Read IOPs - Rate Limited\nWe use 1 node.\nWe see if the system achieves 31467 random read IOPs.\n",
+    ],
+    ids=["tiers", "prices", "words", "goals", "no metric", "no direction", "ambiguous MB", "bits", "prose"],
+)
+def test_other_tables_are_not_results(text: str) -> None:
+    assert find_tables(text) == ()
+
+
+UNNAMED = "| test | iops | bw |\n|---|---|---|\n| polling on | 244k | 953MiB/s |\n| polling off | 345k | 1414 MB/s |\n"
+JOB_FILE = "[global]\nbs=4k\nrw=randread\nioengine=io_uring\n[device]\nfilename=/dev/sdb\n\n"
+OTHER_JOB = "fio --name=w --rw=randwrite --bs=64k --filename=/dev/sdb\n\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "direction"), [("", "mixed"), (JOB_FILE, "read"), (OTHER_JOB, "write"), (JOB_FILE + OTHER_JOB, "mixed")]
+)
+def test_the_only_job_of_a_text_names_the_direction(above: str, direction: str) -> None:
+    assert {name for name, *_ in _values(above + UNNAMED)} == {direction}
+
+
+def test_the_block_size_of_the_only_job_shows_the_unit() -> None:
+    text = "| test | IOPS | BW (MB/s) |\n|---|---|---|\n| a read | 10000 | 39.06 |\n"
+
+    assert [rate for *_, rate in _values(text)] == [None]
+    assert [rate for *_, rate in _values(JOB_FILE + text)] == [pytest.approx(39.06 * MIB)]
+
+
+def test_a_row_for_both_directions_does_not_take_that_of_the_job() -> None:
+    text = UNNAMED.replace("polling on", "randrw").replace("polling off", "50/50")
+
+    assert {name for name, *_ in _values(JOB_FILE + text)} == {"mixed"}
