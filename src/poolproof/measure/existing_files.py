@@ -34,8 +34,8 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
 
     A block device can be measured without being written to first, as long as no workload of the campaign fills it.
 
-    Raises a CampaignError if the layout is built empty, if a workload could change a file, if a file is missing or too
-    short, or if another workload would fill the block device.
+    Raises a CampaignError if the layout contains no files at first, if a workload could change a file, if a file is
+    missing or too short, or if another workload would fill the block device.
     """
     every = tuple(cells)
     unfilled = [cell for cell in every if not cell.workload.fill]

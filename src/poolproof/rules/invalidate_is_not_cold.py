@@ -43,7 +43,7 @@ def warm_start(case: Case, job: LoadPart) -> str | None:
 
 
 def _reason_of_program(case: Case) -> str | None:
-    """Return the explanation for a program other than fio. On other file systems, nothing suggests a warm cache."""
+    """Return the explanation for a program other than fio. None on a file system without a cache of its own."""
     if is_zfs(case.target):
         return "dropping the page cache does not empty ZFS's ARC"
     if is_fuse(case.target):

@@ -17,7 +17,7 @@ _ACL = "system.posix_acl_access"
 def check_trusted(path: Path) -> None:
     """Check the run directory, all its parent directories, and the files that `clean` and `resume` use.
 
-    POSIX access control lists are checked, NFSv4 ones are not.
+    POSIX access control lists are checked, but NFSv4 ones are not.
 
     Raises a RunError with the reason if another user could have written the run.
     """
