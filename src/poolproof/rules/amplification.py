@@ -39,8 +39,8 @@ RULE = Rule(
         "as many."
     ),
     error=(
-        "The result is lower than what the disks can deliver. Measured: for small synchronous writes, the disks write "
-        "2 to 3 times as many bytes as fio, because they also write whole pages and the journal."
+        "The result is lower than what the disks can deliver. Measured: for small synchronous writes, the disks wrote "
+        "2 to 3 times as many bytes as fio, because they also wrote whole pages and the journal."
     ),
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
     "change nothing",

@@ -26,8 +26,8 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Direct I/O is refused",
     wrong=(
-        "If the file system or the disk does not accept direct I/O, or not with this block size, every I/O fails with "
-        "`Invalid argument`, and fio stops."
+        "If the file system or the disk does not accept direct I/O, or does not accept it with this block size, every "
+        "I/O fails with `Invalid argument`, and fio stops."
     ),
     shows="In a result: a job with direct=1 ended with error 22 (EINVAL).",
     error="The job has no result, because fio stops at the first I/O.",

@@ -61,7 +61,7 @@ RULE = Rule(
         "than 2 s, and statistics that are all 0, are not judged."
     ),
     error=(
-        "Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
+        "Too high by a factor of at most I/Os / (requests + merges). Observed: 1,048,576 direct reads but only 357,248 "
         "requests, because the file had been preallocated but only partly written."
     ),
     fix="fill the file completely before you read it, and use direct=1",

@@ -62,6 +62,6 @@ RULE = Rule(
     in_result=_in_result,
     options=(),
     cleared_by_byte_count=False,
-    needs="Run this on a dataset of OpenZFS 2.2 or 2.3, after an export and import of the pool.",
+    needs="Run this on a dataset of OpenZFS 2.2 or 2.3, after you export and import the pool.",
     commands="fio --rw=write --bs=128k --size=64m --direct=1 --time_based --runtime=2",
 )

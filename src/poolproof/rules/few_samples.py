@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
             continue
         yield notes(
             f"{case.who([job])} requests percentile {asked:g}, but issues only {ios:,} I/Os: about "
-            f"{ios * (100 - asked) / 100:.2g} of them are slower than this percentile, but at least ten are needed",
+            f"{ios * (100 - asked) / 100:.2g} of them are slower than this percentile, and at least ten are needed",
             weight=20,
             fix=f"run at least {events_needed(asked):,} I/Os, or request a lower percentile",
         )

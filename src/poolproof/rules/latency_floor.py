@@ -15,8 +15,7 @@ from poolproof.rules.proof import (
 )
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_job, each_part, each_sync_has_data
-from poolproof.rules.service_time import submission_ns
-from poolproof.units import format_duration
+from poolproof.rules.service_time import latency_text, submission_ns
 
 _FLOOR_NS = 5000.0
 _IMPOSSIBLE_NS = 3000.0  # the fastest drives (Optane, polled) answer in about 4 µs
@@ -47,9 +46,9 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     return finding(
         effect,
         (
-            f"on average, a {part.kind} took {format_duration(latency_ns / 1e9)}: "
+            f"on average, a {part.kind} took {latency_text(latency_ns)}: "
             if part.median_ns is None
-            else f"half of the {part.kind}s took at most {format_duration(latency_ns / 1e9)}: "
+            else f"half of the {part.kind}s took {latency_text(latency_ns, 'at most')}: "
         )
         + ("no disk is that fast" if latency_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
         + (by_design if effect == "notes" else ", but memory is")
@@ -136,7 +135,7 @@ def _syncs(case: Case, result: PartOutcome) -> Finding | None:
         return None
     return finding(
         "refutes" if median_ns < _IMPOSSIBLE_NS else "suspects",
-        f"half of the syncs took at most {format_duration(median_ns / 1e9)}: a sync that writes to a disk takes "
+        f"half of the syncs took {latency_text(median_ns, 'at most')}: a sync that writes to a disk takes "
         "longer, so these syncs did not reach a disk",
         weight=85,
         fix="look for tmpfs, `sync=disabled`, eatmydata or a mount with nobarrier, and test the disk that will store "

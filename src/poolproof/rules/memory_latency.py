@@ -102,7 +102,7 @@ RULE = Rule(
         "Z-NAND. Persistent memory is excluded. Buffered reads are ignored to the extent that readahead can serve them "
         "(with `randread:8`, seven reads in eight)."
     ),
-    error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
+    error="Too high. Observed: 84,100 random reads/s at depth 1, of which 80% took 7 µs and 20% took 25 µs.",
     fix=(
         "use direct=1 and a file twice the size of RAM, and run the job with poolproof, which reads the disks' counters"
     ),

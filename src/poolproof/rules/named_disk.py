@@ -37,7 +37,7 @@ RULE = Rule(
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
-    error="Too high, by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
+    error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",
     fix_if_direct="make the file twice the size of the RAM, and count the disks' requests (if they are in a NAS, count "

@@ -88,11 +88,11 @@ RULE = Rule(
     title="Other work on the machine",
     wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
     "first: the 99th percentile doubles long before the mean changes.",
-    shows="In a result, one of four conditions is met. (1) Other processes used at least 10% of all processor time, "
-    "while tasks waited for a processor at least 10% of the time (/proc/pressure/cpu). (2) fio's own threads waited "
-    "for a processor at least 10% of the time (/proc/PID/task/TID/schedstat), while other processes used processors. "
-    "(3) A hypervisor took at least 5% of the processor time. (4) Other processes moved more than 2 MB/s and more than "
-    "10% of the bytes that the disks moved.",
+    shows="In a result: at least one of the following is true. (1) Other processes used at least 10% of all processor "
+    "time, while tasks waited for a processor at least 10% of the time (/proc/pressure/cpu). (2) fio's own threads "
+    "waited for a processor at least 10% of the time (/proc/PID/task/TID/schedstat), while other processes used "
+    "processors. (3) A hypervisor took at least 5% of the processor time. (4) Other processes moved more than 2 MB/s "
+    "and more than 10% of the bytes that the disks moved.",
     error="Rates are too low and latencies too high, but rates are too high if the other I/O hides a cache. Measured: "
     "two runs at once raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",

@@ -57,8 +57,8 @@ RULE = Rule(
     title="More than the disks can do",
     wrong="The rate is higher than the links and disks can deliver. A cache was involved, even if all counters agree: "
     "they do not show the memory of a controller or a hypervisor.",
-    shows="In a result: the rate is more than 1.05 times what all disks together can deliver, or there are more than "
-    "600 seeks/s per rotational disk. Such a rate refutes the result, and so do more than 1500 seeks/s. If a disk's "
+    shows="In a result: the rate is more than 1.05 times what all disks together can deliver, which refutes the "
+    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). If a disk's "
     "speed is unknown, the maximum of its kind is used: 560 MB/s for a hard disk (with two actuators), 600 MB/s for "
     "SATA, 4.8 GB/s for SAS (with both ports), and 3.94, 7.88 or 15.75 GB/s for four lanes of PCIe 3, 4 or 5.",
     error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s each.",

@@ -9,7 +9,7 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.queue_each == 1 and (job.reads or job.writes) and job.direct]
     if case.target and case.target.governor in _SLOW and jobs and case.load.queue == 1:
         yield notes(
-            f"{case.who(jobs)} has one I/O in flight, and the processors use the governor {case.target.governor}: they "
+            f"{case.who(jobs)} has one I/O in flight, and the processors use the {case.target.governor} governor: they "
             "sleep and slow down while they wait for each I/O, which adds to its latency",
             weight=25,
         )

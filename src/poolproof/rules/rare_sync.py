@@ -35,7 +35,7 @@ RULE = Rule(
     shows="In a job: fsync or fdatasync of 100 or more without end_fsync, if at least 1% of the bytes can remain "
     "unsynced. fio syncs only when it is about to issue the next write, so no sync follows the last write: 10 writes "
     "with fsync=10 cause no sync (measured with fio 3.33).",
-    error="Too high, by the share of bytes that were never synced.",
+    error="Too high by the share of bytes that were never synced.",
     fix="add end_fsync=1 for throughput, or use fdatasync=1 for commit latency",
     sources=(
         fio_source("3.42", "io_u.c", "get_rw_ddir (syncs before the next write)"),

@@ -40,7 +40,7 @@ def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
 
 
 RULE = Rule(
-    title="Reading what was just written",
+    title="Reading data that was just written",
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
     "only clean pages. Without a sync, the pages of the write are still dirty, so they stay in RAM.",
     shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "

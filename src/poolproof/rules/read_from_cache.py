@@ -33,7 +33,7 @@ RULE = Rule(
     shows=f"In the counters: the disks read less than {percent(READ)} of what fio read. Below {percent(REFUTED)}, the "
     f"result is refuted; {100 * READ:.0f} to {percent(ALL_READ)} is reported as a note. If the target compresses and "
     "the job's data is compressible, proportionally fewer bytes are expected.",
-    error="Too high, by a factor of 2 to more than 100. Measured in three cases: the disks read 2.4%, 25% and 0.1% of "
+    error="Too high by a factor of 2 to more than 100. Measured in three cases: the disks read 2.4%, 25% and 0.1% of "
     "what fio read.",
     fix=f"{_FILL}, then use direct=1; or set `cold: false` {_IF_WARM}",
     fix_if_direct=f"{_FILL}; or set `cold: false` {_IF_WARM}",

@@ -30,7 +30,7 @@ RULE = Rule(
     shows="In the counters: there are too few requests (including merged ones), bytes, records (computed from the "
     f"bytes) or ARC misses. Too few means less than {percent(REQUESTS)} of what fio's random reads need. Below "
     f"{percent(REFUTED)}, the result is refuted.",
-    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: with mmap, 186k IOPS, 16,384 "
+    error="Too high by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: with mmap, 186k IOPS, 16,384 "
     "reads counted by fio and 94 requests to the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the "
     "disk.",
     fix=f"use direct=1 if the file system honours it; {_ON_ZFS}; leave fadvise_hint at its default and do not use mmap",

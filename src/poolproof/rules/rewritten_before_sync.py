@@ -61,8 +61,9 @@ def _in_result(case: Case) -> Findings:
             yield finding(
                 "refutes" if share < REFUTED else "suspects",
                 f"{case.who([job])} writes to {format_size(job.size_bytes or 0)} and syncs after every "
-                f"{job.sync_every} writes: at most {100 * share:.0f}% of these writes go to different blocks, and the "
-                "rest was overwritten in RAM. Anything else that the disks wrote was journal and metadata",
+                f"{job.sync_every} writes: at most {100 * share:.0f}% of these writes can reach a disk, because the "
+                "others are overwritten in RAM before the sync. Anything else that the disks wrote was journal and "
+                "metadata",
                 weight=60,
                 metrics=rates_of("all", "write"),
             )
@@ -130,7 +131,7 @@ RULE = Rule(
     "buffered writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
     f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Below {percent(REFUTED)}, the "
     "result is refuted.",
-    error="Too high, by a factor of up to the number of passes over the file before the kernel writes the pages.",
+    error="Too high. The factor is at most the number of passes over the file before the kernel writes the pages.",
     fix=f"{_FIX} or direct=1",
     sources=(
         linux_source("6.12", "mm/page-writeback.c", "wb_over_bg_thresh, dirty_expire_interval"),

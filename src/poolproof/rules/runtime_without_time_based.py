@@ -108,7 +108,7 @@ def _in_result(case: Case) -> Findings:
         effect,
         f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, "
         f"so fio ended when it had moved its {format_size(moved)}"
-        + ("; such a short burst shows nothing about the disk" if too_short else ""),
+        + ("; such a short burst says nothing about the disk" if too_short else ""),
         weight=90,
     )
 

@@ -2,6 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
+from poolproof.units import format_duration
 
 
 def submission_ns(part: ReportedDirection) -> float:
@@ -17,6 +18,14 @@ def typical_ns(part: ReportedDirection) -> float | None:
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
     return None if latency is None else latency + submission_ns(part)
+
+
+def latency_text(latency_ns: float, limit: str = "") -> str:
+    """Format a latency, preceded by `limit`, for example `at most 908 ns`.
+
+    fio 2 and the terse output of later releases round latencies down to whole microseconds, so 0 is `less than 1 µs`.
+    """
+    return f"{limit} {format_duration(latency_ns / 1e9)}".strip() if latency_ns else "less than 1 µs"
 
 
 def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:

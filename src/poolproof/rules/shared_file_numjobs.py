@@ -79,7 +79,7 @@ def _direct_in_step(case: Case) -> Findings:
     clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
     is_direct = on_device or all(_queues(case, job) for job in jobs)
-    cache = "the cache of the drive" if is_direct else "RAM, if direct=1 is not honoured here,"
+    cache = "the drive's cache" if is_direct else "if direct=1 is not honoured here, RAM"
     yield finding(
         "notes" if is_direct or all(job.writes_are_synchronous for job in jobs) else "suspects",
         f"{clones} jobs {did} the same bytes of one {'device' if on_device else 'file'} and start at the same offset: "
@@ -209,7 +209,7 @@ RULE = Rule(
     "cases: on a block device, if each write is synchronous, or if the latencies show that libaio queued the I/O of a "
     "file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
     "moved.",
-    error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
+    error="Too high by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
     fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",
     sources=(

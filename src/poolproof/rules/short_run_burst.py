@@ -46,7 +46,7 @@ RULE = Rule(
     "that.",
     shows="In a job: writes without ramp_time that last less than 60 s (with time_based) or, if they are buffered, "
     "amount to less than twice the dirty limit. See also `unstable`.",
-    error="Too high, by a factor of 1.5 to 10.",
+    error="Too high by a factor of 1.5 to 10.",
     fix="set ramp_time=15, time_based=1 and runtime=60; or set steadystate=iops_slope:1% with ss_dur=60",
     sources=(
         linux_source("6.12", "mm/page-writeback.c", "balance_dirty_pages, domain_dirty_limits"),

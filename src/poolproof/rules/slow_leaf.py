@@ -50,15 +50,18 @@ def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
 def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most = max(peer.utilisation for peer in peers)
     if leaf.utilisation >= max(_BUSY, 1.5 * most):
-        yield f"it was busy {100 * leaf.utilisation:.0f}% of the time, and each other disk at most {100 * most:.0f}%"
+        yield (
+            f"it was busy {100 * leaf.utilisation:.0f}% of the time, while the other disks were busy at most "
+            f"{100 * most:.0f}% of the time"
+        )
 
 
 def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most_s = max((peer.latency_s for peer in peers if peer.latency_s), default=None)
     if most_s and leaf.latency_s and leaf.utilisation >= _BUSY and leaf.latency_s >= 5 * most_s:
         yield (
-            f"its requests took {format_duration(leaf.latency_s)} on average, and those of each other disk at most "
-            f"{format_duration(most_s)}"
+            f"its requests took {format_duration(leaf.latency_s)} on average, while those of the other disks took at "
+            f"most {format_duration(most_s)}"
         )
 
 

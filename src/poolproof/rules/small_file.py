@@ -8,8 +8,8 @@ from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.path import is_direct_on_unknown, may_end_in_ram
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, bandwidth_bytes, moved_bytes, parts
-from poolproof.rules.service_time import interval_ns, typical_ns
-from poolproof.units import format_duration, format_rate, format_size
+from poolproof.rules.service_time import interval_ns, latency_text, typical_ns
+from poolproof.units import format_rate, format_size
 
 _GIB = 1024**3
 _SMALL_BYTES, _MODEST_BYTES = 4 * _GIB, 32 * _GIB
@@ -42,8 +42,8 @@ def _in_result(case: Case) -> Findings:
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
         typical = _typical_ns(case, part) or 0.0
         yield suspects(
-            f"random reads {where} took {format_duration(typical / 1e9)} each: that is faster than flash, and the "
-            "files are smaller than the RAM of any server",
+            f"random reads {where} typically took {latency_text(typical)}: that is faster than flash, and the files "
+            "are smaller than the RAM of any server",
             weight=66,
         )
 
@@ -108,12 +108,12 @@ RULE = Rule(
     title="A small file at the speed of memory",
     wrong="Every server has more than a few GiB of RAM. If reads of a file this small go through the page cache and are"
     " faster than a disk, they came from RAM unless counters show otherwise.",
-    shows="In a result without counters, one of four conditions is met. (1) Buffered reads of at most 4 GiB of files "
-    "are faster than 3.94 GB/s (PCIe 3.0 x4). (2) Random buffered reads of such files take less than 44 µs each. (3) "
-    "Random reads take less than 44 µs each and read such files at least twice, unless the source shows direct=1. (4) "
-    "Any reads of at most 32 GiB of files are faster than 15.75 GB/s (PCIe 5.0 x4). On macOS, reads with direct=1 "
+    shows="In a result without counters: at least one of the following is true. (1) Buffered reads of at most 4 GiB of "
+    "files are faster than 3.94 GB/s (PCIe 3.0 x4). (2) Random buffered reads of such files take less than 44 µs each. "
+    "(3) Random reads take less than 44 µs each and read such files at least twice, unless the source shows direct=1. "
+    "(4) Any reads of at most 32 GiB of files are faster than 15.75 GB/s (PCIe 5.0 x4). On macOS, reads with direct=1 "
     "count as buffered, because they can be served from pages that are already in the cache.",
-    error="Too high, by a factor of 2 to more than 100. Observed: 31 GB/s from a file of 2 GiB.",
+    error="Too high by a factor of 2 to more than 100. Observed: 31 GB/s from a file of 2 GiB.",
     fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
     "disks' counters",
     fix_if_direct="make the file twice the size of the RAM, and run the job with poolproof, which reads the disks' "

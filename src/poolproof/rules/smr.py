@@ -19,7 +19,7 @@ RULE = Rule(
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
     "6.8 also host-aware), or `--devices` lists an `smr` disk. The kernel cannot identify a drive-managed SMR disk or, "
     "since 6.8, a host-aware one: look up its model.",
-    error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
+    error="Too high by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=(
         linux_source("6.8", "block/blk-sysfs.c", "queue_zoned_show (only none and host-managed; commit 7437bb73f087)"),

@@ -24,8 +24,8 @@ RULE = Rule(
     "only covers writes that have completed. A database, in contrast, waits for its writes before it syncs, and then "
     "waits for the sync.",
     shows="In a job: libaio or io_uring with iodepth above 1, and fsync or fdatasync.",
-    error="Too high for a database; the sync latency is too low or too high. Measured at iodepth=32: libaio was at "
-    "depth 32 in 94% of the submissions, io_uring in all of them.",
+    error="Rates are too high for a database; the sync latency is too low or too high. Measured at iodepth=32: libaio "
+    "was at depth 32 in 94% of the submissions, io_uring in all of them.",
     fix="set iodepth=1 and, for several committing clients, raise numjobs, with one file per job; or use sync=dsync at "
     "that depth",
     sources=(

@@ -55,6 +55,6 @@ RULE = Rule(
     options=("filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="Run this on an SSD whose blocks were trimmed.",
+    needs="Run this on an SSD whose blocks have been trimmed.",
     commands="# blkdiscard DEVICE   (this erases it!)\nfio --rw=randread --bs=4k --size=1g --io_size=256m --direct=1",
 )

@@ -29,14 +29,14 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     trusted = all(is_direct_on_unknown(job, case.target) for job in case.jobs)
     did, serve = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     ram = (
-        f"a cache below the file, or RAM if direct I/O is not honoured here, can {serve}"
+        f"a cache below the file (or RAM, if direct I/O is not honoured here) can {serve}"
         if trusted
         else f"RAM can {serve}"
     )
     yield finding(
         "notes" if trusted else "suspects",
-        f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is "
-        f"each block {_times(moved / unique)} times on average, and {ram}; {counters}",
+        f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: on "
+        f"average, it accessed each block {_times(moved / unique)} times, and {ram}; {counters}",
         weight=65,
         fix=_fix(kind, is_timed=any(job.time_based for job in case.jobs)),
     )
@@ -59,7 +59,7 @@ RULE = Rule(
     shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
     "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
     "(fsync=1, sync=1) are not reported, because they always reach the disk.",
-    error="Too high, by a factor of up to the number of passes. Observed: 20 to 135 passes in results that were too "
+    error="Too high. The factor is at most the number of passes. Observed: 20 to 135 passes in results that were too "
     "high.",
     fix=_fix("read", is_timed=True),
     sources=(

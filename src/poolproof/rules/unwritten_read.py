@@ -75,8 +75,8 @@ def _after_other_commands(case: Case) -> Findings:
         program = prepared_by(job, case.empty)
         if program and job.reads and job.may_use_page_cache and not was_filled(case, job):
             yield suspects(
-                f"{case.who([job])} reads what `{program}` left without data: reads return zeros and do not reach the "
-                "medium",
+                f"{case.who([job])} reads blocks that `{program}` left empty: these reads return zeros and do not "
+                "reach the medium",
                 weight=85,
             )
 
@@ -129,7 +129,7 @@ def _few_holes(case: Case) -> Findings:
 
 
 RULE = Rule(
-    title="Reading what was never written",
+    title="Reading data that was never written",
     wrong="The file has its full size, but not its data: it was made by truncate, by fallocate or by a write job that "
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. Reads of"
     " the missing data do not reach a disk.",
@@ -138,7 +138,7 @@ RULE = Rule(
     "at random with norandommap. (If such a job starts over, it is reported only if it had no time for three passes at "
     "500 MB/s.) A read of a file or device that truncate, fallocate or blkdiscard left without data is reported too. "
     "In the counters: too few reads, although direct=1 bypassed RAM.",
-    error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
+    error="Too high by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",
     sources=(
@@ -152,7 +152,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("filename", "directory", "rw"),
     in_result=_in_result,
-    explains_lost={"read": "never written: zeros from no disk"},
+    explains_lost={"read": "never written, so returned as zeros"},
     prepare="rm -f trap; fio --name=prior --filename=trap --rw=write --bs=1m --size=2g --runtime=1 --rate=50m "
     "--end_fsync=1",
     commands="fio --rw=randread --bs=4k --size=2g --direct=1 --ioengine=libaio --iodepth=32 --runtime=3 --time_based",

@@ -33,8 +33,8 @@ def _in_result(case: Case) -> Findings:
         )
     if jobs := [job for job in checked if fio_job(job).number("verify_backlog")]:
         yield suspects(
-            f"{case.who(jobs)} sets verify_backlog: fio stops writing to verify what it has written, so the rate of "
-            "the writes includes the time of these reads",
+            f"{case.who(jobs)} sets verify_backlog: fio interrupts its writes to read back what it has written, so "
+            "the rate of the writes includes the time of these reads",
             weight=60,
             metrics=rates_of("all", "write"),
         )

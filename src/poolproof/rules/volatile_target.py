@@ -16,7 +16,7 @@ def _in_job(case: Case) -> Findings:
     if jobs and (case.cold or case.load.writes):
         path = _path_in_ram(jobs[0]) or ""
         what = "drops the data or keeps it in RAM" if _NOTHING.match(path) else "is RAM"
-        yield suspects(f"{case.who(jobs)} uses {path}, which {what}: the result does not involve a disk", weight=95)
+        yield suspects(f"{case.who(jobs)} uses {path}, which {what}: no disk is involved", weight=95)
 
 
 def _path_in_ram(job: LoadPart) -> str | None:
@@ -37,8 +37,8 @@ def _finding(case: Case, effect: Effect) -> Findings:
         place = "a block device" if case.target.file_system == "block device" else case.target.file_system
         yield finding(
             "notes" if is_meant else effect,
-            f"the files are on {place} in RAM: the result does not involve a disk. direct=1 causes "
-            "no error there, and a sync does nothing",
+            f"the files are on {place} in RAM, so no disk is involved. direct=1 causes no error there, and a sync does "
+            "nothing",
             weight=95,
         )
 

@@ -21,8 +21,8 @@ def _in_result(case: Case) -> Findings:
         return
     rate = found.fio_write_bytes / (found.window_s + flush_s)
     yield suspects(
-        f"after {case.generator} had ended, {slowest.device} took {format_duration(flush_s)} to empty its own buffer, "
-        f"without receiving any more data. With that time included, the write rate is {format_rate(rate)}",
+        f"after {case.generator} had ended, the disk {slowest.device} took {format_duration(flush_s)} to empty its own "
+        f"buffer, without receiving any more data. With that time included, the write rate is {format_rate(rate)}",
         weight=73,
         metrics=_RATES,
     )

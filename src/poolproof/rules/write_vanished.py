@@ -32,8 +32,8 @@ RULE = Rule(
     "on the way.",
     shows=f"In the counters: after the final flush, less than {percent(WRITTEN)} of the expected bytes have been "
     f"written. Below {percent(REFUTED)}, the result is refuted.",
-    error="Too high, by a factor of up to the number of jobs that share a file (measured: 6 with 8 jobs) or the "
-    "compression ratio (15).",
+    error="Too high. The factor is at most the number of jobs that share a file (measured: 6 with 8 jobs), or the "
+    "compression ratio (measured: 15).",
     fix=f"use one file per job (directory= instead of filename=), {_FIX}",
     sources=(
         "measured cases L02, L11",

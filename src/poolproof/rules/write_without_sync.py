@@ -89,7 +89,7 @@ RULE = Rule(
     "result wrote at least twice the RAM, because by default at most 20% of RAM holds unwritten data. If the RAM is "
     "unknown, the finding is a note if at least 128 GiB were written for at least 2 minutes at less than 500 MB/s per "
     "clone. In the counters: when fio ended, more than 10% of the bytes had not been written yet.",
-    error="Too high, by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
+    error="Too high by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(
         "measured cases L05, L06",

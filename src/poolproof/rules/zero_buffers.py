@@ -52,7 +52,7 @@ RULE = Rule(
     "all.",
     shows="In a job: zero_buffers or buffer_pattern=0; or, on a compressing target, a read of a file that the script "
     "filled with dd from /dev/zero. In the counters: after the flush, the disks have written less than fio.",
-    error="Too high. Measured: by a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
+    error="Too high. Measured: a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(
         fio_source("3.42", "io_u.c", "fill_io_buffer"),

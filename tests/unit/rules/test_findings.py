@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from poolproof.rules.judge import judge
+from poolproof.rules.service_time import latency_text
 from tests.unit.rules.examples import EXAMPLES
 
 
@@ -11,3 +14,11 @@ def test_the_message_and_the_fix_of_each_rule(wording: Callable[[str], str]) -> 
         found = [each for example in EXAMPLES[rule] for each in judge(example.case).findings if each.rule == rule]
         assert found, rule
         wording(f"{rule}\n  {found[0].message}\n  fix: {found[0].fix}")
+
+
+@pytest.mark.parametrize(
+    ("latency_ns", "limit", "text"),
+    [(0.0, "at most", "less than 1 µs"), (908.0, "at most", "at most 908 ns"), (908.0, "", "908 ns")],
+)
+def test_a_latency_that_was_rounded_to_zero_is_below_one_microsecond(latency_ns: float, limit: str, text: str) -> None:
+    assert latency_text(latency_ns, limit) == text
