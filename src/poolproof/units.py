@@ -26,7 +26,7 @@ def parse_size(text: str) -> int:
         raise ValueError(f"{text!r} is not a size; use, for example, 16G, 512M or 4096")
     unit = 1024 ** _POWERS[match[2].lower()]
     if len(match[1]) > _LONGEST or float(match[1]) * unit >= _TOO_LARGE:
-        raise ValueError(f"{text[:_LONGEST]!r} is too large: a file has less than 8 EiB")
+        raise ValueError(f"{text[:_LONGEST]!r} is too large: a file must be smaller than 8 EiB")
     return int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
 
 

@@ -93,7 +93,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
     where = f"the metric of workload {workload.name} is {workload.metric}"
     if row.of == "syncs" and not _has(workload, _SYNCS):
         raise spot.mistake(
-            f"{where}, but none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
+            f"{where}, but none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or write metric: p99"
         )
     if row.of in _DIRECTIONS and not any(row.of in directions_of(dict(job.options)) for job in workload.jobs):
         raise spot.mistake(f"{where}, but none of its jobs {row.of}s", "write rw: randrw, or metric: p99")

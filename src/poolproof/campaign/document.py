@@ -232,7 +232,9 @@ def _syntax(error: MarkedYAMLError, text: str, origin: str) -> CampaignError:
             "this line is indented with a tab; YAML allows only spaces", "replace the tab with two spaces"
         )
     if "single document" in str(problem) or "another document" in str(problem):
-        return spot.mistake("a second document begins here; a campaign is one document", "remove the `---` line")
+        return spot.mistake(
+            "a second YAML document begins here; a campaign must be a single document", "remove the `---` line"
+        )
     return spot.mistake(f"this is not valid YAML: {problem}", _QUOTES_HINT)
 
 

@@ -124,7 +124,7 @@ def option_text(value: Scalar, key: str) -> str:
     if value.as_flag is not None:
         return "1" if value.as_flag else "0"
     if value.is_nothing or not value.text.strip():
-        raise value.spot.mistake(f"`{key}` has no value", f"write {key}: 1")
+        raise value.spot.mistake(f"`{key}` has no value", f"write {key}: VALUE")
     if _CONTROL.search(value.text):
         raise value.spot.mistake(
             f"the value of `{key}` contains a line break or a control character", "write it on one line"
@@ -195,7 +195,7 @@ def _values(key: Scalar, value: Node) -> tuple[str, ...]:
     for node in nodes:
         if not isinstance(node, Scalar):
             message = f"expected one value or a list of values after `{name}`, found {describe(node)}"
-            raise node.spot.mistake(message, f"write {name}: [4k, 16k]")
+            raise node.spot.mistake(message, f"write {name}: [ONE, TWO], or one value")
         found.append(option_text(node, name))
     if len(set(found)) < len(found):
         repeated = next(text for text in found if found.count(text) > 1)

@@ -212,7 +212,7 @@ def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
 def _difference(quota: Quota, found: ReportedQuota) -> str | None:
     if quota.size_bytes is None:
         same = abs(found.percent - quota.percent) <= _QUOTA_TOLERANCE_PERCENT
-        return None if same else f"{found.percent:g} % instead of {quota.percent:g} %"
+        return None if same else f"{found.percent:g}% instead of {quota.percent:g}%"
     same = abs(found.size_bytes - quota.size_bytes) <= _QUOTA_TOLERANCE * quota.size_bytes
     return None if same else f"{format_size(found.size_bytes)} instead of {format_size(quota.size_bytes)}"
 

@@ -59,8 +59,8 @@ def check_budget(campaign: Campaign) -> None:
     why = "" if shortest == longest else "; a trial lasts at least three write-back cycles, or as long as its `runtime`"
     with located_at(campaign.budget_origin):
         raise CampaignError(
-            f"a budget of {format_duration(campaign.budget_s)} is too small: {trials * len(certain)} trials of {each} "
-            f"take {format_duration(total_s)} for fio alone{why}",
+            f"a budget of {format_duration(campaign.budget_s)} is too small: fio alone needs "
+            f"{format_duration(total_s)} for {trials * len(certain)} trials of {each}{why}",
             f"write budget: {math.ceil(trials * max(sum(certain), sum(usual)) * 2)}s, which leaves time for building, "
             "or ask for fewer trials",
         )

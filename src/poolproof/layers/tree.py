@@ -233,7 +233,9 @@ def needs(node: Node, site: Site) -> None:
     if missing:
         packages = dict.fromkeys(package for layer in layers if programs[layer] for package in layer.packages)
         packages |= dict.fromkeys(package for layer in layers if lacking[layer] for package in layer.module_packages)
-        hint = "install what is missing, as described by its project, or use another host: --on user@host"
+        hint = (
+            "install what is missing as described in its project's documentation, or use another host: --on user@host"
+        )
         if packages:
             hint = f"on Debian or Ubuntu: {'' if site.is_root else 'sudo '}apt install {' '.join(packages)}"
         elif not site.is_root:

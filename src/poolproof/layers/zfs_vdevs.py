@@ -263,9 +263,11 @@ def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev
     if parts.get("c", count) != count:
         raise reading.mistake(keyword, f"{keyword.text} specifies {parts['c']} children, but there are {count} devices")
     data = parts.get("d", min(8, count - spares - parity))
-    if not 0 < data <= count - spares - parity:
-        message = f"{data} data, {parity} parity and {spares} spare devices do not fit on {count} devices"
-        raise reading.mistake(keyword, message)
+    if data < 1:
+        raise reading.mistake(keyword, f"{keyword.text} needs at least 1 data device per group, as in draid2:4d")
+    if data > count - spares - parity:
+        needed = f"{data + parity + spares} devices ({data} data, {parity} parity, {spares} spare), found {count}"
+        raise reading.mistake(keyword, f"{keyword.text} needs at least {needed}")
     return Vdev("draid", members, parity, data, spares)
 
 

@@ -252,8 +252,7 @@ def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:
             raise BuildError(
-                f"{layout.name}: a cache in RAM still contains {format_size(cached)} after the layout was closed and "
-                "reopened",
+                f"{layout.name}: a cache in RAM still contains {format_size(cached)} after the caches were dropped",
                 f"to see how much: {'; '.join(cache_size_commands(layout.tree, host))}",
             )
         time.sleep(_POLL_S)

@@ -62,7 +62,7 @@ class RecordedHost:
         raise AssertionError((paths, interval_s))
 
 
-NO_PACKAGE = "install what is missing, as described by its project, or use another host: --on user@host"
+NO_PACKAGE = "install what is missing as described in its project's documentation, or use another host: --on user@host"
 
 
 def find(path: str) -> tuple[str, ...]:

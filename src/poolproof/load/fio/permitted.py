@@ -25,7 +25,7 @@ Other names are not permitted, because fio loads an engine that it does not know
 """
 
 _STARTS = "starts a program"
-_MACHINE = "changes the machine in a way that poolproof could not undo"
+_MACHINE = "changes the machine in a way that poolproof cannot undo"
 REFUSED: Mapping[str, str] = {
     "opendir": "adds files that are outside the layout",
     "read_iolog": "replays a log that names other files and devices",
