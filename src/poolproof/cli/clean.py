@@ -28,7 +28,9 @@ def command(
         _clean_all(on or LOCAL, work, as_json=as_json)
         return
     if work is not None:
-        raise UsageError(f"--work {work}: a run directory already names its work directory", "remove --work")
+        raise UsageError(
+            f"--work {work} can't be combined with a run, which already names its work directory", "remove --work"
+        )
     from poolproof.measure.cleanup import clean
 
     undone = clean(run, say, on=on)

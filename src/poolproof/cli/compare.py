@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def command(
-    a: Annotated[Path, Argument(metavar="A", readable=False, help="The run to compare with.")],
+    a: Annotated[Path, Argument(metavar="A", readable=False, help="The run to compare B with.")],
     b: Annotated[
-        Path | None, Argument(metavar="[B]", readable=False, help="The run to compare. Default with --layouts: A.")
+        Path | None,
+        Argument(metavar="[B]", readable=False, help="The run to compare with A. Without B, --layouts is required."),
     ] = None,
-    layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or of A) with layout X of A.")] = None,
+    layouts: Annotated[
+        Text, Option(metavar="X,Y", help="Compare layout Y of B (without B, of A) with layout X of A.")
+    ] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
@@ -59,7 +62,7 @@ def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.results.compare.ranking import split_names
 
     if b is None and layouts is None:
-        raise UsageError("there is nothing to compare the run with", "specify a second run, or use --layouts X,Y")
+        raise UsageError("only one run was given", "specify a second run, or use --layouts X,Y")
     names: list[str] | list[None] = [None, None] if layouts is None else split_names(layouts)
     if len(names) != 2 or (b is None and names[0] == names[1]):
         raise UsageError(f"--layouts {layouts}: expected the names of two layouts", "write --layouts X,Y")

@@ -21,7 +21,7 @@ def command(
     sources: Annotated[
         Texts, Argument(help="Job files, scripts, or - for stdin; or -- followed by a fio command.")
     ] = None,
-    fix: Annotated[bool, Option("--fix", help="Print the source (only one) with every automatic fix applied.")] = False,
+    fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
     strict: Annotated[bool, Option("--strict", help="Also exit with status 1 if there are only warnings.")] = False,
     sarif: Annotated[bool, Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
     on: Annotated[

@@ -65,7 +65,7 @@ def parse_percent(text: str, option: str) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
         raise UsageError(
-            f"{option} {text[:60]}: not a percentage of at least 0% and less than 100%", f"write {option} 2%"
+            f"{option} {text[:60]}: expected a percentage of at least 0% and less than 100%", f"write {option} 2%"
         )
     return float(match[1]) / 100
 

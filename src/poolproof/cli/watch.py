@@ -27,7 +27,7 @@ def command(
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Follow a run of another process, on screen or in a browser.
+    """Follow a run in progress, on screen or in a browser.
 
     Nothing is written to the run. Ctrl-C stops watching, not the run. When the run ends, --json prints its results.
     With --web, --json prints the address of the page instead.

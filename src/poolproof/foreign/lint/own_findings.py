@@ -39,8 +39,8 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     ),
     "refused-by-fio": OwnFinding(
         "fio refuses the job",
-        "fio stops with an error before it measures anything: an option or a value that it does not accept, a missing "
-        "job, include or size.",
+        "fio stops with an error before it measures anything: it does not accept an option or a value, or a job, an "
+        "included file or a size is missing.",
         "correct the option; `fio --cmdhelp=OPTION` explains it",
     ),
     "too-many-calls": OwnFinding(
@@ -48,7 +48,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     ),
     "unknown-option": OwnFinding(
         "The option is unknown here",
-        "This fio, or the releases that lint knows, do not have the option. Another release or another engine may have "
+        "The installed fio, or every fio release that lint knows, lacks the option. Another release or engine may have "
         "it.",
         "check the spelling, and compare with `fio --cmdhelp=all` on the machine that runs the job",
     ),

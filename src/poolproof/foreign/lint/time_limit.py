@@ -31,7 +31,7 @@ def cut_off_runs(source: str, unit: FioCall) -> Iterator[Diagnostic]:
     jobs = [job for job in unit.jobs if _least_s(part_of(job))]
     message = (
         f"the script ends fio after {format_duration(limit_s)}, but its jobs take {format_duration(needed_s)}: fio "
-        "then prints the results of the time so far, or none if it is killed (SIGKILL)"
+        "then prints the results so far, or none if it is killed (SIGKILL)"
     )
     fix = f"raise the limit above {format_duration(needed_s)} plus the time to lay out the files, or shorten runtime"
     yield Diagnostic(source, _line(jobs[-1], unit), WORK_DONE, "warning", message, fix)

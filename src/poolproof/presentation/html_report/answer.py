@@ -155,7 +155,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
     result = _result(run, first, workload)
     among = _among(ranking)
     if not others:
-        return f"{first}: {result}{f' ({among.strip()})' * bool(among)}"
+        return f"{first}: {result}{f', the best{among}' * bool(among)}"
     return f"{first} leads{among} with {result}; not significantly different from {_listed(others)}"
 
 
@@ -167,7 +167,7 @@ def _among(ranking: Ranking) -> str:
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
-    return f" among the {len(ranking.ranked)} layouts (of {every}) with enough events"
+    return f" among the {len(ranking.ranked)} of {every} layouts with enough events"
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
@@ -246,7 +246,7 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
         if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
             shown, units = range_text(each.to_leader.repeated), units_of(ranking.run)
-            yield f"A repeat with the same number of {units} would show {shown} for {names} (95%)."
+            yield f"95% prediction interval for a repeat with the same number of {units}: {shown} ({names})."
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:

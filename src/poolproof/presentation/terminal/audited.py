@@ -62,7 +62,7 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
         span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
         yield from _wrapped("  true rate: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
-        notes = [f"if the command on line {audited.command_line} made this result"] if audited.is_assumed else []
+        notes = [f"if the command on line {audited.command_line} produced this result"] if audited.is_assumed else []
         notes += [f"this overwrites {', '.join(audited.overwrites)}"] if audited.overwrites else []
         said = f" ({'; '.join(notes)})" if notes else ""
         yield f"  run again{said}: {audited.rerun}"

@@ -197,7 +197,9 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
     ranges = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested]
     shown = some_of(ranges, _MOST_PLACES, "; ", "; and {} more, see --json")
     if tested:
-        yield Text(f"\nA repeat with the same number of {units} would show (95%): {shown}", style=QUIET)
+        interval = "interval" if len(ranges) == 1 else "intervals"
+        text = f"\n95% prediction {interval} for a repeat with the same number of {units}: {shown}"
+        yield Text(text, style=QUIET)
     if cells:
         yield Text(holds if tested else f"\n{holds}", style=QUIET)
 
@@ -247,7 +249,7 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
         longer = " and longer" if any(map(_untested, gate.open)) else ""
         yield indented(
             f"in {len(gate.open)} of {format_number_of(cells, 'cell')} the trials do not rule out a slowdown of more "
-            f"than {limit}: {_places([cell.key for cell in gate.open])}; more{longer} trials may decide"
+            f"than {limit}: {_places([cell.key for cell in gate.open])}; run more{longer} trials to find out"
         )
 
 

@@ -169,7 +169,8 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     shown = some_of(ranges, _MOST_TIES, "; ", "; and {} more")
     if shown:
         units = compared.units_of(ranking.run)
-        text = f"\nA repeat with the same number of {units} would show, relative to {leader} (95%): "
+        interval = "interval" if len(ranges) == 1 else "intervals"
+        text = f"\n95% prediction {interval} for a repeat with the same number of {units}, relative to {leader}: "
         yield Text(f"{text}{shown}", style=QUIET)
 
 

@@ -38,11 +38,13 @@ _APART = (
     "Each {0} is steady, but something that changes between {0}s shifts the result. The interval accounts for this "
     "shift."
 )
-_FIND_CAUSE = "find what changes from one {} to the next: where files are stored, which mirror is read, what is cached."
+_FIND_CAUSE = (
+    "find what changes from one {} to the next: where files are stored, which disk of a mirror is read, what is cached."
+)
 _COUNT_GROUPS = (
     "run more trials to see how often each group occurs, then find the cause. For example, btrfs raid1 chooses the "
-    "mirror by process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may "
-    "have a cache."
+    "disk by process ID (use several processes: numjobs=4), a union reads from the branch that has the file, and a "
+    "drive may have a cache."
 )
 
 _MOST_NAMED = 3

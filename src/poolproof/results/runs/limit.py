@@ -168,7 +168,7 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
         lowest = 1 / ratio.high if cell.metric in LOWER_IS_BETTER else ratio.low * load
         if lowest <= 1:
-            return "not significantly above 100%; more trials may decide"
+            return "not significantly above 100%; run more trials to find out"
     return _why_over(cell, alone.values())
 
 
@@ -180,7 +180,7 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
     """
     missing = _missing(cell)
     if missing > _MISSING:
-        return f"{missing:.0%} of its bytes never reached or left a disk: RAM was measured"
+        return f"{missing:.0%} of its bytes were neither read from nor written to a disk: RAM was measured"
     own, alone = _request_bytes(cell.trials), _request_bytes(trial for each in bare for trial in each.trials)
     if own and alone and own >= _MERGED * alone:
         sizes = f"{own / 1024:.3g} KiB per request on average, and {alone / 1024:.3g} KiB when measured alone"

@@ -43,7 +43,7 @@ def changes_text(changes: Mapping[str, str]) -> str:
         return ""
     listed = "; ".join(f"{name}: {change}" for name, change in changes.items())
     return (
-        f"The machine changed before the run was resumed ({listed}), so this may explain differences between trials "
+        f"The machine changed before the run was resumed ({listed}), which may explain differences between trials "
         "before and after that point."
     )
 
@@ -82,7 +82,7 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
         yield (
             f"After the run was resumed ({when}), the same layouts were {math.expm1(abs(mean)):.0%} "
             f"{'faster' if mean > 0 else 'slower'} than before ({low:.0%} to {high:.0%} with {_CONFIDENCE:.0%} "
-            "confidence), so this may explain differences between layouts. Measure them again in a new run."
+            "confidence). This may explain differences between layouts. Measure them again in a new run."
         )
 
 

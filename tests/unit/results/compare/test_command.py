@@ -115,7 +115,7 @@ def test_a_gate_that_passes_exits_with_0(poolproof: Command) -> None:
 
 
 MISTAKES: list[tuple[tuple[str, ...], int, str]] = [
-    (("compare", "before"), 2, "nothing to compare"),
+    (("compare", "before"), 2, "one run"),
     (("compare", "before", "--layouts", "one"), 2, "two layouts"),
     (("compare", "before", "--layouts", "one,one"), 2, "two layouts"),
     (("compare", "before", "--layouts", "one,ghost"), 2, "`ghost`"),

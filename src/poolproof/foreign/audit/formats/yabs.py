@@ -30,7 +30,7 @@ _OPTIONS = {
     "filename": "test.fio", "gtod_reduce": "1",
 }  # fmt: skip
 _MISSING = (
-    "the size of the test file: yabs takes 2 GiB, or 512 MiB on small disks",
+    "the size of the test file: yabs uses 2 GiB, or 512 MiB on small disks",
     "the number of bytes and the run time",
 )
 _MISSING_OF_ROWS = (

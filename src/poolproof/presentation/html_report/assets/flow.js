@@ -24,7 +24,7 @@ P.drawFlows = (cell) => {
   if (!flows.length) {
     holder.replaceChildren(P.make("p", {}, cell.v === "failed"
       ? "The trials failed: their bytes were not counted."
-      : "The disks of this layout could not be counted, so it is unknown where its bytes went."));
+      : "The I/O of this layout's disks could not be counted, so it is unknown where its bytes went."));
     return;
   }
   const levels = P.levelsText(cell, flows);
