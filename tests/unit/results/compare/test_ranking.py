@@ -57,7 +57,7 @@ def test_the_places_under_all_workloads_are_right_together(tmp_path: Path) -> No
     assert best == {"reads": 2, "stream": 2, "etcd": 1}
     out = StringIO()
     print_rankings(Console(file=out, width=200), found)
-    assert out.getvalue().count("With 95% confidence, all places under the 3 workloads are correct") == 3
+    assert out.getvalue().count(" 3 workloads are correct") == 3
     page = dict(answer(run).workloads)
     assert page["reads"].startswith("pair leads") and page["etcd"].startswith("pair: ")
 
@@ -208,25 +208,26 @@ def test_a_matrix_as_goal_weights_its_cells_equally() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "weights", "said"),
+    ("name", "weights", "facts"),
     [
-        (None, None, "the campaign has no goal"),
-        ("etdc", None, "did you mean `etcd`"),
+        (None, None, "no goal"),
+        ("etdc", None, "`etcd`"),
         (None, "etdc=2", "the goal `etdc`"),
-        ("etcd", "etcd=2", "--goal and --weights can't"),
+        ("etcd", "etcd=2", "--goal.* --weights"),
         (None, "etcd=0", "--weights: .*`etcd=0`"),
         (None, "etcd", "--weights: .*`etcd`"),
         (None, "", "--weights: .*``"),
-        (None, "etcd=1,etcd=2", "--weights: `etcd` is given twice"),
+        (None, "etcd=1,etcd=2", "--weights: `etcd`"),
         (None, "etcd=nan", "--weights: .*`etcd=nan`"),
         (None, "=2", "--weights: .*`=2`"),
     ],
 )
 def test_a_goal_that_is_not_a_workload_or_has_no_weight_is_refused(
-    name: str | None, weights: str | None, said: str
+    name: str | None, weights: str | None, facts: str, message: Message
 ) -> None:
-    with pytest.raises(UsageError, match=said) as caught:
+    with pytest.raises(UsageError, match=facts) as caught:
         goal(CAMPAIGN, name, weights)
+    message(caught.value)
     assert caught.value.hint
 
 
