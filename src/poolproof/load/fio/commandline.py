@@ -268,7 +268,7 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
 def _words(text: str) -> tuple[list[str], list[str]]:
     """Return a command's words, and the substitutions such as `$(nproc)`, whose values the text does not show.
 
-    In the words, `$substituted0` stands for the first of them, and so on.
+    The first of them is replaced by `$substituted0` in the words, and so on.
     """
     joined = _WINDOWS_CALL.sub("fio", _CONTINUED.sub(" ", text))
     joined = _QUOTED_OR_PATH.sub(lambda match: match["quoted"] or match[0].replace("\\", "\\\\"), joined)
