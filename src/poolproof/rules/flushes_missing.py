@@ -1,7 +1,7 @@
 """Syncs that never reach the disks as flushes."""
 
 from poolproof.rules.commits import commits
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects
 from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS
 from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
@@ -16,6 +16,20 @@ _OFF = {"nobarrier", "barrier=0", "barrier=none"}
 def _in_result(case: Case) -> Findings:
     yield from _of_syncs(case)
     yield from _of_synchronous_writes(case)
+    yield from _of_quoted_mount(case)
+
+
+def _of_quoted_mount(case: Case) -> Findings:
+    """Yield a finding if a text without counters says that barriers are off, and the job makes each write durable."""
+    words = case.quoted.without_barriers if case.quoted else ""
+    jobs = [job for job in case.jobs if job.writes and (job.sync_every or job.writes_are_synchronous)]
+    if words and jobs and not case.leaves:
+        yield suspects(
+            f"{case.who(jobs)} makes its writes durable, but without barriers, the file system acknowledges them "
+            f"without a flush, so they may be only in the disk's write cache: {words}",
+            weight=70,
+            metrics=OF_COMMITS,
+        )
 
 
 def _of_synchronous_writes(case: Case) -> Findings:
@@ -67,7 +81,9 @@ RULE = Rule(
         "tenth of a flush per sync, the result is refuted. The finding affects the latency of syncs, and the rates of "
         "jobs that sync after each write. In the disks' counters, a write that is followed by a flush counts as two "
         "requests. Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, "
-        "md arrays, device-mapper devices and zvols. On such devices, missing flushes cannot be detected."
+        "md arrays, device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a "
+        "result of synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if "
+        "the text mentions a battery or power-loss protection."
     ),
     error=(
         "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "

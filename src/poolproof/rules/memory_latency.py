@@ -6,7 +6,7 @@ from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_part
-from poolproof.rules.service_time import faster_than, submission_ns
+from poolproof.rules.service_time import faster_than, interval_ns, submission_ns
 from poolproof.units import format_duration
 
 _ANY_DISK_NS, _FLASH_NS, _MOST_FLASH_NS = 5_000.0, 10_000.0, 15_000.0
@@ -27,12 +27,15 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     # Buffered reads at the offsets that follow a random one come from readahead.
     read_ahead = 0.0 if job is None or job.direct else 100 * (1 - job.random_share)
     is_alone = len(part.job.directions) == 1
+    is_one_at_a_time = job is not None and job.is_synchronous and job.queue_each <= 1 and part.completion is None
+    interval = interval_ns(part, job) if is_one_at_a_time and part.figures.iops else None
     for limit_ns, percent, who in (
         (_ANY_DISK_NS, _ANY_DISK_PERCENT, "no disk"),
         (_FLASH_NS, _FLASH_PERCENT, "no flash"),
         (_MOST_FLASH_NS, _MOST_FLASH_PERCENT, "no flash"),
     ):
-        share = faster_than(part, limit_ns, is_alone=is_alone) - read_ahead
+        by_interval = 0.0 if interval is None else 100 * (1 - interval / limit_ns)
+        share = max(faster_than(part, limit_ns, is_alone=is_alone), by_interval) - read_ahead
         if share >= percent and not (who == "no flash" and (case.quoted or UNQUOTED).has_fast_media):
             return suspects(
                 f"{share:.3g}% of the random reads took less than {limit_ns / 1000:.0f} µs: {who} is that fast, so "

@@ -21,6 +21,7 @@ class Quoted:
     `measures_memory`: an explanation of why the value is, by definition, the speed of memory.
     `stopped_by`: the event that ended the run early, such as a signal. Empty if none is known.
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
+    `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `shares_statistics`: True if fio's disk statistics also include the I/O of other results of the same run.
@@ -38,6 +39,7 @@ class Quoted:
     measures_memory: str = ""
     stopped_by: str = ""
     buffered: str = ""
+    without_barriers: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
     shares_statistics: bool = False

@@ -41,6 +41,10 @@ _NEGATED = re.compile(
     r"|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*)\b|n't\b",
     re.IGNORECASE,
 )
+_BARRIERS = re.compile(
+    r"(?<![\w-])(?P<off>nobarriers?|barriers?=(?:0|off|none))\b|\bbarriers?=(?:1|flush|on)\b", re.IGNORECASE
+)
+_KEEPS_DATA = re.compile(r"\b(?:bbu|bbwc|battery|batteries|plp|power[- ]loss|capacitors?)\b", re.IGNORECASE)
 _FAST_MEDIA = re.compile(r"\b(?:optane|3d ?xpoint|p[45]8[0-9]0x|p16\d0x|9[05]\d ?p\b|z-?nand|sz98\d)", re.IGNORECASE)
 _PERSISTENT_MEMORY = re.compile(
     r"\b(?:pmem\w*|(?:persistent|optane) memory|optane (?:dc )?(?:pm|pmm|dimm)s?\b|dcpmm|nvdimm|fsdax|devdax)"
@@ -99,6 +103,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     dropped = {at for at, lines in enumerate(around) if any(drops_caches(line) for _, line in lines)}
     files = earlier_jobs(results, laid_out, dropped)
     disks = _nearest_disks(numbered, results)
+    has_battery = _KEEPS_DATA.search(text) is not None
+    barriers = [] if has_battery else list(_without_barriers(numbered))
     return tuple(
         replace(
             quoted,
@@ -108,6 +114,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             has_fast_media=has_fast_media,
             has_persistent_memory=has_persistent_memory,
             is_macos=is_macos,
+            without_barriers=_last_above(barriers, result.line),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
             depths=_depths(lines, result),
@@ -115,6 +122,20 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
         )
         for result, lines, size, quoted, named in zip(results, around, sizes, files, disks, strict=True)
     )
+
+
+def _without_barriers(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield each line with the mount option for barriers, and a quotation, which is empty if barriers are on."""
+    for number, line in numbered:
+        match = _BARRIERS.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
+        if match is not None and not _NEGATED.search(line):
+            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
+            yield number, f"line {number} says “{words}”" if match["off"] else ""
+
+
+def _last_above(quotes: Sequence[tuple[int, str]], line: int) -> str:
+    at = bisect_left(quotes, line, key=itemgetter(0))
+    return quotes[at - 1][1] if at else ""
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:

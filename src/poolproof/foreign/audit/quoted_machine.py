@@ -15,10 +15,17 @@ from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.model import Load
 from poolproof.units import format_size, parse_size
 
+_PROMPT = re.compile(r"^\s*(?:[>|]\s*)?[\[(]?[\w.-]{1,32}@(?P<host>[\w.-]{1,63})[:\s\])][^$#%>❯\n]{0,80}[$#%>❯]")
+_BARE_PROMPT = re.compile(
+    r"^\s*(?P<host>[A-Za-z][\w-]{1,30})[#$%] (?:sudo |time )?(?:cat|grep|free|fio|dd|zfs|zpool)\b"
+)
 _FREE_HEADER = re.compile(r"^\s*total\s+used\s+free\b")
 _FREE = re.compile(r"^\s*Mem:\s+(?P<total>\d{1,15}(?:\.\d+)?)(?P<unit>[KMGT]?)i?B?\s")
 _MEMINFO = re.compile(r"^\s*MemTotal:\s+(?P<kb>\d{1,15}) kB")
 _ZFS_GET = re.compile(r"^\s*(?P<where>\S+)\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
+_ZFS_SET = re.compile(r"(?:^|[\s`\"'(/])(?P<program>zfs|zpool) (?P<verb>set|create) (?P<words>[^|;&`<>]{1,300})")
+_COMPRESSION = re.compile(r"compression=(?P<value>off|on|lz4|lzjb|zle|zstd[\w-]*|gzip[\w-]*)$")
+_TAKE_A_WORD = ("-o", "-O", "-m", "-R", "-t", "-V", "-b")
 _MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
 _SAID = (
     re.compile(
@@ -64,16 +71,29 @@ class QuotedMachine:
     where: str = ""
 
 
+def host_of(line: str) -> str:
+    """Return the name of the machine in a shell prompt, such as `root@nas:~#` or `nas$ fio`, or an empty string."""
+    match = _PROMPT.match(line) or _BARE_PROMPT.match(line)
+    return match["host"] if match else ""
+
+
 UNKNOWN = QuotedMachine()
 """A machine about which nothing is known."""
 
 
-def find_machine(text: str) -> QuotedMachine:
-    """Return the facts about the machine that programs printed. A fact with contradictory values counts as unknown."""
+def find_machine(text: str, host: str = "") -> QuotedMachine:
+    """Return the facts about the machine that programs printed. A fact with contradictory values counts as unknown.
+
+    `host`: the machine's name in shell prompts, if known. Output below the prompt of another machine is left out.
+    """
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
+    prompt = ""
     for number, line in numbered:
+        prompt = host_of(line) or prompt
+        if host and prompt not in ("", host):
+            continue
         if match := _MEMINFO.match(line):
             memories.setdefault(int(match["kb"]) * 1024, number)
         elif (match := _FREE.match(line)) and any(_FREE_HEADER.match(other) for _, other in _above(numbered, number)):
@@ -81,6 +101,8 @@ def find_machine(text: str) -> QuotedMachine:
             memories.setdefault(int(float(match["total"]) * parse_size(f"1{unit}")), number)
         elif match := _ZFS_GET.match(line):
             stores.setdefault(("zfs", match["value"], match["where"]), number)
+        elif found := _compression_set(line):
+            stores.setdefault(("zfs", *found), number)
         elif match := _MOUNT.search(line):
             stores.setdefault(("btrfs", match["value"], match["where"]), number)
     machine = UNKNOWN
@@ -93,6 +115,19 @@ def find_machine(text: str) -> QuotedMachine:
         words = f"line {line_number}: compression is {value} on {file_system}"
         machine = replace(machine, file_system=file_system, compression=value, compression_words=words, where=where)
     return machine
+
+
+def _compression_set(line: str) -> tuple[str, str] | None:
+    """Return the compression that a `zfs set`, `zfs create` or `zpool create` in the line sets, and the dataset."""
+    match = _ZFS_SET.search(line)
+    value, where, takes = "", "", False
+    for word in match["words"].split() if match else ():
+        if setting := _COMPRESSION.match(word):
+            value = setting["value"]
+        elif not takes and not word.startswith("-") and "=" not in word and not where:
+            where = word.strip(".,:)\"'")
+        takes = word in _TAKE_A_WORD
+    return (value, where) if value and where else None
 
 
 def _said(line: str) -> Iterator[int]:

@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
@@ -31,6 +32,7 @@ from poolproof.foreign.audit.quoted_machine import (
     QuotedMachine,
     find_machine,
     for_load,
+    host_of,
     known_of,
     with_machine,
 )
@@ -41,6 +43,7 @@ from poolproof.load.fio.find import find_results, without_repeats
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.load.model import Load
 from poolproof.rules.judge import Judgement, judge
@@ -69,7 +72,14 @@ class _QuotedContext:
     statements: tuple[Statement, ...] = ()
     starts: tuple[int, ...] = ()
     machine: QuotedMachine = UNKNOWN
+    machines: Mapping[str, QuotedMachine] = field(default_factory=dict)
+    prompts: tuple[tuple[int, str], ...] = ()
     callers: frozenset[int] = frozenset()
+
+    def machine_at(self, line: int) -> QuotedMachine:
+        """Return the machine of the last shell prompt up to this line, or the only one if there is no such prompt."""
+        at = bisect_right(self.prompts, line, key=itemgetter(0))
+        return self.machines.get(self.prompts[at - 1][1], self.machine) if at else self.machine
 
     def next_start(self, line: int) -> float:
         """Return the first line after `line` on which a result or a command begins, or infinity if none follows."""
@@ -119,11 +129,14 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     if not results:
         return ()
     commands = find_commands(text)
+    prompts = tuple((number, host) for number, line in plain_lines(text) if (host := host_of(line)))
     surroundings = _QuotedContext(
         find_disk_rates(text),
         find_statements(text, _spans(results)),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
         find_machine(text),
+        {host: find_machine(text, host) for host in dict.fromkeys(host for _, host in prompts)},
+        prompts,
         frozenset(command.line for command in commands if not command.jobs),
     )
     groups = [group for found in results for group in groups_of(found)]
@@ -169,7 +182,9 @@ def judge_result(
     counters = counters or from_disk_use(found.result)
     counters = counters or agreeing_above(whole, surroundings.blocks, surroundings.starts)
     counters = counters and for_group(counters, found.result)
-    machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
+    command_line = foreign.command_line if foreign else _command_line(found)
+    machine = surroundings.machine_at(command_line or found.line)
+    machine = for_load(machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
     case = Case(
         load=load,

@@ -14,9 +14,9 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
 _TIMING = re.compile(
-    r"\bTiming (?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+"
-    r"(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) seconds"
-    r"\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
+    r"\b(?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads\s*[:=]\s*"
+    r"(?:(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) s(?:ec(?:onds?|s)?)?\s*=\s*)?"
+    r"(?P<rate>\d+(?:\.\d+)?) ?(?P<unit>[kMG])B/s(?:ec)?\b"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
 _BLOCK = 2 << 20
@@ -30,7 +30,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, match: re.Match[str]) -> ForeignResult:
-    moved, lasted = number(match["mb"]), number(match["seconds"])
+    moved, lasted = number(match["mb"] or ""), number(match["seconds"] or "")
     is_direct = "O_DIRECT" in match["what"]
     is_cached = "cache" in match["what"] and not is_direct
     name = f"{match['what']} reads"
@@ -76,5 +76,5 @@ READER = FormatReader(
         "https://github.com/jetsonhacks/rootOnNVMe/issues/27",
     ),
     _find,
-    ("timing ",),
+    ("cached reads", "-cache reads", "disk reads"),
 )

@@ -6,6 +6,7 @@ that it does not show are listed in `missing`.
 
 import functools
 import importlib
+import itertools
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +22,10 @@ from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
 MIB = float(1024**2)
 _COMMAND = re.compile(
-    r"(?:^|[\s/\\`\"'(])(?:sysbench|elbencho|iozone3?|ioping|diskspd|rados|tiotest|bonnie\+\+|hdparm|dd)(?:\.exe)?"
+    r"(?:^|[\s/\\`\"'(])(?P<program>sysbench|elbencho|iozone3?|ioping|diskspd|rados|tiotest|bonnie\+\+|hdparm|dd)(?:\.exe)?"
     r"\s{1,9}(?:[^\s=]{1,30}=|[\w./]{0,40}\s{0,9}[-\\])"
 )
+_PREPARES = re.compile(r"\bsysbench\b.*\s(?:prepare|cleanup)\b")
 _OPTION = re.compile(r"^\s*+(?:--?[A-Za-z]|[a-z]+=\S|[/\"'$]|run\b|bench\b|fileio\b)")
 _LONG_OPTION = re.compile(r"^\s*+--[a-z][a-z-]{2,30}(?:[= ]|$)")
 _LONGEST_COMMAND = 2000
@@ -105,8 +107,54 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
     numbered = _joined([line for line in plain_lines(text) if line[0] not in inside])
     lower = "\n".join(line for _, line in numbered).lower()
     readers = [reader for reader in all_readers() if not reader.marks or any(mark in lower for mark in reader.marks)]
-    found = [result for reader in readers for result in reader.find(numbered)]
+    found = [result for reader in readers for result in _results(reader, numbered)]
     return tuple(sorted(found, key=lambda result: (result.line, result.last_line)))
+
+
+def _results(reader: FormatReader, numbered: Sequence[Line]) -> list[ForeignResult]:
+    """Return the reader's results. Several commands that are followed by as many results are assigned in order."""
+    found = sorted(reader.find(numbered), key=lambda result: result.line)
+    moved = _commands_next_to_results(reader.program, numbered, [result.line for result in found])
+    return list(reader.find(moved)) if moved else found
+
+
+def _commands_next_to_results(program: str, numbered: Sequence[Line], results: Sequence[int]) -> list[Line] | None:
+    """Return the lines, with each of several consecutive commands moved to its own result, or None if none are moved.
+
+    `results`: the first lines of the results.
+    """
+    if len(results) < 2:
+        return None
+    name = program.lower().partition(" ")[0]
+    commands = [line for line in numbered if (match := _COMMAND.search(line[1])) and match["program"].lower() == name]
+    commands = [line for line in commands if not _PREPARES.search(line[1])]
+    moves: dict[int, Line] = {}
+    starts = sorted([*(number for number, _ in commands), *results])
+    for at, (number, _) in enumerate(commands):
+        if at and not _is_between(results, commands[at - 1][0], number):
+            continue  # not the first command of a block
+        block = list(_block(commands[at:], results))
+        after = [start for start in starts if start > block[-1][0]]
+        below = list(itertools.takewhile(lambda start: start in results, after))
+        if len(block) == len(below) > 1:
+            moves |= dict(zip(below, block, strict=True))
+    moved = {number for number, _ in moves.values()}
+    kept = [line for line in numbered if line[0] not in moved]
+    return (
+        [each for line in kept for each in ((moves[line[0]], line) if line[0] in moves else (line,))] if moves else None
+    )
+
+
+def _block(commands: Sequence[Line], results: Sequence[int]) -> Iterator[Line]:
+    """Yield the first commands up to the next result."""
+    for before, command in zip([commands[0], *commands], commands, strict=False):
+        if _is_between(results, before[0], command[0]):
+            return
+        yield command
+
+
+def _is_between(results: Sequence[int], first: int, last: int) -> bool:
+    return any(first < line < last for line in results)
 
 
 def _joined(numbered: Sequence[Line]) -> list[Line]:

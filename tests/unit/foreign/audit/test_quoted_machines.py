@@ -1,0 +1,118 @@
+"""Facts about machines in the text around a result: compression, host names, and mounts without barriers."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+from tests.unit.foreign.audit.invented import block, header
+
+_DD = (
+    "dd if=/dev/zero of=/{} bs=1M count=16000 conv=fdatasync\n16000+0 records in\n16000+0 records out\n"
+    "16777216000 bytes (17 GB, 16 GiB) copied, 4.11 s, 4.1 GB/s\n"
+)
+
+
+def _audited(text: str, at: int = 0) -> Audited:
+    return audit_text("post", text, Context())[at]
+
+
+def _doubts(audited: Audited) -> set[str]:
+    return {finding.rule for finding in audited.findings if finding.effect in ("suspects", "refutes")}
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "is_suspect"),
+    [
+        ("zfs set compression=on pond/x", "pond/x/f", True),
+        ("First I ran `zfs set compression=zstd-3 pond`.", "pond/x/f", True),
+        ("# zfs create -o atime=off -o compression=lz4 pond/x", "pond/x/f", True),
+        ("# zpool create -f -O compression=lz4 -o ashift=12 pond mirror sdx sdy", "pond/f", True),
+        ("zfs set compression=off pond", "pond/f", False),
+        ("zfs set compression=on pond", "srv/f", False),
+        ("zfs set compression=on pond\nzfs set compression=off pond", "pond/f", False),
+        ("zfs set atime=off pond", "pond/f", False),
+    ],
+)
+def test_a_command_that_sets_the_compression_makes_zeros_suspect(command: str, path: str, is_suspect: bool) -> None:
+    assert ("zero-buffers" in _doubts(_audited(f"{command}\n{_DD.format(path)}"))) is is_suspect
+
+
+_FIO = "fio --name=r --directory=/srv --rw=randread --bs=4k --size=16g --ioengine=psync --runtime=60 --time_based\n"
+_READS = header("r", "randread", engine="psync") + block("r", "read", 5000, p50_us=190)
+_MEMORY = "MemTotal:       65842112 kB"
+
+
+@pytest.mark.parametrize(
+    ("before", "prompt", "is_known"),
+    [
+        (f"ann@desk:~$ cat /proc/meminfo\n{_MEMORY}\n", "root@store:/srv# ", False),
+        (f"[ann@desk ~]$ cat /proc/meminfo\n{_MEMORY}\n", "[root@store srv]# ", False),
+        (f"desk$ cat /proc/meminfo\n{_MEMORY}\n", "store# ", False),
+        (f"ann@store:~$ cat /proc/meminfo\n{_MEMORY}\n", "root@store:/srv# ", True),
+        (f"{_MEMORY}\n", "root@store:/srv# ", True),
+        ("ann@desk:~$ ssh store\nThe server has 64 GB of RAM.\n", "root@store:/srv# ", True),
+    ],
+)
+def test_the_ram_of_another_machine_is_not_used(before: str, prompt: str, is_known: bool) -> None:
+    found = _audited(f"{before}{prompt}{_FIO}{_READS}")
+    assert any("RAM is" in known for known in found.known) is is_known
+    assert ("size-below-cache" in _doubts(found)) is is_known
+
+
+_SYNCS = "# pveperf /srv\nFSYNCS/SECOND:     4213.11\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_suspect"),
+    [
+        ("# mount -o remount,barrier=0 /srv\n", True),
+        ("I mounted it with nobarrier.\n", True),
+        ("/dev/sdx1 on /srv type ext4 (rw,barrier=0)\n", True),
+        ("mounted with barrier=0 first\nnow with barrier=1:\n", False),
+        ("I do not use nobarrier.\n", False),
+        ("nobarrier, because the controller has a BBU\n", False),
+        ("", False),
+    ],
+)
+def test_syncs_without_barriers_are_suspect(before: str, is_suspect: bool) -> None:
+    assert ("flushes-missing" in _doubts(_audited(before + _SYNCS))) is is_suspect
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " cached reads:   18012 MB in  2.00 seconds = 9006.11 MB/sec",
+        "Timing cached reads = 9006.11 MB/sec",
+        "Timing cached reads:   18012 MB in 2.00 s = 9006 MB/s",
+    ],
+)
+def test_shortened_lines_of_hdparm_are_read(line: str) -> None:
+    found = _audited(f"hdparm -tT /dev/sdx\n{line}\n")
+    assert found.figures.directions["read"].bandwidth_bytes == pytest.approx(9006 * 1024**2, rel=1e-3)
+    assert "measures-memory" in _doubts(found)
+
+
+def test_several_commands_above_as_many_results_are_assigned_in_order() -> None:
+    commands = (
+        "dd if=/dev/zero of=/srv/a bs=1M count=16000 oflag=direct\ndd if=/srv/a of=/dev/null bs=1M iflag=direct\n"
+    )
+    results = "".join(line for line in _DD.splitlines(keepends=True)[1:]) * 2
+    wrote, read = audit_text("post", commands + results, Context())
+    assert [list(each.figures.directions) for each in (wrote, read)] == [["write"], ["read"]]
+    assert [each.command_line for each in (wrote, read)] == [1, 2]
+    (one,) = audit_text("post", commands + "".join(_DD.splitlines(keepends=True)[1:]), Context())
+    assert one.command_line == 2
+
+
+def test_random_reads_one_at_a_time_that_take_a_microsecond_come_from_ram() -> None:
+    """elbencho may print no latency, but with one thread, the interval between two reads bounds it."""
+    table = (
+        "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n"
+        "READ        Elapsed time     :        10s         10s\n"
+        "            IOPS             :     {0}      {0}\n"
+    )
+    command = "elbencho -r --rand -b 4k -t {} -s 40g /srv/f\n"
+    assert "memory-latency" in _doubts(_audited(command.format(1) + table.format(800_000)))
+    assert "memory-latency" not in _doubts(_audited(command.format(1) + table.format(12_000)))
+    assert "memory-latency" not in _doubts(_audited(command.format(64) + table.format(800_000)))
