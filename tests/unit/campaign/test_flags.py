@@ -93,7 +93,7 @@ WORKLOAD_MISTAKES = [
     ("", "``", "postgres"),
     ("rw=read,time_based", "`time_based`", "write --workload etcd"),
     ("rw=read,", "``", "write --workload etcd"),
-    ("rw=", "`rw`", "write rw: 1"),
+    ("rw=", "`rw`", "rw: "),
     ("rw=read,rw=write", "`rw`", "rw={4k,16k}"),
     ("bs={4k,16k", "`{`", "bs={4k,16k}"),
     ("bs={4k,4k}", "`bs`", "bs={4k,16k}"),
