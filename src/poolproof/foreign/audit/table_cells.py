@@ -33,7 +33,9 @@ _RATE_FIRST = re.compile(
     rf"(?P<iops>{_DIGITS})(?P<word> ?IOPS)?[)\]]?$",
     re.IGNORECASE,
 )
-_MISSING = frozenset({"", "-", "–", "—", "n/a", "na", "none", "?"})
+_WITHOUT_UNIT = re.compile(rf"^(?P<iops>{_DIGITS}) ?\((?P<rate>\d[\d.,]{{0,12}})\)$", re.IGNORECASE)
+_MISSING = re.compile(r"^(?:[-–—?]{0,3}|n/?a|none)(?: ?\([^()]{1,30}\))?$", re.IGNORECASE)
+_SPREAD = re.compile(r" ?(?:\((?:±|\+/-)? ?[\d.]{1,8} ?%\)|(?:±|\+/-) ?[\d.,]{1,12} ?%?)$")
 _POWERS = "kmgt"
 _TOLERANCE = 0.02
 _EXACT = 0.01
@@ -67,17 +69,18 @@ class Rate:
 
 def is_missing(cell: str) -> bool:
     """True if a cell is empty or has a mark for a missing value."""
-    return cell.strip().lower() in _MISSING
+    return _MISSING.match(cell.strip()) is not None
 
 
 def iops_in(cell: str) -> float | None:
     """Parse IOPS such as `10,240`, `52.1k`, `5,000,000+` or `52.1k IOPS`."""
-    match = _NUMBER.match(cell)
+    match = _NUMBER.match(_SPREAD.sub("", cell))
     return number(match["number"]) if match else None
 
 
 def rate_in(cell: str, unit: str) -> Rate | None:
     """Parse a rate. `unit`: the unit in the header, in lower case, for cells without one. It may be empty."""
+    cell = _SPREAD.sub("", cell)
     if match := _RATE.match(cell):
         return _rate(match["number"], match["unit"].lower(), has_own_unit=True)
     match = _NUMBER.match(cell)
@@ -95,12 +98,16 @@ def _rate(digits: str, unit: str, *, has_own_unit: bool) -> Rate | None:
     return Rate(binary if "i" in unit else decimal, binary, has_own_unit)
 
 
-def both_in(cell: str, block: int | None, *, is_named: bool) -> Direction | None:
+def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> Direction | None:
     """Parse IOPS and a rate in one cell, such as `52.1k IOPS / 203 MiB/s` or `8286(129 MB/secs)`.
 
     Without the word IOPS, the first number is IOPS only if `is_named` (a header says so) or if the rate divided by it
-    is the block size. If the block size is unknown, it must be a power of two.
+    is the block size. If the block size is unknown, it must be a power of two. `unit`: the unit in the header for cells
+    such as `8286 (129)`.
     """
+    if unit and (bare := _WITHOUT_UNIT.match(cell)):
+        iops, rate = number(bare["iops"]), rate_in(bare["rate"], unit)
+        return Direction(iops=iops, bandwidth_bytes=rate.in_bytes(iops, block) if rate else None) if iops else None
     if (labelled := LABELLED.match(cell)) is not None:
         return labelled_values(labelled)
     match = _IOPS_FIRST.match(cell) or _RATE_FIRST.match(cell)

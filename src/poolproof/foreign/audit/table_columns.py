@@ -7,6 +7,8 @@ import functools
 import re
 from dataclasses import dataclass, replace
 
+from poolproof.foreign.audit.formats.directions import named_order
+
 _TOKEN = re.compile(
     r"(?P<iops>k?iops?(?:/s(?:ec)?)?(?![a-z])|i/?os?/s(?:ec)?(?![a-z]))"
     r"|(?P<bandwidth>bw(?![a-z])|bandwidth|throughput|speed(?![a-z])|(?:data|transfer)[ -]?rate(?![a-z])"
@@ -33,7 +35,8 @@ class TableColumn:
 
     `kind`: `iops`, `bandwidth`, `pair` (both in one cell), `side` (only the direction is named), `block` or `name`.
     `direction`: `read`, `write`, `mixed` if the header names none, or an empty string for blocks and names.
-    `unit`: the unit of a bandwidth in lower case (`mib`), or an empty string. `scale`: 1000 for `kIOPS`.
+    `unit`: the unit of a bandwidth in lower case (`mib`), or an empty string. A pair has one if its IOPS are first.
+    `scale`: 1000 for `kIOPS`.
     `test`: the order, the block size and the depth in the header. Values of different tests are different results.
     """
 
@@ -68,7 +71,7 @@ def column_of(header: str) -> TableColumn:
             return NAME
         named = {name: value for name, value in token.groupdict().items() if value}
         said |= named
-        test += [named[name].lower()[:3] for name in ("before", "order") if name in named]
+        test += [named_order(named[name]) for name in ("before", "order") if name in named]
         test += [named["size"].lower()] if "size" in named else []
         at = _BETWEEN.match(header, token.end()).end()  # type: ignore[union-attr]
     return replace(_column(said), test=" ".join(test))
@@ -83,7 +86,12 @@ def _column(said: dict[str, str]) -> TableColumn:
     if "iops" in said:
         is_pair = "bandwidth" in said or "per" in said
         scale = 1000.0 if "scale" in said or said["iops"].lower().startswith("k") else 1.0
-        return TableColumn("pair", direction, unit) if is_pair else TableColumn("iops", direction, scale=scale)
+        is_first = "unit" in said and list(said).index("iops") < list(said).index("unit")
+        return (
+            TableColumn("pair", direction, unit if is_first else "")
+            if is_pair
+            else TableColumn("iops", direction, scale=scale)
+        )
     if "bandwidth" in said or "per" in said:
         return TableColumn("bandwidth", direction, unit)
     return TableColumn("side", direction) if directions and not unit else NAME

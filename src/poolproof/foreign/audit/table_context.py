@@ -54,11 +54,12 @@ def row_direction(names: Iterable[str], jobs: TextJobs) -> str:
     return jobs.direction or "mixed"
 
 
-def block_in(name: str, jobs: TextJobs) -> int | None:
-    """Return the only block size that a name mentions, or the block size of the jobs."""
-    sizes = {(match["size"] or match["bytes"]).replace(" ", "") for match in _BLOCK.finditer(name)}
-    if sizes:
-        return block_bytes(sizes.pop()) if len(sizes) == 1 else None
+def block_in(names: Iterable[str], jobs: TextJobs) -> int | None:
+    """Return the only block size in the first of the names that mentions any, or else the block size of the jobs."""
+    for name in names:
+        sizes = {(match["size"] or match["bytes"]).replace(" ", "") for match in _BLOCK.finditer(name)}
+        if sizes:
+            return block_bytes(sizes.pop()) if len(sizes) == 1 else None
     return jobs.block
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, rate_in
+from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
 from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
 from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
@@ -15,9 +15,10 @@ from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _NOT_COMPARED = re.compile(
-    r"%|\b(?:delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
+    r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
     re.IGNORECASE,
 )
+_COMPARISON = re.compile(r"^[-+\u2212~]?[\d.,]{1,12}(?:[-–][\d.,]{1,12})? ?[%x×](?: .{1,30})?$")
 
 
 @dataclass
@@ -56,15 +57,17 @@ def find_in_matrix(
         row = column_of(cells[0])
         if row.kind == "side" and shared.has_values:
             row = replace(shared, direction=row.direction, test=row.test)
-        if not row.has_values or len(cells) != len(header):
+        compared = [at for at in range(1, len(header)) if not _NOT_COMPARED.search(header[at])]
+        if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
             continue
-        for at, cell in enumerate(cells[1:], start=1):
+        for at in compared:
             names = (cells[0], header[at], header[0], heading)
             direction = row.direction if row.direction != "mixed" else row_direction(names, jobs)
-            if direction == "mixed" or _NOT_COMPARED.search(header[at]):
+            if direction == "mixed":
                 continue
-            value = _Result(line, f"{cells[0]} {header[at]}", direction, block_in(f"{cells[0]} {header[at]}", jobs))
-            if not _read(value, row, cell):
+            block = block_in((f"{cells[0]} {header[at]}", header[0], heading), jobs)
+            value = _Result(line, f"{cells[0]} {header[at]}", direction, block)
+            if not _read(value, row, cells[at]):
                 continue
             before = latest.get((at, direction, row.test))
             if before is None or not _merge(before, value):
@@ -75,9 +78,15 @@ def find_in_matrix(
             yield FoundResult(outcome, result.line, result.line, "text")
 
 
+def _is_estimate(cell: str) -> bool:
+    """True if a cell has a range or words instead of a value. Such rows describe kinds of disks."""
+    is_value = iops_in(cell) or rate_in(cell, "mb") or both_in(cell, None, is_named=True) or is_missing(cell)
+    return not is_value and not _COMPARISON.match(cell)
+
+
 def _read(result: _Result, row: TableColumn, cell: str) -> bool:
     """Add a cell's values to the result, and return True if there are any."""
-    both = both_in(cell, result.block, is_named=row.kind in ("pair", "iops"))
+    both = both_in(cell, result.block, is_named=row.kind in ("pair", "iops"), unit=row.unit)
     if both is not None:
         rate = both.bandwidth_bytes
         result.iops, result.rate = both.iops, Rate(rate, rate, has_own_unit=True) if rate else None

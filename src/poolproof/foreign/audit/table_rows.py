@@ -18,12 +18,13 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _MEASURE = re.compile(r"^[~<>]?[\d.,]{1,15} ?(?:[kKMGT]?i?[Bb](?:/s)?|[num\u00b5\u03bc]?s(?:ec)?|%)$")
 _NOT_MEASURED = re.compile(
     r"\b(?:tiers?|limits?|quotas?|pric(?:e|ing)|costs?|plans?|sku|required|requirements?|provisioned|targets?|expected|"
-    r"theoretical|advertised)\b",
+    r"theoretical|advertised|storage config(?:uration)?|sizing|specifications?)\b",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(
     r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?)\b|%", re.IGNORECASE
 )
+_SUM = re.compile(r"^(?:total|sum|combined|read ?\+ ?write)\b", re.IGNORECASE)
 _WITH_WORD = re.compile(r"\biops\b", re.IGNORECASE)
 _MOST_WORDS = 12
 
@@ -95,13 +96,13 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
 
     A second value of the same kind and direction starts another result.
     """
-    if len(cells) != len(header.columns):
+    if len(cells) != len(header.columns) or _SUM.match(cells[0]):
         return []
     pairs = list(zip(header.columns, cells, strict=True))
     name = " ".join(
         cell
         for head, column, cell in zip(header.cells, header.columns, cells, strict=True)
-        if column.kind == "block" or (column.kind == "name" and not (_MEASURE.match(cell) or _NO_NAME.search(head)))
+        if column.kind == "block" or (column.kind == "name" and _is_name(head, cell))
     )
     block = next((block_bytes(cell) for column, cell in pairs if column.kind == "block"), None)
     said = row_direction((name, header.cells[0], header.heading), header.jobs)
@@ -113,7 +114,7 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
             return []
         _add(groups.setdefault(column.test, [{}]), column, cell)
     found = (
-        _outcome(whole, group, header, block or block_in(whole, header.jobs), said)
+        _outcome(whole, group, header, block or block_in((whole, header.heading), header.jobs), said)
         for test, of_test in groups.items()
         for group in of_test
         if (whole := f"{name} {test}".strip()) is not None
@@ -131,6 +132,10 @@ def _add(groups: list[dict[tuple[str, str], tuple[TableColumn, str]]], column: T
         groups.append({key: (column, cell)})
     else:
         groups[-1][key] = (column, cell)
+
+
+def _is_name(head: str, cell: str) -> bool:
+    return not (_MEASURE.match(cell) or is_missing(cell) or _NO_NAME.search(head))
 
 
 def _is_value(column: TableColumn, cell: str, block: int | None) -> bool:
@@ -167,7 +172,7 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
     if both := cells.get("pair") or cells.get("side"):
         column, cell = both
         is_named = column.kind == "pair" or _WITH_WORD.search(" ".join((header.cells[0], header.heading))) is not None
-        values = both_in(cell, block, is_named=is_named)
+        values = both_in(cell, block, is_named=is_named, unit=column.unit)
         iops = iops_in(cell) if column.kind == "side" and _WITH_WORD.search(cell) else None
         return values or (Direction(iops=iops) if iops else None)
     iops = None

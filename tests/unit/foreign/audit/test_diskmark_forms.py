@@ -77,6 +77,12 @@ IOPS_PER_DIRECTION = """\
 |---|---|---|---|---|
 | RND4K Q32T1 | 354.657 | 88664.6 | 300.000 | 73242.2 |
 """
+WHOLE_NUMBERS = """\
+| Workload | Read | Write |
+|---|---|---|
+| SEQ1M Q8T1 | 7,856 MB/s | 3,853 MB/s |
+| RND4K Q1T1 | 456 MB/s (111,328 IOPS) | 27 MB/s (6,900 IOPS) |
+"""
 LINES_BELOW_A_WORD = "Read:\nSEQ1M Q8T1: 3500.5 MB/s\nWrite:\nRND4K Q1T1: 200.5 MB/s\n"
 
 
@@ -149,11 +155,12 @@ def test_a_sequential_test_with_a_queue_had_blocks_of_128_kib() -> None:
         (TWO_DRIVES.replace("3500.5 | 3600.1 | 3100.2 | 3200.1", "3,500 | 3,600 | 3,100 | 3,200"), []),
         (TWO_DRIVES.replace("3500.5 | 3600.1", "3.500,5 | 3,600").replace("3100.2 | 3200.1", "3.100 | 3.200"),
             [("read", 3500.5), ("read", 3.6), ("write", 3100.0), ("write", 3200.0)]),
+        (WHOLE_NUMBERS, [("read", 7856), ("write", 3853), ("read", 456), ("write", 27 * 1.048576)]),
         (TWO_DRIVES.replace("|", "\t"), [("read", 3500.5), ("read", 3600.1)]),
     ],
     ids=[
         "columns", "rows", "heading", "two drives", "IOPS", "GB/s", "no direction", "other columns", "either comma",
-        "decimal comma", "tabs",
+        "decimal comma", "whole numbers", "tabs",
     ],
 )  # fmt: skip
 def test_a_table_is_read_if_it_names_the_directions(text: str, rates: list[tuple[str, float]]) -> None:

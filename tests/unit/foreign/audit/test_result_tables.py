@@ -93,6 +93,19 @@ LIST = "Operations:      1000\nWrite IOPS:      27027.03\nBandwidth:       105.5
 TABS = "Test\tIOPS\tBW\n4k read\t100\t409.6 kB/s\n"
 AS_CSV_TOO = "| rw | IOPS | BW |\n|--|--|--|\n| read | 100 | 1 MiB/s |\n\nrw,IOPS,BW\nread,100,1 MiB/s\n"
 
+SPREADS = """\
++-----------+------------+------------+
+|   MiB/s   |    fuse    | native 91% |
++-----------+------------+------------+
+| read      | 471(±1.3%) | 1839 ± 12  |
+| write     | 95 (2.5%)  | 1322       |
++-----------+------------+------------+
+"""
+SUM = "| way | IOPS | BW |\n|--|--|--|\n| read | 100 | 1 MiB/s |\n| **Total** | 200 | 2 MiB/s |\n"
+BLOCK_ABOVE = "### randrw, 8 K\n\n| ID | Read IOPS | Read BW (MB/s) |\n|--|--|--|\n| D | 2595 | 20.3 |\n"
+RATE_WITH_UNIT_ABOVE = "| fs | randW IOPS (MiB/s) |\n|--|--|\n| ext4 | 166.5k (650) |\n"
+INVALID = "| test | Read IOPS | Write IOPS |\n|--|--|--|\n| a | 100 | — (invalid) |\n"
+
 TABLES: dict[str, tuple[str, list[Value]]] = {
     "direction in brackets": (
         DIRECTION_IN_BRACKETS,
@@ -124,6 +137,13 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
     "another table below": (TWO_TABLES, [("write", 1234, 4936 * KIB)]),
     "a list": (f"fio --name=a --rw=write --bs=4k\n{LIST}", [("write", 27027.03, 105.57 * MIB)]),
     "tabs": (TABS, [("read", 100, 409_600)]),
+    "spreads": (
+        SPREADS, [("read", 0, 471 * MIB), ("read", 0, 1839 * MIB), ("write", 0, 95 * MIB), ("write", 0, 1322 * MIB)],
+    ),
+    "a sum": (SUM, [("read", 100, MIB)]),
+    "block size above": (BLOCK_ABOVE, [("read", 2595, 20.3 * MIB)]),
+    "brackets with the unit above": (RATE_WITH_UNIT_ABOVE, [("write", 166_500, 650 * MIB)]),
+    "a missing value": (INVALID, [("read", 100, None)]),
     "repeated as CSV": (AS_CSV_TOO, [("read", 100, MIB)]),
 }  # fmt: skip
 
@@ -141,15 +161,31 @@ def test_every_value_of_a_table_is_read_once(name: str) -> None:
     [
         "| Tier | Read Throughput | Read IOPS |\n|---|---|---|\n| Free | 50 MB/s | 500 |\n",
         "| Disk type | IOPS (Read) | Throughput | Cost |\n|---|---|---|---|\n| balanced | 3000 | 140 MB/s | low |\n",
+        "## Storage configuration\n\n| Part | Throughput | IOPS |\n|--|--|--|\n| MySQL | 125 MB/s | 3000 |\n",
         "| Test | Provisioned IOPS |\n|---|---|\n| read | 3000 |\n",
         "| Metric | Target |\n|---|---|\n| Read IOPS | similar |\n",
+        "| | HDD | NVMe |\n|---|---|---|\n| Random read IOPS | 150 | hundreds of thousands |\n",
+        "| | HDD | NVMe | factor |\n|---|---|---|---|\n| Random read IOPS | 100-200 | 5000 | 25x |\n",
         "| Test Item | host | sandbox |\n|---|---|---|\n| read | 1416 | 4509 |\n",
         "| fs | IOPS |\n|---|---|\n| ext4 | 5200 |\n",
         "| Test | Bandwidth (MB/s) |\n|---|---|\n| read | 129 |\n",
         "| Test | Link (Mb/s) |\n|---|---|\n| read | 129 |\n",
         "### Random Read IOPs - Rate Limited\nWe use 1 node.\nWe see if the system achieves 31467 random read IOPs.\n",
     ],
-    ids=["tiers", "prices", "words", "goals", "no metric", "no direction", "ambiguous MB", "bits", "prose"],
+    ids=[
+        "tiers",
+        "prices",
+        "configuration",
+        "words",
+        "goals",
+        "words for values",
+        "ranges",
+        "no metric",
+        "no direction",
+        "ambiguous MB",
+        "bits",
+        "prose",
+    ],
 )
 def test_other_tables_are_not_results(text: str) -> None:
     assert find_tables(text) == ()

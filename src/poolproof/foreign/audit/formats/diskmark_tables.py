@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.formats.amounts import count_of, decimal
+from poolproof.foreign.audit.formats.amounts import count_of, decimal, number
 from poolproof.foreign.audit.formats.directions import named_direction, named_order
 from poolproof.foreign.audit.formats.diskmark_tests import DiskMarkTest, block_of, measured, rate_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
@@ -26,7 +26,10 @@ _RATE_UNIT = re.compile(r"\b(?P<unit>[KMG]i?B)(?:/s(?:ec)?|ps)\b", re.IGNORECASE
 _OTHER_UNIT = re.compile(
     r"\b(?:us|ms|ns)\b|[\u00b5\u03bc]s\b|laten|%|\bmix|score|\u5ef6\u9072|\u5ef6\u8fdf", re.IGNORECASE
 )
-_CELL = re.compile(r"^~?(?P<number>\d[\d.,]*+)\s*+(?P<unit>[KMG]i?B/s|IOPS)?\s*+$", re.IGNORECASE)
+_CELL = re.compile(
+    r"^~?(?P<number>\d[\d.,]*+)\s*+(?P<unit>[KMG]i?B/s|IOPS)?\s*+(?:\((?P<iops>\d[\d.,]{0,12}[kK]?) ?IOPS\))?\s*+$",
+    re.IGNORECASE,
+)
 _WITH_DECIMAL_COMMA = re.compile(r"^(?:\d{1,3}(?:\.\d{3})+|\d{4,}|0)?,\d+$|^\d+,(?:\d{1,2}|\d{4,})$")
 _WITH_DECIMAL_POINT = re.compile(r"^(?:\d{1,3}(?:,\d{3})+|\d+)\.\d+$|^\d{1,3}(?:,\d{3}){2,}$")
 _EITHER = re.compile(r"^[1-9]\d{0,2}(?P<mark>[.,])\d{3}$")
@@ -137,6 +140,8 @@ def _results(
         if group is None or kind in group:
             groups.append((column.direction, group := {}))
         group[kind] = (value, unit, match["number"])
+        if match["iops"] and kind == "rate" and (iops := number(match["iops"])):
+            group["iops"] = (iops, "IOPS", match["iops"])
     for side, values in groups:
         yield _result(program, line, replace(test, side=side), values)
 
@@ -162,6 +167,8 @@ def _decimal_mark(cells: Sequence[str]) -> str:
     numbers = [match["number"] for cell in cells if (match := _CELL.match(cell))]
     commas = any(_WITH_DECIMAL_COMMA.match(each) for each in numbers)
     points = any(_WITH_DECIMAL_POINT.match(each) and (not commas or not _EITHER.match(each)) for each in numbers)
+    if not commas and not points and any(each.isdecimal() for each in numbers):
+        return "."  # 456 and 7,856: a program prints every rate with decimals or none
     return "" if commas == points else "," if commas else "."
 
 
