@@ -57,7 +57,7 @@ def _section(rule: Rule) -> str:
 
 def _if_proven(rule: Rule) -> str:
     if rule.in_job is None:
-        return "None. The finding is about the measured result, so it stands even if the byte counts are right."
+        return "None. The finding is about the measured result, so it remains valid even if the byte counts are right."
     if rule.cleared_by_byte_count:
         return "If the byte counts prove the result, a finding about the job is dropped, because the disks did the I/O."
     return (

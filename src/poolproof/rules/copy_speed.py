@@ -15,7 +15,6 @@ from poolproof.units import format_rate
 _PCIE5_X4 = 15.75e9
 _ZVOL = re.compile(r"/dev/(?:zvol/|zd\d)")
 _WITHOUT_COPIES = ("mmap", "null", "libpmem", "dev-dax", "splice")
-_VERBS = {"read": "read", "write": "wrote"}
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -26,13 +25,16 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if job is not None and (is_persistent_memory(case, job) or fio_job(job).engine in _WITHOUT_COPIES):
         return None
     copied = _is_copied(case, job)
-    each = (part.figures.bandwidth_bytes or 0.0) / max(part.job.clones, job.clones if job is not None else 1)
+    clones = max(part.job.clones, job.clones if job is not None else 1)
+    each = (part.figures.bandwidth_bytes or 0.0) / clones
     if copied is False or each <= (_PCIE5_X4 if copied else 2 * _PCIE5_X4):
         return None
+    who = "the job" if clones == 1 else f"on average, each of the {clones} clones"
     how = "goes through RAM" if copied else "may go through RAM"
+    verb, moved = ("read", "come from") if part.kind == "read" else ("wrote", "reached")
     return suspects(
-        f"one clone {_VERBS[part.kind]} {format_rate(each)}, and its I/O {how}: copying the data in RAM takes at least "
-        "about as long, so hardly any of it can have come from or reached the disks",
+        f"{who} {verb} {format_rate(each)}, and this I/O {how}: a thread can hardly copy data in RAM that fast, so "
+        f"little of the data can have {moved} the disks",
         weight=64,
     )
 
@@ -50,15 +52,15 @@ RULE = Rule(
     title="Faster than a copy in RAM",
     wrong=(
         "The processor copies all data that goes through the page cache or the ARC, which includes all I/O on a zvol. "
-        "A thread copies about 5 to 15 GB/s, and disks make this slower. A higher rate comes from data in the caches "
-        "of the processor, or from blocks that were never written."
+        "A thread can copy about 5 to 15 GB/s, and less if it has to wait for disks. A higher rate comes from data in "
+        "the caches of the processor, or from blocks that were never written."
     ),
     shows=(
         "In a result without counters: the rate per clone is above 15.75 GB/s (PCIe 5.0 x4), and the I/O is buffered "
         "or on ZFS, which includes paths such as /dev/zvol/tank/v. If it is unknown whether the I/O is direct, the "
         "limit is twice as high. Engines that do not copy (mmap, splice) and persistent memory are excluded."
     ),
-    error="Too high. Seen: 47 GB/s from a single job on a zvol.",
+    error="Too high. Observed: 47 GB/s from a single job on a zvol.",
     fix="use direct=1 if the file system honours it, and files twice the size of the RAM; on ZFS, compare with the "
     "pool's counters in `zpool iostat`",
     fix_if_direct="use files twice the size of the RAM; on ZFS, compare with the pool's counters in `zpool iostat`",

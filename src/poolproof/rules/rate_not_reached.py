@@ -48,8 +48,8 @@ RULE = Rule(
     wrong="fio sends a new I/O only when an earlier one has completed (a closed loop). During a stall, it sends fewer "
     "I/Os. The percentiles do not include the waiting time of the I/Os that it did not send (coordinated omission). At "
     "a rate that the disk cannot sustain, percentiles look better than what users would experience.",
-    shows="In a result: rate_iops was set, but less than 95% of it was reached. In a job: rate_process=poisson, with "
-    "which some releases of fio send I/Os at twice the requested rate.",
+    shows="In a result: rate_iops was set, but the job reached less than 95% of it. In a job: rate_process=poisson, "
+    "with which some releases of fio send I/Os at twice the requested rate.",
     error="Latency is too low near saturation.",
     fix="run with rate_iops from 10 to 90% of the maximum, and report the percentiles at each rate that was reached",
     sources=(

@@ -101,7 +101,7 @@ RULE = Rule(
     "are buffered or on ZFS. The finding is only a note if fio drops the files from the page cache (invalidate=1) and "
     "then reads each block once. In the counters, the rule `read-from-cache` recognizes the effect: the disks read "
     "less than fio did.",
-    error="Too high for reads by a factor of 2 to more than 100.",
+    error="Too high for reads, by a factor of 2 to more than 100.",
     fix="use files twice the size of the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not "
     "primarycache=metadata, which stops prefetch)",
     sources=(

@@ -54,8 +54,8 @@ def _times(passes: float) -> str:
 
 RULE = Rule(
     title="The same bytes again and again",
-    wrong="The job moved more bytes than there are in the area that it accesses. It therefore accessed blocks "
-    "repeatedly, and a cache may have served the repeated accesses.",
+    wrong="The job moved more bytes than the area that it accesses contains. Therefore, it accessed blocks repeatedly, "
+    "and a cache may have served the repeated accesses.",
     shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
     "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
     "(fsync=1, sync=1) are not reported, because they always reach the disk.",

@@ -37,7 +37,7 @@ def _in_job(case: Case) -> Findings:
         yield finding(
             "notes" if little else "suspects",
             f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM"
-            + (f". This can be at most a small part of the data: {little}" if little else ""),
+            + (f". Only a small part of the data can have been left there: {little}" if little else ""),
             weight=75,
             fix=_FIX_OF_DD if case.generator == "dd" else _FIX,
         )
@@ -61,12 +61,16 @@ def _why_little_is_left(case: Case) -> str:
     ram = case.target.ram_bytes if case.target else None
     if ram:
         is_more = distinct >= _TIMES_RAM * ram
-        return f"it wrote {format_size(distinct)}, more than twice the RAM ({format_size(ram)})" if is_more else ""
+        return (
+            f"{case.generator} wrote {format_size(distinct)}, at least twice the RAM ({format_size(ram)})"
+            if is_more
+            else ""
+        )
     writers = sum(job.clones for job in case.jobs if job.writes)
     is_slow = rate is not None and rate < _COPY_BYTES_PER_S * writers and (seconds or 0) >= _LONG_S
     if not is_slow or distinct < _MOST_OF_ANY_RAM:
         return ""
-    return f"it wrote {format_size(distinct)}, more slowly than RAM is copied"
+    return f"{case.generator} wrote {format_size(distinct)}, at a lower rate than copies in RAM reach"
 
 
 def _in_result(case: Case) -> Findings:

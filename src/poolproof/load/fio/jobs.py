@@ -172,8 +172,8 @@ def _check_size(job: Job, workload: Workload) -> None:
         raise _refusal(
             workload,
             "size",
-            f"fio reads `size={size}` as {format_size(part.size_bytes)}, less than a block of "
-            f"{format_size(part.block_bytes)}",
+            f"fio reads `size={size}` as {format_size(part.size_bytes)}, which is less than one block "
+            f"({format_size(part.block_bytes)})",
             "choose a size of many blocks, such as size=1g",
         )
 

@@ -29,7 +29,7 @@ _SUMMARY_LINES = 20
 _BLOCK_BYTES = 4 << 20
 _DEPTH = 16
 _SHORTEST_LIMIT_S = 1.0  # in whole seconds
-_RAN_OUT = "it had read all objects that an earlier write left"
+_RAN_OUT = "it had read all objects of the earlier write"
 _MISSING = (
     "the RAM and the caches of the OSDs, which can serve reads of objects that were just written",
     "the number of replicas: the disks write each object once per replica",
