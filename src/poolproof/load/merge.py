@@ -233,7 +233,9 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
     return tuple(
         _over(
             _as_reported(
-                merge_direction(getattr(job, name) for job in jobs), result.groups.get(jobs[0].group, {}).get(name)
+                merge_direction(getattr(job, name) for job in jobs),
+                result.groups.get(jobs[0].group, {}).get(name),
+                is_single=len(jobs) == 1,
             ),
             _apart_ms(jobs, (name,)),
         )
@@ -241,12 +243,14 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
     )
 
 
-def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
+def _as_reported(merged: Direction | None, reported: Direction | None, *, is_single: bool) -> Direction | None:
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
     The merged number of bytes is kept if it is known, because it is exact. But if fio reported clearly more bytes for
     the group, some clones are missing from the text. In that case, the group's number of bytes is used, and the number
     of I/Os and the IOPS are scaled up to match.
+
+    `is_single`: the group has one job. fio prints the same values twice then, so the job's own values are kept.
     """
     if merged is None or reported is None:
         return merged
@@ -257,6 +261,13 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
             io_bytes=reported.io_bytes,
             ios=None if merged.ios is None else round(merged.ios * share),
             iops=None if merged.iops is None else merged.iops * share,
+        )
+    elif is_single:
+        return replace(
+            merged,
+            io_bytes=reported.io_bytes if merged.io_bytes is None else merged.io_bytes,
+            runtime_ms=merged.runtime_ms or reported.runtime_ms,
+            bandwidth_bytes=merged.bandwidth_bytes or reported.bandwidth_bytes,
         )
     return replace(
         merged,

@@ -11,6 +11,7 @@ job options that fio printed, block sizes (bytes divided by I/Os) and run times 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import attrgetter
 from typing import Literal
 
@@ -23,6 +24,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 Format = Literal["json", "terse", "text"]
 
 _LINE = attrgetter("line")
+_MOST_BETWEEN = 8  # lines between two commands of a list
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
 _FEWEST_IOPS = 20  # with lower IOPS, rounding to an integer is too coarse
@@ -133,14 +135,20 @@ def _at_same_position(
 ) -> SourceCommand | None:
     """Return the nth command of a block of commands if the result is the nth one below the block.
 
-    Return None if the numbers of results and commands differ, or if any command does not fit the result at the same
-    position.
+    Return None if the numbers of results and commands differ, if any command does not fit the result at the same
+    position, or if other text separates the commands, which are then not a list.
     """
+    if any(after.line - _last_line(before) > _MOST_BETWEEN for before, after in pairwise(block)):
+        return None
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
     below = [each for each in results if block[-1].line <= each.line < end]
     if len(below) != len(block) or not all(map(_fits, below, block)):
         return None
     return next((command for each, command in zip(below, block, strict=True) if each is result), None)
+
+
+def _last_line(command: SourceCommand) -> int:
+    return command.line + command.text.count("\n")
 
 
 def _below(

@@ -74,6 +74,7 @@ _VALUE_AT_THE_CUT = re.compile(r"(:\s{1,40}(?:\d\S{0,20}\s{1,40})?(?=\d{1,15}(?:
 _MORE_DIGITS = re.compile(r"[\d,kMG]|\.\d")
 _LISTS = re.compile(r"^\s*+(?:lat \([num]?sec\)\s*:|IO depths\s*:|submit\s*:|complete\s*:|iops\s*:).*,\s*$")
 _COMMAND = re.compile(r"\bfio(?:\.exe)?\s.*-\w")
+_OPTION = re.compile(r"--[a-z]|-[a-z][a-z_]{2,30}=")
 _MIN_WIDTH = 40
 _BBCODE = "b|i|u|s|code|icode|color|size|font|quote|spoiler|ispoiler|plain|tt|pre|url|list|indent|left|center"
 _CLOSING = re.compile(rf"\[/({_BBCODE})\]", re.IGNORECASE)
@@ -289,7 +290,9 @@ def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     for number, line in numbered:
         is_full = len(line) in widths and len(line) >= _MIN_WIDTH
         if continues and line.strip():
-            found[-1] = (found[-1][0], found[-1][1] + line)
+            # a mail program drops the blank at which it wraps a line
+            blank = " " if _OPTION.match(line) else ""
+            found[-1] = (found[-1][0], found[-1][1] + blank + line)
             continues = is_full
         else:
             found.append((number, line))

@@ -31,6 +31,7 @@ _QUOTED_ITEM = re.compile(r"""f?(["'])([^"'\n]{0,500})\1""")
 _LIST_ITEM = re.compile(r"""^\s*-\s+(["']?)(?P<word>fio|--?[a-z][^"'\n]{0,500}|[\w./-]{1,200})\1\s*,?$""")
 _TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
 _WRAPPED = re.compile(r"^\s*(?:(?:--|[—–−]{1,2})[a-z]|-[a-z][a-z_]{2,30}=)")
+_CUT_DASHES = re.compile(r"(?<=\s)(--?)[ \t]{0,9}\n\s{0,9}(?=[a-z])")  # mail programs wrap a line after `--`
 _MOST_CONTINUED, _MOST_LIST_LINES, _FEWEST_ITEMS = 60, 30, 3
 _LONGEST_COMMAND = 20_000
 
@@ -81,7 +82,8 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
             continue
         while last + 1 < len(numbered) and last - at < _MOST_CONTINUED and _continues(numbered, at, last):
             last += 1
-        joined = _DASHES.sub("--", "\n".join(text for _, text in numbered[at : last + 1]))
+        joined = "\n".join(text for _, text in numbered[at : last + 1])
+        joined = _DASHES.sub("--", _CUT_DASHES.sub(r"\1", joined))
         if len(joined) <= _LONGEST_COMMAND and _FIO_WORD.search(joined) and _OPTION_OR_FILE.search(joined):
             inline = [read_command(span, number) for span in _INLINE.findall(joined)]
             for command in inline if any(inline) else [read_command(joined, number)]:
@@ -128,7 +130,10 @@ def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
 def _continues(numbered: Sequence[Line], first: int, last: int) -> bool:
     if numbered[last][1].rstrip().endswith("\\"):
         return True
-    return _FIO_WORD.search(numbered[first][1]) is not None and _WRAPPED.match(numbered[last + 1][1]) is not None
+    is_wrapped = _WRAPPED.match(numbered[last + 1][1]) or _CUT_DASHES.search(
+        f"{numbered[last][1]}\n{numbered[last + 1][1]}"
+    )
+    return _FIO_WORD.search(numbered[first][1]) is not None and is_wrapped is not None
 
 
 def _names_job_files(command: Command) -> bool:

@@ -6,7 +6,6 @@ runs. If the current job already has a value, a second line with it starts a new
 point in a run starts a new run.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from typing import Any
 from poolproof.load.fio import text_lines as lines
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
+from poolproof.load.fio.printed_numbers import carried_iops
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # lines printed by fio are far shorter
@@ -27,11 +27,6 @@ _SAME_SUM = 0.02
 _SUMMED = ("io_bytes", "bandwidth_bytes")
 _MOST_CLONES = 16
 _LONGEST_PRINTING = timedelta(minutes=1)
-_PRINTED = re.compile(
-    r"pid=\d+: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) "
-    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})"
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True)
@@ -217,7 +212,7 @@ class _TextParser:
             return False
         part, pid = found
         has_totals = any(self._run.groups.values()) or bool(self._run.disks)
-        printed = _printed_at(line)
+        printed = lines.printed_at(line)
         if part.name == _TOTAL:
             starts_run = any(job.part.name == _TOTAL for job in self._run.jobs)  # a client prints its total once
         else:
@@ -299,8 +294,9 @@ class _TextParser:
         elif issued := lines.issued(line):
             counts, syncs = issued
             for name, count in counts.items():
-                if name in job.directions:
-                    job.directions[name] = replace(job.directions[name], ios=count)
+                if own := job.directions.get(name):
+                    iops = carried_iops(own.iops, count, own.runtime_ms)
+                    job.directions[name] = replace(own, ios=count, iops=iops)
             # fio prints 0 here for engines whose syncs it counts elsewhere
             job.part = replace(job.part, syncs=syncs or None)
         elif shares := lines.latency_shares(line):
@@ -337,6 +333,8 @@ class _TextParser:
             run.last_group = run.jobs[-1].part.group
             run.groups[run.last_group] = {}
         current = run.groups.get(run.last_group)
+        if run.has_group_head and _moved_less(group, [job for job in run.jobs if job.part.group == run.last_group]):
+            current = None  # the totals of another run, quoted without its jobs
         if run.disks or current is None or group.direction in current or (not is_sum if is_headless else is_apart):
             self.finish()
             if self._is_sum_of_runs(group):
@@ -367,6 +365,13 @@ class _TextParser:
         return self._run.jobs[-1]
 
 
+def _moved_less(group: lines.RateLine, jobs: Iterable[_PrintedJob]) -> bool:
+    """True if the totals are clearly less than the bytes of one of the jobs, to which they cannot belong then."""
+    total = group.values.io_bytes
+    own = [job.directions[group.direction].io_bytes for job in jobs if group.direction in job.directions]
+    return total is not None and any(size is not None and total < (1 - 2 * _SAME_SUM) * size for size in own)
+
+
 def _is_sum(group: lines.RateLine, jobs: Iterable[Mapping[str, Direction]]) -> bool:
     """True if the totals are the sum over the jobs, in bytes or, if these are unknown, in bytes per second."""
     own = [directions[group.direction] for directions in jobs if group.direction in directions]
@@ -387,14 +392,3 @@ def _with_direction(part: PartOutcome, totals: Mapping[str, Direction]) -> PartO
 
 def _has_moved(values: Direction) -> bool:
     return bool(values.io_bytes or values.iops or values.io_bytes is None)
-
-
-def _printed_at(line: str) -> datetime | None:
-    match = _PRINTED.search(line)
-    if match is None or match["month"] not in _MONTHS:
-        return None
-    year, day, hour, minute, second = (int(match[name]) for name in ("year", "day", "hour", "minute", "second"))
-    try:
-        return datetime(year, 1 + _MONTHS.index(match["month"]), day, hour, minute, second)
-    except ValueError:
-        return None

@@ -7,10 +7,12 @@ fio's lib/num2str.c).
 """
 
 import re
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from poolproof.load.fio.job import Job
+from poolproof.load.fio.printed_numbers import LARGEST, agreeing_size, amount, number, stated_bandwidth, whole_size
 from poolproof.load.fio.quantity import attempt
 from poolproof.load.outcome import Direction, DiskUtilization, Latency, PartOutcome
 
@@ -62,7 +64,7 @@ _GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
 _NEW_GROUP = re.compile(
     r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): bw=(?P<bw>[^\s,(]+?)/s(?: *\((?P<decimal>[^()\s]*)\))?"
 )
-_GROUP_IO = re.compile(r"\bio=(?P<io>[^\s,(]+)")
+_GROUP_IO = re.compile(r"\bio=(?P<io>[^\s,(]+)(?: {0,2}\((?P<decimal>[^()\s]{1,20})\))?")
 _GROUP_RUN = re.compile(r"\brun=(?P<low>\d{1,15})-(?P<high>\d{1,15})msec")
 _OLD_GROUP = re.compile(
     r"^\s*(?P<direction>READ|WRITE|TRIM|MIXED): io=(?P<io>[^\s,]+), aggrb=(?P<bw>[^\s,]+?)/s, "
@@ -82,12 +84,12 @@ _FILLER = re.compile(
     r"|.*: Laying out IO file|[\"{}\]])"
 )
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
-_NUMBER = re.compile(r"^\s*+(-?\d++(?:\.\d++)?)\s*+([kKMGTPE]?)$")
-_AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kmgKMGTPE]?)(i?)(bit|[Bb])|(0))$")
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
-_LARGEST = 1e24  # larger than any value that fio can count
+_PRINTED = re.compile(
+    r"pid=\d+: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) "
+    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})"
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SECTOR = 512
-_SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
@@ -96,36 +98,6 @@ class RateLine(NamedTuple):
     direction: str
     values: Direction
     kilo: int
-
-
-def number(text: str) -> float:
-    """Parse a count or a latency. Suffixes are powers of 1000. Raises ValueError for invalid input."""
-    match = _NUMBER.match(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a number that fio prints")
-    return _sane(float(match[1]) * 1000.0 ** _POWERS[match[2].lower()], text)
-
-
-def amount(text: str, kilo: int) -> float:
-    """Parse an amount such as `800GiB`, `1024.0MB` or `3556Mbit` into bytes. Units without an `i` are powers of `kilo`.
-
-    fio spells out `bit`, so `kb` is `KB` in a copy of the output in lower-case letters.
-    Raises ValueError if fio never prints such an amount. A number without a unit is accepted only if it is 0, because
-    the unit of any other number may have been cut off.
-    """
-    match = _AMOUNT.match(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a number of bytes that fio prints")
-    if match[5]:
-        return 0.0
-    factor = (1024.0 if match[3] else kilo) ** _POWERS[match[2].lower()]
-    return _sane(float(match[1]) * factor / (8 if match[4] == "bit" else 1), text)
-
-
-def _sane(value: float, text: str) -> float:
-    if abs(value) > _LARGEST:
-        raise ValueError(f"{text[:40]!r} is larger than the largest value that fio can represent")
-    return value
 
 
 def job(line: str) -> tuple[PartOutcome, str] | None:
@@ -162,7 +134,7 @@ def rate(line: str) -> RateLine | None:
             moved = attempt(partial(amount, kilo=kilo), match["io"])
             bandwidth, lasted_ms = _bandwidth(match, kilo), int(match["runtime"]) if match["runtime"] else None
             values = Direction(
-                io_bytes=None if moved is None else _whole_size(match["io"], moved, bandwidth, lasted_ms),
+                io_bytes=None if moved is None else whole_size(match["io"], moved, bandwidth, lasted_ms),
                 bandwidth_bytes=bandwidth,
                 iops=attempt(number, match["iops"] or ""),
                 runtime_ms=lasted_ms,
@@ -201,7 +173,7 @@ def percentiles(line: str) -> dict[float, float]:
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
-    return {percent: value for percent, value in found if value < _LARGEST}
+    return {percent: value for percent, value in found if value < LARGEST}
 
 
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
@@ -294,11 +266,13 @@ def _old_group(match: re.Match[str], _line: str) -> Direction:
 
 def _new_group(match: re.Match[str], line: str) -> Direction:
     moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
-    bandwidth, lasted_ms = _stated_bandwidth(match, 1000), int(lasted["high"]) if lasted else None
+    bandwidth, lasted_ms = stated_bandwidth(match, 1000), int(lasted["high"]) if lasted else None
     size = attempt(partial(amount, kilo=1000), moved["io"]) if moved else None
+    if moved and size is not None and bandwidth and lasted_ms:
+        size = agreeing_size(size, moved["decimal"], bandwidth * lasted_ms / 1000)
     return Direction(
         bandwidth_bytes=bandwidth,
-        io_bytes=_whole_size(moved["io"], size, bandwidth, lasted_ms) if moved and size is not None else None,
+        io_bytes=whole_size(moved["io"], size, bandwidth, lasted_ms) if moved and size is not None else None,
         runtime_ms=lasted_ms,
     )
 
@@ -349,42 +323,7 @@ def is_filler(line: str) -> bool:
 
 
 def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
-    return attempt(lambda _: _stated_bandwidth(match, kilo), "")
-
-
-def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
-    """Return the bandwidth in bytes per second. Raises ValueError if it does not have the format of a rate.
-
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned, because it uses powers of
-    1000 like poolproof's own output. Readers can then find the same value in the text.
-    """
-    first = amount(_in_bytes(match["bw"]), kilo)
-    decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
-    second = attempt(partial(amount, kilo=1000), _in_bytes(decimal))
-    if second is None or not (
-        abs(second - first) <= _SAME_RATE * first or _is_truncated(match["bw"], first, second, kilo)
-    ):
-        return first
-    return second
-
-
-def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
-    """True if the first rate may be the second one without its decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
-    match = re.match(r"\d{1,4}\.0(\D+)$", text)
-    return match is not None and 0 <= second - first <= 1.1 * amount(_in_bytes(f"1{match[1]}"), kilo)
-
-
-def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes, or rate × time if fio 3.0 to 3.7 cut off the size's decimals (17.0 for 17.98)."""
-    match = re.match(r"\d{1,4}\.[01](\D+)$", text)
-    expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
-    is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)
-    return round(expected if is_truncated else size)
-
-
-def _in_bytes(text: str) -> str:
-    """Append the `B` that fio omits in the totals of all clients (`679Mi`)."""
-    return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
+    return attempt(lambda _: stated_bandwidth(match, kilo), "")
 
 
 def _header_sizes(text: str) -> str:
@@ -395,3 +334,15 @@ def _header_sizes(text: str) -> str:
         return ""
     lows = [str(low) for low, _ in spans]
     return lows[0] if len(set(lows)) == 1 else ",".join(lows)
+
+
+def printed_at(line: str) -> datetime | None:
+    """Return the time that fio prints at the end of the first line of a job's block."""
+    match = _PRINTED.search(line)
+    if match is None or match["month"] not in _MONTHS:
+        return None
+    year, day, hour, minute, second = (int(match[name]) for name in ("year", "day", "hour", "minute", "second"))
+    try:
+        return datetime(year, 1 + _MONTHS.index(match["month"]), day, hour, minute, second)
+    except ValueError:
+        return None

@@ -2,8 +2,8 @@
 
 import pytest
 
+from poolproof.load.fio.printed_numbers import amount, number
 from poolproof.load.fio.text import read_text
-from poolproof.load.fio.text_lines import amount, number
 from poolproof.load.outcome import Direction
 
 # The layout of fio 2.x: show_ddir_status in stat.c of fio 2.8; values chosen so that they agree with each other.
