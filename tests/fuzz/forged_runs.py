@@ -43,6 +43,9 @@ _CALLS = (
 _WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC")
 _CALL = re.compile(r"^\d+ +(\w+)\((.*)")
 _PATH = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_PROBE = re.compile(r'"(/tmp/[a-z0-9_]{8})", O_RDWR\|O_CREAT\|O_EXCL\|O_NOFOLLOW')
+"""The new file with which Python's tempfile finds out whether /tmp is writable, before it makes the first directory."""
+
 _ANYWHERE = (
     "/dev/null", "/dev/tty", "/proc/", "/run/lock/poolproof-", "/run/mount/", "/run/blkid/", "/dev/loop", "/dev/btrfs",
     "/dev/mapper/control", "/sys/block/loop", "/sys/devices/virtual/block/loop", "/tmp/poolproof-ssh-", "/dev/fuse",
@@ -263,7 +266,9 @@ def _foreign_writes(crashed: Crashed, trace: Path) -> list[str]:
     own = [*_ANYWHERE, str(crashed.copy), names["STATE"], f"/dev/shm/poolproof-{names['LABEL']}"]
     own.append(f"{crashed.testbed.data}/poolproof-{names['LABEL']}")
     found = []
-    for line in trace.read_text(errors="replace").splitlines():
+    calls = trace.read_text(errors="replace")
+    own += _PROBE.findall(calls)
+    for line in calls.splitlines():
         match = _CALL.match(line)
         if match is None or match[1] == "execve" or " = -1 " in line:
             continue
