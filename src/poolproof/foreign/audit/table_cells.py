@@ -25,7 +25,7 @@ _RATE = re.compile(
 )
 _IOPS_FIRST = re.compile(
     rf"^(?P<iops>{_DIGITS})(?P<word> ?IOPS)? ?(?P<mark>[,;/@|(\[]?) ?"
-    rf"(?P<rate>\d[\d.,]{{0,12}} ?[kKMGT]i?B){_PER_SECOND}[)\]]?$",
+    rf"~?(?P<rate>\d[\d.,]{{0,12}} ?[kKMGT]i?B){_PER_SECOND}[)\]]?$",
     re.IGNORECASE,
 )
 _RATE_FIRST = re.compile(
@@ -133,6 +133,13 @@ def labelled_values(cell: re.Match[str]) -> Direction:
     return Direction(
         iops=number(cell["iops"] or cell["second"]), bandwidth_bytes=amount(rate, 1024 if is_old else 1000)
     )
+
+
+def either_in(cell: str) -> Direction | None:
+    """Parse a cell below `IOPS/bandwidth` with only one of them: a number of IOPS, or a rate with its unit."""
+    iops, rate = iops_in(cell), rate_in(cell, "")
+    in_bytes = rate.in_bytes(None, None) if rate else None
+    return Direction(iops=iops, bandwidth_bytes=in_bytes) if iops or in_bytes else None
 
 
 def is_power_of_two(size: float) -> bool:

@@ -57,6 +57,8 @@ def find_in_matrix(
         row = column_of(cells[0])
         if row.kind == "side" and shared.has_values:
             row = replace(shared, direction=row.direction, test=row.test)
+        elif row.kind == "side" and all(map(_has_both, cells[1:2])):
+            row = replace(row, kind="pair")
         compared = [at for at in range(1, len(header)) if not _NOT_COMPARED.search(header[at])]
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
             continue
@@ -82,6 +84,11 @@ def _is_estimate(cell: str) -> bool:
     """True if a cell has a range or words instead of a value. Such rows describe kinds of disks."""
     is_value = iops_in(cell) or rate_in(cell, "mb") or both_in(cell, None, is_named=True) or is_missing(cell)
     return not is_value and not _COMPARISON.match(cell)
+
+
+def _has_both(cell: str) -> bool:
+    """True if a cell has IOPS, with this word, and a rate."""
+    return "iops" in cell.lower() and both_in(cell, None, is_named=False) is not None
 
 
 def _read(result: _Result, row: TableColumn, cell: str) -> bool:

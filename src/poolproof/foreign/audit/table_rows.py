@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.table_cells import both_in, iops_in, is_missing, rate_in
+from poolproof.foreign.audit.table_cells import both_in, either_in, iops_in, is_missing, rate_in
 from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
 from poolproof.foreign.audit.table_context import TextJobs, block_bytes, block_in, row_direction
 from poolproof.foreign.audit.table_layout import aligned_cells, cells_of, separator_of
@@ -24,6 +24,12 @@ _NOT_MEASURED = re.compile(
 _NO_NAME = re.compile(
     r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?)\b|%", re.IGNORECASE
 )
+_NO_NAME_OF_LAYOUT = re.compile(
+    r"^(?:max(?:imum)?|min(?:imum)?|base(?:line)?|burst|peak|total|required|target|rated|per|reported|actual|std\w*|"
+    r"p\d+|\u0394|delta|diff|combined|other|\W*)$",
+    re.IGNORECASE,
+)
+_FEWEST_COMPARED = 2
 _SUM = re.compile(r"^(?:total|sum|combined|read ?\+ ?write)\b", re.IGNORECASE)
 _WITH_WORD = re.compile(r"\biops\b", re.IGNORECASE)
 _MOST_WORDS = 12
@@ -71,7 +77,7 @@ def header_in(line: str, heading: str, jobs: TextJobs) -> TableHeader | None:
 
 def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs) -> TableHeader | None:
     """Return the header with these cells, or None if they are not a header of results."""
-    columns = [column_of(cell) for cell in cells]
+    columns = _compared([column_of(cell) for cell in cells], cells)
     kinds = [column.kind for column in columns]
     if len(columns) < 2 or any(iops_in(cell) or rate_in(cell, "") for cell in cells):
         return None
@@ -84,6 +90,25 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
         columns[0] = NAME
     is_header = any(column.has_values for column in columns[1:]) or kinds.count("side") > 1
     return TableHeader(separator, tuple(cells), tuple(columns), heading, jobs) if is_header else None
+
+
+def _compared(columns: list[TableColumn], cells: Sequence[str]) -> list[TableColumn]:
+    """Return the columns, with those whose metric follows the name of what was compared (`ext4 IOPS | xfs IOPS`).
+
+    One such name alone may be a limit, so at least two names must occur with the same metric.
+    """
+    named: dict[int, tuple[str, TableColumn]] = {}
+    for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
+        name, _, metric = cell.partition(" ")
+        if column == NAME and at and not _NO_NAME_OF_LAYOUT.match(name) and column_of(metric).has_values:
+            named[at] = name, column_of(metric)
+    names = {(name.lower(), column.kind) for name, column in named.values()}
+    if any(sum(kind == each for _, each in names) < _FEWEST_COMPARED for _, kind in names):
+        return columns
+    return [
+        replace(named[at][1], test=f"{named[at][0]} {named[at][1].test}".strip()) if at in named else column
+        for at, column in enumerate(columns)
+    ]
 
 
 def is_measured(names: Iterable[str]) -> bool:
@@ -173,6 +198,8 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
         column, cell = both
         is_named = column.kind == "pair" or _WITH_WORD.search(" ".join((header.cells[0], header.heading))) is not None
         values = both_in(cell, block, is_named=is_named, unit=column.unit)
+        if values is None and column.kind == "pair" and not column.unit:
+            values = either_in(cell)
         iops = iops_in(cell) if column.kind == "side" and _WITH_WORD.search(cell) else None
         return values or (Direction(iops=iops) if iops else None)
     iops = None

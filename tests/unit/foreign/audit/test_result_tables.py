@@ -104,6 +104,18 @@ SPREADS = """\
 SUM = "| way | IOPS | BW |\n|--|--|--|\n| read | 100 | 1 MiB/s |\n| **Total** | 200 | 2 MiB/s |\n"
 BLOCK_ABOVE = "### randrw, 8 K\n\n| ID | Read IOPS | Read BW (MB/s) |\n|--|--|--|\n| D | 2595 | 20.3 |\n"
 RATE_WITH_UNIT_ABOVE = "| fs | randW IOPS (MiB/s) |\n|--|--|\n| ext4 | 166.5k (650) |\n"
+EITHER = "| store | iops/bandwidth |\n|--|--|\n| 4k randwrite | 3539 |\n| 512k read | 216 MiB/s |\n"
+NAMED_METRICS = """\
+| phase | ours IOPS | ours BW | nvmet IOPS | nvmet BW | ours vs nvmet |
+|--|--|--|--|--|--|
+| 4k randread | 254.2k | 993 MiB/s | 228.7k | 894 MiB/s | **+11.1%** |
+"""
+BOTH_IN_NAMED_ROWS = """\
+| Metric | plain | other | Ratio |
+|---|---|---|---|
+| fio 4k randread | 19,764 IOPS (~77.2 MiB/s) | 111,820 IOPS (~437 MiB/s) | 5.6x faster |
+| dd write | 0.19 s | 0.20 s | comparable |
+"""
 INVALID = "| test | Read IOPS | Write IOPS |\n|--|--|--|\n| a | 100 | — (invalid) |\n"
 
 TABLES: dict[str, tuple[str, list[Value]]] = {
@@ -143,6 +155,9 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
     "a sum": (SUM, [("read", 100, MIB)]),
     "block size above": (BLOCK_ABOVE, [("read", 2595, 20.3 * MIB)]),
     "brackets with the unit above": (RATE_WITH_UNIT_ABOVE, [("write", 166_500, 650 * MIB)]),
+    "IOPS or a rate": (EITHER, [("write", 3539, None), ("read", 0, 216 * MIB)]),
+    "metrics of two targets": (NAMED_METRICS, [("read", 254_200, 993 * MIB), ("read", 228_700, 894 * MIB)]),
+    "both in named rows": (BOTH_IN_NAMED_ROWS, [("read", 19_764, 77.2 * MIB), ("read", 111_820, 437 * MIB)]),
     "a missing value": (INVALID, [("read", 100, None)]),
     "repeated as CSV": (AS_CSV_TOO, [("read", 100, MIB)]),
 }  # fmt: skip
@@ -162,6 +177,8 @@ def test_every_value_of_a_table_is_read_once(name: str) -> None:
         "| Tier | Read Throughput | Read IOPS |\n|---|---|---|\n| Free | 50 MB/s | 500 |\n",
         "| Disk type | IOPS (Read) | Throughput | Cost |\n|---|---|---|---|\n| balanced | 3000 | 140 MB/s | low |\n",
         "## Storage configuration\n\n| Part | Throughput | IOPS |\n|--|--|--|\n| MySQL | 125 MB/s | 3000 |\n",
+        "| Volume | Max IOPS | Burst IOPS |\n|--|--|--|\n| read | 3000 | 9000 |\n",
+        "| Volume | gp3 IOPS |\n|--|--|\n| read | 3000 |\n",
         "| Test | Provisioned IOPS |\n|---|---|\n| read | 3000 |\n",
         "| Metric | Target |\n|---|---|\n| Read IOPS | similar |\n",
         "| | HDD | NVMe |\n|---|---|---|\n| Random read IOPS | 150 | hundreds of thousands |\n",
@@ -176,6 +193,8 @@ def test_every_value_of_a_table_is_read_once(name: str) -> None:
         "tiers",
         "prices",
         "configuration",
+        "burst",
+        "one name",
         "words",
         "goals",
         "words for values",

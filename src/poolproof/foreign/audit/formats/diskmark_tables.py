@@ -15,7 +15,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.load.fio.plain_lines import Line
 
 _TEST = re.compile(
-    r"(?P<block>(?<![\d.])\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(,_-]{1,4}Q(?:D?=)?\s?(?P<depth>\d{1,4})[,\s]{0,3}"
+    r"(?P<block>(?<![\d.])\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(,_-]{0,4}Q(?:D?=)?\s?(?P<depth>\d{1,4})[,\s]{0,3}"
     r"T=?\s?(?P<threads>\d{1,3})\b"
 )
 _SHORT = re.compile(  # CrystalDiskMark 3 to 6
