@@ -233,3 +233,44 @@ def test_windows_paths_keep_their_backslashes() -> None:
     text += "  read: IOPS=100k, BW=391MiB/s (410MB/s)(11.4GiB/30001msec)\n"
     (found,) = audit_text("x", text, Context())
     assert found.command is not None and "'--filename=C\\:\\a:D\\:\\b'" in found.command
+
+
+_BONNIE = "Version 1.97      {groups}\n                  {names}\nMachine      Size {units}\n"
+
+
+@pytest.mark.parametrize(
+    ("groups", "names", "units", "cells", "found"),
+    [
+        (
+            "--Sequential Output-- --Sequential Input- --Random-",
+            "--Block-- -Rewrite- --Block-- --Seeks--",
+            "K/sec K/sec K/sec  /sec",
+            "300000 250000 5000000 9000",
+            {"write": 300_000 * 1024, "read": 5_000_000 * 1024},
+        ),
+        (
+            "--Sequential Input- --Random-",
+            "--Block-- --Seeks--",
+            "K/sec %CP  /sec %CP",
+            "5000000 99 +++++ +++",
+            {"read": 5_000_000 * 1024},
+        ),
+        (
+            "",
+            "--Block-- --Block--",
+            "K/sec K/sec",
+            "300000 5000000",
+            {"write": 300_000 * 1024, "read": 5_000_000 * 1024},
+        ),
+        ("", "--Block--", "K/sec", "5000000", {}),
+        ("--Sequential Input-", "--Block-- --Seeks--", "K/sec  /sec", "5000000", {}),
+    ],
+    ids=["without %CP", "only input", "two blocks", "ambiguous", "too few values"],
+)
+def test_bonnie_tables_with_columns_removed_by_hand(
+    groups: str, names: str, units: str, cells: str, found: dict[str, float]
+) -> None:
+    text = _BONNIE.format(groups=groups, names=names, units=units) + f"store          2G {cells}\n"
+    audited = [each for each in audit_text("post", text, Context()) if "block" in each.job]
+    rates = {name: moved.bandwidth_bytes for each in audited for name, moved in each.figures.directions.items()}
+    assert rates == found

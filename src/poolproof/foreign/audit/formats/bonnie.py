@@ -4,7 +4,8 @@ bonnie++ prints its results both as a table and as a line of comma-separated val
 above it, the results are reported only once. A table can have several rows below one header. The machine's name can be
 missing and, in all rows but the first, the size too. Mail programs wrap the header and the rows. With several CPUs, and
 after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
-single characters are blank, so a wide gap follows the size.
+single characters are blank, so a wide gap follows the size. People also remove columns by hand. Such a table is read if
+the names above its header show which columns are left.
 """
 
 import math
@@ -20,6 +21,10 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _HEADER = re.compile(
     r"^\s*(?:(?P<machine>Machine|Name:Size etc)(?:\s+Size(?::chnk)?)?|Size(?::chnk)?)\s+(?P<unit>K|M|)/sec\s+%CP"
 )
+_SHORT_HEADER = re.compile(r"^\s*(?:(?:Machine|Name)\s+)?Size(?::chnk)?(?:\s+(?:[KM]?/sec|%CP)){1,12}\s*$")
+_COLUMN_NAME = re.compile(r"-\s?(Per Chr|Block|Rewrite|Seeks)\s?-")
+_GROUP_NAME = re.compile(r"-\s?(?:Sequential )?(Output|Input)\s?-")
+_PLAIN_SIZE = re.compile(r"\d{1,7}(?:\.\d+)?[KMGT]?$")
 _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
 _ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
 _ROW_WITHOUT_MACHINE = re.compile(rf"^\s*{_SIZE}")
@@ -51,7 +56,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     since, size, table = 0, None, dict[str, float | None]()
     last = max((at for at, (_, line) in enumerate(numbered) if line.strip()), default=0)
     for at, (line_number, line) in enumerate(numbered):
-        if match := _HEADER.match(line):
+        if cut := _cut_by_hand(numbered, at):
+            head, table = None, cut[1]
+            yield from _results(cut[0], table, cut[2])
+        elif match := _HEADER.match(line):
             head, since, table = match, line_number, {}
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
             order = _order(match["cells"], match.start("cells") - match.end("size"))
@@ -66,6 +74,49 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             head = None
         elif table and line.strip() and not _CELLS.match(line):
             head = None  # the next table has its own header
+
+
+def _cut_by_hand(numbered: Sequence[Line], at: int) -> tuple[int, dict[str, float | None], int | None] | None:
+    """Return the row below a header from which columns were removed: its line number, its rates and the file size.
+
+    None if the line is not such a header, or if the row has more or fewer values than named columns.
+    """
+    header = numbered[at][1]
+    if at + 1 >= len(numbered) or len(header) > _LONGEST or not _SHORT_HEADER.match(header):
+        return None
+    units = [word.removesuffix("/sec") for word in header.split() if word.endswith("/sec")]
+    names = _named_columns([line for _, line in numbered[max(0, at - 2) : at]])
+    if len(names) != len(units) or (len(names) == len(_NAMES) and header.count(_COLUMN) == len(_NAMES)):
+        return None
+    line_number, row = numbered[at + 1]
+    words = row.split()[: 2 * len(_NAMES) + 2]
+    start = next((index for index, word in enumerate(words[:2]) if _PLAIN_SIZE.match(word)), None)
+    if start is None:
+        return None
+    cells = words[start + 1 :: 2 if _COLUMN in header else 1]
+    if len(cells) != len(names) or not all(re.fullmatch(r"\d+(?:\.\d+)?[kKmMgG]?|\++", cell) for cell in cells):
+        return None
+    rates = {name: _rate(cell, unit) for name, cell, unit in zip(names, cells, units, strict=True)}
+    return line_number, rates, _size(words[start])
+
+
+def _named_columns(above: Sequence[str]) -> list[str]:
+    """Return the tests that the lines above a header name, or an empty list if `Block` is ambiguous."""
+    found = [name for line in above for name in _COLUMN_NAME.findall(line)]
+    groups = [name.lower() for line in above for name in _GROUP_NAME.findall(line)]
+    output = found[: found.index("Rewrite")] if "Rewrite" in found else None
+    names = []
+    for at, name in enumerate(found):
+        if output is not None:
+            side = "output" if at < len(output) else "input"
+        elif found.count(name) == 2:
+            side = "output" if name not in found[:at] else "input"
+        else:
+            side = groups[0] if len(groups) == 1 else ""
+        if name in ("Per Chr", "Block") and not side:
+            return []
+        names.append({"Per Chr": f"per char {side}", "Block": f"block {side}"}.get(name, name.lower()))
+    return names
 
 
 def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:
