@@ -5,8 +5,9 @@ from sentences such as "64 GB of RAM".
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.evidence.model import Target, ZfsFacts
@@ -53,6 +54,7 @@ _NOT_THE_RAM = re.compile(
 )
 _NEAR = 60
 _OFF = "off"
+_Fact = TypeVar("_Fact")
 
 
 @dataclass(frozen=True)
@@ -81,40 +83,90 @@ UNKNOWN = QuotedMachine()
 """A machine about which nothing is known."""
 
 
-def find_machine(text: str, host: str = "") -> QuotedMachine:
-    """Return the facts about the machine that programs printed. A fact with contradictory values counts as unknown.
+_ANY_HOST = None
 
-    `host`: the machine's name in shell prompts, if known. Output below the prompt of another machine is left out.
+
+@dataclass(frozen=True)
+class QuotedMachines:
+    """The facts that programs printed, keyed by the host name in the shell prompt above them.
+
+    The host is an empty string for facts above the first prompt. The key None contains the facts of all hosts. Each
+    fact has its line number. Two different values are enough to know that they contradict each other.
+
+    `memories`: the amounts of RAM that programs printed. `said`: those in sentences, which apply to every host.
+    `stores`: the file systems with their compression and dataset.
     """
+
+    memories: Mapping[str | None, Mapping[int, int]]
+    stores: Mapping[str | None, Mapping[tuple[str, str, str], int]]
+    said: Mapping[int, int]
+
+    def of(self, host: str) -> QuotedMachine:
+        """Return the facts about a host, or those about the only machine if the host is an empty string.
+
+        A fact with contradictory values counts as unknown.
+        """
+        keys = ("", host) if host else (_ANY_HOST,)
+        memories = {size: line for key in keys for size, line in self.memories.get(key, {}).items()} or self.said
+        stores = {store: line for key in keys for store, line in self.stores.get(key, {}).items()}
+        machine = UNKNOWN
+        if len(memories) == 1:
+            size, line_number = next(iter(memories.items()))
+            machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
+        if len(stores) == 1:
+            (file_system, value, where), line_number = next(iter(stores.items()))
+            words = f"line {line_number}: compression is {value} on {file_system}"
+            machine = replace(machine, file_system=file_system, compression=value, compression_words=words, where=where)
+        return machine
+
+
+NO_MACHINES = QuotedMachines({}, {}, {})
+"""The facts in a text that contains none."""
+
+
+def find_machines(text: str) -> QuotedMachines:
+    """Return the facts about machines that programs printed or that the text says."""
     numbered = plain_lines(text)
-    memories: dict[int, int] = {}
-    stores: dict[tuple[str, str, str], int] = {}
+    memories: dict[str | None, dict[int, int]] = {}
+    stores: dict[str | None, dict[tuple[str, str, str], int]] = {}
     prompt = ""
     for number, line in numbered:
         prompt = host_of(line) or prompt
-        if host and prompt not in ("", host):
-            continue
-        if match := _MEMINFO.match(line):
-            memories.setdefault(int(match["kb"]) * 1024, number)
-        elif (match := _FREE.match(line)) and any(_FREE_HEADER.match(other) for _, other in _above(numbered, number)):
-            unit = match["unit"] or _bare_unit(match["total"])
-            memories.setdefault(int(float(match["total"]) * parse_size(f"1{unit}")), number)
-        elif match := _ZFS_GET.match(line):
-            stores.setdefault(("zfs", match["value"], match["where"]), number)
-        elif found := _compression_set(line):
-            stores.setdefault(("zfs", *found), number)
-        elif match := _MOUNT.search(line):
-            stores.setdefault(("btrfs", match["value"], match["where"]), number)
-    machine = UNKNOWN
-    memories = memories or {size: number for number, line in reversed(numbered) for size in _said(line)}
-    if len(memories) == 1:
-        size, line_number = next(iter(memories.items()))
-        machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
-    if len(stores) == 1:
-        (file_system, value, where), line_number = next(iter(stores.items()))
-        words = f"line {line_number}: compression is {value} on {file_system}"
-        machine = replace(machine, file_system=file_system, compression=value, compression_words=words, where=where)
-    return machine
+        if (size := _printed_ram(numbered, number, line)) is not None:
+            _note(memories, prompt, size, number)
+        elif (store := _printed_store(line)) is not None:
+            _note(stores, prompt, store, number)
+    return QuotedMachines(
+        memories, stores, {size: number for number, line in reversed(numbered) for size in _said(line)}
+    )
+
+
+def _note(facts: dict[str | None, dict[_Fact, int]], host: str, fact: _Fact, line: int) -> None:
+    for key in (host, _ANY_HOST):
+        known = facts.setdefault(key, {})
+        if len(known) < 2:
+            known.setdefault(fact, line)
+
+
+def _printed_ram(numbered: tuple[tuple[int, str], ...], number: int, line: str) -> int | None:
+    """Return the amount of RAM in a line of /proc/meminfo or `free`, or None for other lines."""
+    if match := _MEMINFO.match(line):
+        return int(match["kb"]) * 1024
+    if (match := _FREE.match(line)) and any(_FREE_HEADER.match(other) for _, other in _above(numbered, number)):
+        unit = match["unit"] or _bare_unit(match["total"])
+        return int(float(match["total"]) * parse_size(f"1{unit}"))
+    return None
+
+
+def _printed_store(line: str) -> tuple[str, str, str] | None:
+    """Return the file system, its compression and its place that a line shows or sets, or None for other lines."""
+    if match := _ZFS_GET.match(line):
+        return "zfs", match["value"], match["where"]
+    if found := _compression_set(line):
+        return "zfs", *found
+    if match := _MOUNT.search(line):
+        return "btrfs", match["value"], match["where"]
+    return None
 
 
 def _compression_set(line: str) -> tuple[str, str] | None:

@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
@@ -28,9 +28,10 @@ from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.quoted_machine import (
-    UNKNOWN,
+    NO_MACHINES,
     QuotedMachine,
-    find_machine,
+    QuotedMachines,
+    find_machines,
     for_load,
     host_of,
     known_of,
@@ -71,15 +72,14 @@ class _QuotedContext:
     blocks: tuple[DiskRates, ...] = ()
     statements: tuple[Statement, ...] = ()
     starts: tuple[int, ...] = ()
-    machine: QuotedMachine = UNKNOWN
-    machines: Mapping[str, QuotedMachine] = field(default_factory=dict)
+    machines: QuotedMachines = NO_MACHINES
     prompts: tuple[tuple[int, str], ...] = ()
     callers: frozenset[int] = frozenset()
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only one if there is no such prompt."""
         at = bisect_right(self.prompts, line, key=itemgetter(0))
-        return self.machines.get(self.prompts[at - 1][1], self.machine) if at else self.machine
+        return self.machines.of(self.prompts[at - 1][1] if at else "")
 
     def next_start(self, line: int) -> float:
         """Return the first line after `line` on which a result or a command begins, or infinity if none follows."""
@@ -134,8 +134,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         find_disk_rates(text),
         find_statements(text, _spans(results)),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
-        find_machine(text),
-        {host: find_machine(text, host) for host in dict.fromkeys(host for _, host in prompts)},
+        find_machines(text),
         prompts,
         frozenset(command.line for command in commands if not command.jobs),
     )

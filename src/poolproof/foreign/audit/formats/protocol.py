@@ -11,6 +11,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.foreign.audit import formats
@@ -128,33 +129,22 @@ def _commands_next_to_results(program: str, numbered: Sequence[Line], results: S
     name = program.lower().partition(" ")[0]
     commands = [line for line in numbered if (match := _COMMAND.search(line[1])) and match["program"].lower() == name]
     commands = [line for line in commands if not _PREPARES.search(line[1])]
+    starts = sorted(
+        [*((line[0], line) for line in commands), *((number, None) for number in results)], key=itemgetter(0)
+    )
     moves: dict[int, Line] = {}
-    starts = sorted([*(number for number, _ in commands), *results])
-    for at, (number, _) in enumerate(commands):
-        if at and not _is_between(results, commands[at - 1][0], number):
-            continue  # not the first command of a block
-        block = list(_block(commands[at:], results))
-        after = [start for start in starts if start > block[-1][0]]
-        below = list(itertools.takewhile(lambda start: start in results, after))
-        if len(block) == len(below) > 1:
-            moves |= dict(zip(below, block, strict=True))
+    block: list[Line] = []
+    for is_result, group in itertools.groupby(starts, key=lambda start: start[1] is None):
+        members = list(group)
+        if not is_result:
+            block = [line for _, line in members if line is not None]
+        elif len(block) == len(members) > 1:
+            moves |= {number: line for (number, _), line in zip(members, block, strict=True)}
+    if not moves:
+        return None
     moved = {number for number, _ in moves.values()}
     kept = [line for line in numbered if line[0] not in moved]
-    return (
-        [each for line in kept for each in ((moves[line[0]], line) if line[0] in moves else (line,))] if moves else None
-    )
-
-
-def _block(commands: Sequence[Line], results: Sequence[int]) -> Iterator[Line]:
-    """Yield the first commands up to the next result."""
-    for before, command in zip([commands[0], *commands], commands, strict=False):
-        if _is_between(results, before[0], command[0]):
-            return
-        yield command
-
-
-def _is_between(results: Sequence[int], first: int, last: int) -> bool:
-    return any(first < line < last for line in results)
+    return [each for line in kept for each in ((moves[line[0]], line) if line[0] in moves else (line,))]
 
 
 def _joined(numbered: Sequence[Line]) -> list[Line]:
