@@ -6,6 +6,7 @@ This is a short form of `python -m benchmarks.false_winners`.
 import random
 
 import pytest
+from benchmarks import disturbed_trials
 from benchmarks.false_winners import Setting, simulate
 
 from poolproof.statistics.comparison import difference, log_mean
@@ -49,3 +50,12 @@ def test_trials_that_stop_when_they_agree_do_not_look_more_precise(least: int, m
         assert interval.low is not None and interval.high is not None
         covered += interval.low <= 1 <= interval.high
     assert 0.935 <= covered / runs <= 0.98
+
+
+def test_disturbed_trials_hide_fewer_differences_if_they_are_left_out() -> None:
+    """A short form of `python -m benchmarks.disturbed_trials`, with unequal shares of disturbed trials."""
+    setting = disturbed_trials.Setting((0.1, 0.4), 6)
+    used, left = (disturbed_trials.simulate(setting, 5, uses_evidence=evidence) for evidence in (False, True))
+    assert (used.left_out, left.left_out > 0.1, left.false) == (0.0, True, 0.0)
+    assert used.power < 0.3 < 0.7 < left.power
+    assert used.coverage < 0.92 < left.coverage

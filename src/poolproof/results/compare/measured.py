@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
-from poolproof.results.runs.convergence import metric_log_mean, with_extremes
+from poolproof.results.runs.convergence import mean_to_test, metric_log_mean, with_extremes
 from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.remarks import without_value
@@ -85,7 +85,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     if usability.few is not None:
         return Measured(cell, metric, LogMean(log.mean, None), count, few=usability.few)
     if usability.can_be_tested:
-        return Measured(cell, metric, log, count)
+        return Measured(cell, metric, mean_to_test(log, cell.trials, metric), count)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:
         # trials of the same length may agree although the rate still changes, so nothing can be tested

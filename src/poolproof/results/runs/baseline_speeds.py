@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from poolproof.campaign.cell_key import HEALTHY, CellKey
-from poolproof.results.runs.convergence import metric_log_mean
+from poolproof.results.runs.convergence import mean_to_test, metric_log_mean
 from poolproof.results.runs.in_place import with_margin
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
 from poolproof.statistics.comparison import difference
@@ -36,7 +36,10 @@ def speeds_to_baseline(
             continue
         sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
         if sides[0] is not None and sides[1] is not None:
-            one, other = widened(cell.key, cell.metric, sides[0]), widened(base.key, cell.metric, sides[1])
+            one, other = (
+                widened(each.key, cell.metric, mean_to_test(mean, each.trials, cell.metric))
+                for each, mean in ((cell, sides[0]), (base, sides[1]))
+            )
             apart = difference(one, other)
             in_place = cell.family is not None and cell.family == base.family
             found[cell.key] = (with_margin(apart) if in_place else apart).interval

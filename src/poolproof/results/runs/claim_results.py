@@ -28,6 +28,7 @@ from poolproof.campaign.claims import (
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.cell_builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
+from poolproof.results.runs.disturbed import is_disturbed
 from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
@@ -263,20 +264,21 @@ def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interv
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest value of a changing rate, relative to its mean.
+    """Return the lowest and highest value of a changing rate, or of disturbed trials, relative to the mean.
 
-    For a steady rate, both are 1. If the claim compares layouts that were converted into one another in place, the
-    range also includes half the margin.
+    For a steady rate without disturbed trials, both are 1. If the claim compares layouts that were converted into one
+    another in place, the range also includes half the margin.
     """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE:
         return 1.0, 1.0
     margin = math.sqrt(1 + MARGIN) if cells.is_in_place(cell) else 1.0
-    if not cell.unsteady:
-        return 1 / margin, margin
-    extremes = extremes_of(cell.trials, term.name)
-    if extremes is None:
+    has_extremes = cell.unsteady or any(map(is_disturbed, cell.trials))
+    extremes = extremes_of(cell.trials, term.name) if has_extremes else None
+    if extremes is None and cell.unsteady:
         raise _NoValue(f"{cell.key} is not steady ({', '.join(cell.unsteady)})")
+    if extremes is None:
+        return 1 / margin, margin
     values = cell.values(term.name)
     mean = math.fsum(values) / len(values)
     return min(1.0, extremes[0] / mean) / margin, max(1.0, extremes[1] / mean) * margin

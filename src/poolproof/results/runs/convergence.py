@@ -16,7 +16,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.cell_builds import counting, left_out, split_builds
-from poolproof.results.runs.disturbed import may_still_leave_out
+from poolproof.results.runs.disturbed import is_disturbed, may_still_leave_out
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.build_samples import Samples
@@ -316,6 +316,16 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
         resolution=samples.error,
         least_count=samples.least_count,
     )
+
+
+def mean_to_test(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> LogMean:
+    """Return the mean logarithm as it is tested if the rate is steady.
+
+    If other work disturbed some of these trials, the true mean may be anywhere between the lowest and the highest
+    trial. Otherwise, the mean is returned unchanged.
+    """
+    extended = with_extremes(mean, trials, metric) if any(map(is_disturbed, trials)) else None
+    return extended or mean
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:

@@ -13,6 +13,7 @@ from poolproof.results.runs.cell_builds import are_apart, counting, samples_of
 from poolproof.results.runs.convergence import (
     VariancePriors,
     by_cell,
+    mean_to_test,
     metric_log_mean,
     priors_among,
     unsteady_reasons,
@@ -142,4 +143,6 @@ def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> 
     if len(samples.values) < 2 or any(not trial.result(metric).value for trial in cell):
         return None
     mean = metric_log_mean(samples, metric, priors.of(metric))
-    return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean
+    if mean is None:
+        return None
+    return with_extremes(mean, cell, metric) if unsteady_reasons(cell) else mean_to_test(mean, cell, metric)

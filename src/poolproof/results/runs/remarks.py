@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.metrics import MetricId, metric_of
+from poolproof.results.runs.disturbed import is_disturbed
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
@@ -75,13 +76,24 @@ def remarks_on(
     return (*without_value(trials, metric), *_some_zero(trials, metric), *equal)
 
 
-def left_out_remark(count: int, finished: int) -> str:
-    """Return a sentence about the trials that are left out because other work disturbed them (`disturbed.py`).
+def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]:
+    """Return sentences about the trials that other work disturbed (`disturbed.py`).
 
-    `finished`: the number of trials, including those left out.
+    `trials`: the trials that are used.
+    `left_out`: the number of trials that are left out.
     """
-    are, them = ("is", "it") if count == 1 else ("are", "them")
-    return f"{count} of {format_number_of(finished, 'trial')} {are} left out: other work disturbed {them}"
+    finished = format_number_of(len(trials) + left_out, "trial")
+    disturbed = sum(map(is_disturbed, trials))
+    found = []
+    if left_out:
+        are, them = ("is", "it") if left_out == 1 else ("are", "them")
+        found.append(f"{left_out} of {finished} {are} left out: other work disturbed {them}")
+    if disturbed:
+        found.append(
+            f"other work disturbed {disturbed} of {finished}; too few others remain to leave "
+            f"{'it' if disturbed == 1 else 'them'} out, so tests use the lowest and the highest trial"
+        )
+    return tuple(found)
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:

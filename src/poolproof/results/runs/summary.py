@@ -22,7 +22,7 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.in_place import family_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.remarks import coarsest_bin, left_out_remark, remarks_on
+from poolproof.results.runs.remarks import coarsest_bin, disturbed_remarks, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import Finding
@@ -276,8 +276,7 @@ class Cell:
         """Return remarks on trials without a usable value, values of 0, identical values, and what is left out."""
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
-        if self.left_out:
-            found = (*found, left_out_remark(len(self.left_out), len(self.all_trials)))
+        found = (*found, *disturbed_remarks(self.trials, len(self.left_out)))
         return found if self.failed_builds is None else (*found, self.failed_builds.message)
 
     @property

@@ -13,6 +13,7 @@ from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.results.compare.cell_comparison import Comparison, Side, compare
 from poolproof.results.compare.comparison_object import comparison_object, ranking_object
 from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
@@ -59,6 +60,28 @@ def test_a_difference_is_found_although_trials_were_disturbed(tmp_path: Path) ->
 def test_a_slow_trial_without_evidence_of_other_work_counts(tmp_path: Path) -> None:
     """The value alone never decides: the same values without the finding make the difference uncertain."""
     assert words(compared(tmp_path / "r", 0.85, frozenset())) == ["undecided"]
+
+
+def test_cells_with_many_disturbed_trials_are_tested_at_their_extremes(tmp_path: Path) -> None:
+    """Most trials of one layout were disturbed in the same way, so they agree although their mean is too low."""
+    directory = RunDirectory.create(tmp_path / "r", CAMPAIGN, RECORD)
+    values = (1000.0, 700.0, 701.0, 699.0, 700.0, 702.0, 698.0, 700.0)
+    for number, value in enumerate(values, start=1):
+        directory.append(trial(number, 1000.0 + number, layout="one"))
+        directory.append(trial(number, value, *([STOLEN] if number > 1 else []), layout="pair"))
+    run = load_run(tmp_path / "r")
+    found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
+    assert words(found) == ["undecided"]
+    assert [each.verdict for each in (found.cells[0].a, found.cells[0].b)] == ["sound", "suspect"]
+    assert claimed(run, "iops(one, reads) / iops(pair, reads) > 1.1") == "undecided"
+    speeds = speeds_to_baseline(run.cells, "one")
+    (speed,) = speeds.values()
+    assert speed.low is not None and speed.high is not None and speed.low < 0.8 < 0.99 < speed.high
+
+
+def claimed(run: LoadedRun, text: str) -> str:
+    (result,) = evaluate((Claim("it is faster", "this test", text, parse_claim(text, Spot("t"))),), run.cells)
+    return result.result
 
 
 def test_rankings_and_claims_use_the_same_trials(tmp_path: Path) -> None:

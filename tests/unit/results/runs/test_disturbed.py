@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.runs.cell_builds import counting, left_out
-from poolproof.results.runs.convergence import convergence_of, needs_trial, trials_ahead
+from poolproof.results.runs.convergence import convergence_of, mean_to_test, metric_log_mean, needs_trial, trials_ahead
 from poolproof.results.runs.disturbed import is_disturbed
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.model import SCHEMA, Convergence, Trial
@@ -123,6 +124,8 @@ def test_the_cell_has_the_verdict_and_the_values_of_the_trials_that_count(messag
     disturbed_too_often = cell([*clean(2), *disturbed(4, first=3)])
     assert (disturbed_too_often.verdict, disturbed_too_often.left_out) == ("suspect", ())
     assert disturbed_too_often.reasons() == (STOLEN,)
+    (remark,) = disturbed_too_often.remarks()
+    assert "4 of 6 trials" in message(remark)
 
 
 def test_other_suspicions_about_the_remaining_trials_stay() -> None:
@@ -208,3 +211,14 @@ def test_a_disturbed_trial_does_not_decide_an_elimination() -> None:
     found = [elimination_of(map(settled, trials), asked) for trials in (calm, noisy)]
     names = [[each.layout for each in race.dropped] for race in found if race is not None]
     assert names == [["pair"], ["pair"]]
+
+
+def test_disturbed_trials_that_cannot_be_left_out_widen_what_is_tested() -> None:
+    trials = [*clean(2), *disturbed(1, first=3)]
+    found = cell(trials)
+    mean = metric_log_mean(found.samples(), "iops", None)
+    assert mean is not None
+    widened = mean_to_test(mean, found.trials, "iops")
+    assert math.exp(mean.mean - widened.below) == pytest.approx(620.0)
+    assert math.exp(mean.mean + widened.above) == pytest.approx(max(STEADY[:2]))
+    assert mean_to_test(mean, cell(clean(3)).trials, "iops") == mean
