@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.coverage import proves
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes
 from poolproof.rules.reported import ReportedDirection, each_job, parts
 from poolproof.units import format_count, format_duration
@@ -61,8 +61,14 @@ def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> flo
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
     """Return the maximum number of I/Os in flight that the job of a result allows, or None if the job is unknown.
 
-    The result may cover one job or all clones of a group.
+    The result may cover one job or all clones of a group. The number is also unknown if a command sets it with a
+    variable of a script.
     """
+    options = [
+        fio_job(each).text(name) or "" for each in filter(is_fio_job, case.jobs) for name in ("iodepth", "numjobs")
+    ]
+    if any("$" in value for value in options):
+        return None
     if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
         return case.load.queue
     if job is None:

@@ -2,6 +2,7 @@
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.proof import OF_READS
 from poolproof.rules.reported import parts
 from poolproof.units import format_count
 
@@ -15,11 +16,14 @@ def _in_result(case: Case) -> Findings:
     for part in parts(case.outcome):
         job, iops = case.job_named(part.job.name), part.figures.iops
         is_random = job is not None and job.is_random
+        if case.quoted.has_log_device and part.kind == "write":
+            continue
         if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
             yield suspects(
                 f"the result is {format_count(iops)} random {part.kind}s/s, but {case.quoted.hard_disks}: a hard disk "
                 "reaches only a few hundred, so a cache was involved",
                 weight=74,
+                metrics=OF_READS if case.quoted.has_log_device else (),
             )
             return
 
@@ -36,7 +40,8 @@ RULE = Rule(
     "RAM of the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it "
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
-    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
+    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. If the line names an "
+    "SSD as the log device (SLOG) of the hard disks, only reads are judged.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",

@@ -24,6 +24,7 @@ class Quoted:
     `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
+    `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `shares_statistics`: True if fio's disk statistics also include the I/O of other results of the same run.
     `counts_at_most`: True if the counters are upper bounds for the work of the disks.
     """
@@ -42,6 +43,7 @@ class Quoted:
     without_barriers: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
+    has_log_device: bool = False
     shares_statistics: bool = False
     counts_at_most: bool = False
     depths: Mapping[int, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ _NEAR = 0.2
 _TIMES = 2
 _MOST_PARTS = 100
 _DISK = re.compile(
-    r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|md\d|md/|disk/|pmem\d)"
+    r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|mmcblk\d|md\d|md/|disk/|pmem\d)"
 )  # zvols are left out, because their I/O goes through RAM
 
 

@@ -1,5 +1,6 @@
 """Jobs that transferred more bytes than the region that they access holds."""
 
+from poolproof.load.model import LoadPart
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown
@@ -7,6 +8,7 @@ from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.units import format_size
 
 _MANY = 1000
+_RARELY_TWICE = 0.01
 
 
 def _in_result(case: Case) -> Findings:
@@ -15,9 +17,16 @@ def _in_result(case: Case) -> Findings:
         return
     if case.cold and cold_reads(case) is None:
         yield from _repeated(case, "read", unique)
-    # If every write waits until its data is on disk, RAM cannot absorb repeated writes.
-    if writes(case) is None and not all(job.commits_each_write for job in case.jobs if job.writes):
+    if writes(case) is None and not all(_syncs_often(job, unique) for job in case.jobs if job.writes):
         yield from _repeated(case, "write", unique)
+
+
+def _syncs_often(job: LoadPart, unique: int) -> bool:
+    """True if RAM cannot absorb repeated writes, because a block is rarely written twice between two syncs."""
+    if job.commits_each_write:
+        return True
+    between = (job.sync_every or 0) * job.clones * job.max_block_bytes
+    return 0 < between <= _RARELY_TWICE * unique and (job.is_random or not job.shares_one_file)
 
 
 def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
@@ -58,7 +67,8 @@ RULE = Rule(
     "and a cache may have served the repeated accesses.",
     shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
     "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
-    "(fsync=1, sync=1) are not reported, because they always reach the disk.",
+    "(fsync=1, sync=1), or that write less than 1% of the area between two syncs, are not reported, because they reach "
+    "the disk.",
     error="Too high. The factor is at most the number of passes. Observed: 20 to 135 passes in results that were too "
     "high.",
     fix=_fix("read", is_timed=True),

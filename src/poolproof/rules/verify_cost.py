@@ -5,6 +5,7 @@ from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes, suspects
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.reported import parts
 
 
 def _in_job(case: Case) -> Findings:
@@ -23,6 +24,7 @@ def _in_result(case: Case) -> Findings:
     """
     if case.outcome is None:
         return
+    yield from _only_verified(case)
     checked = [job for job in case.jobs if job.verifies and job.writes and _reads_back(job)]
     if jobs := [job for job in checked if job.is_mixed]:
         yield suspects(
@@ -40,6 +42,20 @@ def _in_result(case: Case) -> Findings:
         )
 
 
+def _only_verified(case: Case) -> Findings:
+    """Yield a finding if a job that only writes has reads in its result: fio reads only what it verifies then."""
+    for part in parts(case.outcome):
+        job = case.job_named(part.job.name) if part.kind == "read" else None
+        if job is not None and job.writes and not job.reads:
+            yield suspects(
+                f"{case.who([job])} only writes, so its reads are those with which fio verifies the written data: they "
+                "are not a test of reading",
+                weight=60,
+                metrics=OF_READS,
+            )
+            return
+
+
 def _reads_back(job: LoadPart) -> bool:
     """True if fio reads data back to verify it.
 
@@ -55,7 +71,8 @@ RULE = Rule(
     "reports these reads next to the writes. It skips them if do_verify=0 is set or if the writes of a time_based job "
     "use up its runtime.",
     shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports these reads "
-    "together with those that verify; or verify_backlog interrupts the writes.",
+    "together with those that verify; the job only writes, but the result has reads; or verify_backlog interrupts the "
+    "writes.",
     error="Too low, and the result may include reads that nobody requested.",
     fix="use verify only in a correctness test, and measure speed without it",
     sources=(

@@ -5,7 +5,7 @@ from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, rule_id
+from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
@@ -13,6 +13,8 @@ WORK_DONE = rule_id(__name__)
 """The id of this rule. It is also used for findings about trials that failed before they had a result."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
+_INSTANT_S = 0.05  # in other people's results
+_LONG_S = 60.0
 _ENDS = {"number_ios", "io_size", "loops"}
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
@@ -70,17 +72,26 @@ def _time_done(case: Case) -> Findings:
     if ran is None:
         return
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
-    if asked and endless and ran < 0.95 * asked:
+    if asked and endless and ran < 0.95 * asked and (case.quoted is None or ran < _LONG_S):
         yield fails(
             f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: "
             "something ended it early",
             weight=80,
             fix="look for a signal, a full target or a device that disappeared, then run the job again",
         )
+    elif asked and endless and ran < 0.95 * asked:
+        yield notes(
+            f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: "
+            "something ended it early, and the rates cover only this time",
+            weight=30,
+        )
     elif ran < _SHORTEST_S:
         ends_early = any(_ENDS & fio_job(job).options.keys() for job in jobs)
         stopped_by = case.quoted.stopped_by if case.quoted else ""
-        is_suspect = (ran < _BURST_S or ends_early) if case.quoted is None else bool(stopped_by)
+        if case.quoted is None:
+            is_suspect = ran < _BURST_S or ends_early
+        else:
+            is_suspect = bool(stopped_by) or (ran < _INSTANT_S and case.generator == "fio")
         yield finding(
             "suspects" if is_suspect else "notes",
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
@@ -139,9 +150,10 @@ RULE = Rule(
     wrong="fio failed, moved nothing, stopped early or moved too few bytes, so its result describes a different test.",
     shows="In a script: a time limit (`timeout 20 fio …`) below the runtime of its time_based jobs. In a result: an "
     "error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% of the bytes that the "
-    "sizes add up to (a note if the text shows that a signal ended the run). A run of less than a second is reported "
-    "as a note. It is suspect if number_ios, io_size, loops or sysbench's request limit ended it, or if it took less "
-    "than 20 ms.",
+    "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
+    "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
+    "number_ios, io_size, loops or sysbench's request limit ended it, or if it took less than 20 ms (in a text: less "
+    "than 50 ms of fio).",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

@@ -18,6 +18,7 @@ _MEMORY = (
     (re.compile(r"/dev/zram\d+$"), "zram"),
     (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
 )
+_COMPOSITE = re.compile(r"(?:md|dm-)\d+$")
 _NAMED = re.compile(r"(?:^|[/_.-])(?:ram[-_]?(?:disk|drive|fs)s?|tmpfs)(?=$|[/_.\d-])", re.IGNORECASE)
 _PAST_THE_KERNEL = frozenset(
     {
@@ -42,11 +43,12 @@ def memory_of(load: Load) -> str | None:
 def memory_below(result: Outcome) -> str | None:
     """Return the kind of memory device in fio's disk statistics.
 
-    None if the statistics are empty, include a disk, or include several kinds of memory device.
+    None if the statistics are empty, include a disk, or include several kinds of memory device. fio lists the devices
+    of an array or of a device-mapper target below it, so the array itself is ignored.
     """
-    found = {
-        next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
-    }
+    names = [disk.name for disk in result.disks]
+    leaves = [name for name in names if not _COMPOSITE.match(name)] or names
+    found = {next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{leaf}")), None) for leaf in leaves}
     return found.pop() if len(found) == 1 else None
 
 

@@ -81,6 +81,11 @@ _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
+_PATH = re.compile(r"(?<![\w/])/{1,2}[\w.-]{1,100}(?:/[\w.-]{0,100}){1,20}")
+_LOG_DEVICE = re.compile(
+    r"\b(?:optane|nvme|ssd)\b[^+,;|/]{0,30}\b(?:as|for)\s(?:an?\s)?slog\b|\bslog\s?[:=(]\s?[^+,;|/)]{0,40}",
+    re.IGNORECASE,
+)
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
 _SIGNAL = "line {} says that the run was ended by a signal"
@@ -117,6 +122,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             without_barriers=_last_above(barriers, result.line),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
+            has_log_device=named.has_log_device if named else False,
             depths=_depths(lines, result),
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
@@ -225,21 +231,23 @@ class _NamedDisks:
 
     `words`: a quotation of the line if the disks are hard disks, otherwise an empty string.
     `count`: the number of disks, or 0 if unknown.
+    `has_log_device`: True if the line also names flash as the log device of the hard disks.
     """
 
     words: str
     count: int
+    has_log_device: bool = False
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
     """Yield, for each result, the disks named on the nearest line above it that names disks.
 
     None if no line above the result names disks, or if the nearest one mentions flash. Lines inside results are
-    ignored.
+    ignored. If the line does not count the hard disks, their number is the largest one on any line above.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
-    first = 0
+    most = first = 0
     for result in results:
         end = bisect_left(numbered, result.line, key=itemgetter(0))
         for number, line in reversed(numbered[first:end]):
@@ -247,8 +255,18 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
             if found is not None:
                 nearest = found
                 break
+        most = max([most, *(found.count for _, line in numbered[first:end] if (found := _counted(line)))])
         first = end
-        yield nearest if nearest is not None and nearest.words else None
+        if nearest is None or not nearest.words:
+            yield None
+        else:
+            yield nearest if nearest.count else replace(nearest, count=most)
+
+
+def _counted(line: str) -> _NamedDisks | None:
+    """Return the hard disks that a line names and counts, or None."""
+    found = _named_disks(0, line)
+    return found if found is not None and found.words and found.count else None
 
 
 def _named_disks(number: int, line: str) -> _NamedDisks | None:
@@ -258,7 +276,8 @@ def _named_disks(number: int, line: str) -> _NamedDisks | None:
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None
-    plain = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", line))
+    with_log = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", _PATH.sub("", line)))
+    plain = _LOG_DEVICE.sub("", with_log)
     is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
     if not is_hard and not is_fast:
         return None
@@ -266,4 +285,4 @@ def _named_disks(number: int, line: str) -> _NamedDisks | None:
     count = _COUNT.search(plain)
     disks = int(count["count"] or count["number"]) if count else 0
     quote = f"line {number} mentions hard disks (“{words}”)" if is_hard and not is_fast else ""
-    return _NamedDisks(quote, disks)
+    return _NamedDisks(quote, disks, has_log_device=plain != with_log)

@@ -28,6 +28,7 @@ _MOST_BETWEEN = 8  # lines between two commands of a list
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
 _FEWEST_IOPS = 20  # with lower IOPS, rounding to an integer is too coarse
+_FEWEST_IN_THOUSANDS = 10_000
 _ROUNDING = 0.03
 _SHORT_LAST = 0.1  # the last block of a file may be short
 _LONGER = 1.5  # when time is up, a slow disk still has to finish the I/O in flight
@@ -239,7 +240,8 @@ def _fits_blocks(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
             continue
         iops = direction.iops or _FEWEST_IOPS
         block, error = direction.bandwidth_bytes / iops, _ROUNDING + 1 / iops  # fio truncates IOPS
-        if block * (1 + error) < smallest or block * (1 - error) > largest:
+        carry = 1000 / iops if iops >= _FEWEST_IN_THOUSANDS and iops % 1000 == 0 else 0.0  # fio prints 19.0k for 19.99k
+        if block * (1 + error) < smallest or block * (1 - error) / (1 + carry) > largest:
             return False
     return True
 

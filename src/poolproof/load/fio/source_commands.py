@@ -32,6 +32,10 @@ _LIST_ITEM = re.compile(r"""^\s*-\s+(["']?)(?P<word>fio|--?[a-z][^"'\n]{0,500}|[
 _TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
 _WRAPPED = re.compile(r"^\s*(?:(?:--|[—–−]{1,2})[a-z]|-[a-z][a-z_]{2,30}=)")
 _CUT_DASHES = re.compile(r"(?<=\s)(--?)[ \t]{0,9}\n\s{0,9}(?=[a-z])")  # mail programs wrap a line after `--`
+_SENTENCE = re.compile(
+    r"(?<![\w/.-])fio:?\s{1,4}((?:[a-z_]{2,30}=[^\s,;=]{1,100}\s{0,4},\s{0,20}){2,30}[a-z_]{2,30}=[^\s,;=]{1,100})"
+)
+_LONGEST_SENTENCE = 1000
 _MOST_CONTINUED, _MOST_LIST_LINES, _FEWEST_ITEMS = 60, 30, 3
 _LONGEST_COMMAND = 20_000
 
@@ -103,11 +107,32 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
             if found := _QUOTED_LIST.search(block):
                 words = [item[2] for item in _QUOTED_ITEM.finditer(found[0])]
                 end = at + block.count("\n", 0, found.end()) + 1
+        if not words and "fio" in line and "," in line:
+            words, end = _sentence(numbered, at)
         if words:
             yield number, shlex.join(words)
         else:
             yield number, line
         at = max(end, at + 1)
+
+
+def _sentence(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
+    """Parse fio's options in a sentence, `fio rw=read, bs=4k, size=1g`, that may continue on the next lines.
+
+    Return the words of the command and the index of the line after it. No words are returned if any name is not an
+    option of fio, or if the options do not include `rw`.
+    """
+    text, end = numbered[at][1], at + 1
+    while text.rstrip().endswith(",") and end < min(len(numbered), at + _MOST_LIST_LINES):
+        text, end = f"{text} {numbered[end][1].strip()}", end + 1
+    match = _SENTENCE.search(text) if len(text) <= _LONGEST_SENTENCE else None
+    options = [option.strip().rstrip(".") for option in match[1].split(",")] if match else []
+    names = [option.partition("=")[0] for option in options]
+    if not {"rw", "readwrite"} & set(names) or not set(names) <= ALL_NAMES:
+        return [], at
+    if "iodepth" not in names:  # the author may state it next to each result
+        options.append("iodepth=${iodepth}")
+    return ["fio", "--name=fio", *(f"--{option}" for option in options)], end
 
 
 def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:

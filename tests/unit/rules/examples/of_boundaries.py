@@ -260,6 +260,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=read bs=1m size=500g numjobs=16 filename=/dev/sdb direct=1 offset_increment=100g", None),
         ),
         Example(
+            lint_of("rw=read bs=1m size=64g numjobs=16 filename=/mnt/a/f direct=1", None),
+            "suspects",
+            lint_of("rw=randread bs=1m size=64g numjobs=16 filename=/dev/mmcblk1p2 direct=1", None),
+        ),
+        Example(
             lint_of("rw=randwrite bs=4k size=2g numjobs=16 filename=X end_fsync=1"),
             "notes",
             lint_of("rw=randwrite bs=4k size=2g numjobs=16 filename=X fdatasync=1"),
@@ -297,10 +302,27 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randwrite bs=4k size=1g direct=1 ioengine=psync iodepth=8 fsync=32"),
         ),
     ),
+    "unique-extents": (
+        Example(
+            uncounted("rw=randwrite size=1g time_based=1 fsync=100000", write=direction(4 * GIB, 60.0, 4096)),
+            "suspects",
+            uncounted("rw=randwrite size=1g time_based=1 fsync=16", write=direction(4 * GIB, 60.0, 4096)),
+        ),
+        Example(
+            uncounted("rw=write size=1g numjobs=4 filename=X fsync=16", write=direction(4 * GIB, 60.0, 4096)),
+            "suspects",
+            uncounted("rw=randwrite size=1g numjobs=4 filename=X fsync=16", write=direction(4 * GIB, 60.0, 4096)),
+        ),
+    ),
     "verify-cost": (
         Example(lint_of("rw=write bs=1m size=4g end_fsync=1 verify=crc32c do_verify=0"), "notes",
                 lint_of("rw=read bs=1m size=4g verify=crc32c")),
         Example(_wrote("rw=randrw bs=4k size=64m verify=md5"), "suspects", _wrote("rw=randrw bs=4k size=64m")),
+        Example(
+            uncounted("rw=write bs=4k size=64m", read=direction(64 * MIB, 2.0), write=direction(64 * MIB, 2.0)),
+            "suspects",
+            uncounted("rw=rw bs=4k size=64m", read=direction(64 * MIB, 2.0), write=direction(64 * MIB, 2.0)),
+        ),
         Example(_wrote("rw=write bs=4k size=64m verify=md5 verify_backlog=64"), "suspects",
                 _wrote("rw=write bs=4k size=64m verify=none verify_backlog=64")),
     ),

@@ -1,7 +1,10 @@
 """Examples for rules about the results that fio reports: latencies, rates and errors."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from poolproof.rules.model import Case
+from poolproof.rules.quoted import UNQUOTED
 from tests.unit.rules.examples.building import (
     MERGERFS,
     Example,
@@ -17,6 +20,12 @@ from tests.unit.rules.making import GIB, MIB, direction
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _DIRECT_WRITE = "rw=write bs=1m size=1g direct=1"
+
+
+def _quoted_run(options: str, seconds: float) -> Case:
+    """Return the case of a run in someone else's text that read 1 GiB."""
+    return replace(uncounted(options, read=direction(GIB, seconds, MIB)), quoted=UNQUOTED)
+
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "broken-clock": (
@@ -81,6 +90,17 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "littles-law": (
+        Example(
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=4 ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=2_500_000.0),
+            ),
+            "refutes",
+            uncounted(
+                "rw=randread bs=4k direct=1 iodepth=$DEPTH ioengine=libaio",
+                read=direction(40_000 * 4096, 10.0, mean_ns=2_500_000.0),
+            ),
+        ),
         Example(
             uncounted(
                 "rw=randread bs=4k direct=1 iodepth=4 ioengine=libaio",
@@ -215,6 +235,21 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=read bs=1m size=1g runtime=10 time_based=1", read=direction(GIB, 6.0, MIB)),
             "fails",
             uncounted("rw=read bs=1m size=1g runtime=10 time_based=1", read=direction(GIB, 10.0, MIB)),
+        ),
+        Example(
+            _quoted_run("rw=read bs=1m size=1g", 0.04),
+            "suspects",
+            _quoted_run("rw=read bs=1m size=1g", 1.4),
+        ),
+        Example(
+            _quoted_run("rw=read bs=1m size=1g runtime=300 time_based=1", 40.0),
+            "fails",
+            _quoted_run("rw=read bs=1m size=1g runtime=40 time_based=1", 40.0),
+        ),
+        Example(
+            _quoted_run("rw=read bs=1m size=1g runtime=300 time_based=1", 90.0),
+            "notes",
+            _quoted_run("rw=read bs=1m size=1g runtime=90 time_based=1", 90.0),
         ),
         Example(
             uncounted("rw=read bs=1m size=2g", read=direction(GIB, 10.0, MIB)),

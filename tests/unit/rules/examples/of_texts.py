@@ -211,6 +211,17 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 Quoted(hard_disks="line 1 names hard disks", hard_disk_count=24),
             ),
         ),
+        Example(
+            _quoted(
+                uncounted(_RANDOM, read=direction(GIB, 10.0)),
+                Quoted(hard_disks="line 1 names hard disks", has_log_device=True),
+            ),
+            "suspects",
+            _quoted(
+                uncounted(_WRITES, write=direction(GIB, 10.0)),
+                Quoted(hard_disks="line 1 names hard disks", has_log_device=True),
+            ),
+        ),
     ),
     "earlier-job": (
         Example(
