@@ -25,6 +25,8 @@ class Quoted:
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
+    `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.
+    `honours_direct`: True if a heading above the result names only file systems that honour O_DIRECT, or a raw device.
     `shares_statistics`: True if fio's disk statistics also include the I/O of other results of the same run.
     `counts_at_most`: True if the counters are upper bounds for the work of the disks.
     """
@@ -44,6 +46,8 @@ class Quoted:
     hard_disks: str = ""
     hard_disk_count: int = 0
     has_log_device: bool = False
+    served_without_sync: str = ""
+    honours_direct: bool = False
     shares_statistics: bool = False
     counts_at_most: bool = False
     depths: Mapping[int, str] = field(default_factory=dict)

@@ -78,7 +78,9 @@ def _direct_in_step(case: Case) -> Findings:
         return
     clones, did = _starters_in((jobs[0],)), " and ".join(["read"] * jobs[0].reads + ["write"] * jobs[0].writes)
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
-    is_direct = on_device or all(_queues(case, job) for job in jobs)
+    is_direct = (
+        on_device or (case.quoted is not None and case.quoted.honours_direct) or all(_queues(case, job) for job in jobs)
+    )
     cache = "the drive's cache" if is_direct else "if direct=1 is not honoured here, RAM"
     yield finding(
         "notes" if is_direct or all(job.writes_are_synchronous for job in jobs) else "suspects",
@@ -205,8 +207,9 @@ RULE = Rule(
     wrong="Jobs with the same filename start at the same byte. The disk serves one of them, RAM serves the others, and "
     "fio adds up the rates of all of them.",
     shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
-    "target, only sequential clones that start at the same offset are reported. This finding is only a note in three "
-    "cases: on a block device, if each write is synchronous, or if the latencies show that libaio queued the I/O of a "
+    "target, only sequential clones that start at the same offset are reported. This finding is only a note "
+    "in these cases: on a block device, if each write is synchronous, if a heading "
+    "above the result names ext4 or XFS, or if the latencies show that libaio queued the I/O of a "
     "file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
     "moved.",
     error="Too high by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "

@@ -1,5 +1,6 @@
 """A dataset that acknowledges syncs without writing anything."""
 
+from poolproof.metrics import rates_of
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, refutes, suspects, zfs_source
 from poolproof.rules.proof import LATENCIES_WITH_WRITES, OF_COMMITS, SYNCS
@@ -16,6 +17,12 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
+    if case.quoted is not None and case.quoted.served_without_sync and case.load.writes:
+        yield suspects(
+            f"{case.quoted.served_without_sync}: the server acknowledges each write while the data is only in its RAM",
+            weight=80,
+            metrics=rates_of("all", "write"),
+        )
     jobs = [job for job in case.jobs if job.writes and job.syncs]
     if not jobs or account(case) is None or case.zfs is None or case.zfs.sync != "disabled":
         return
@@ -33,7 +40,8 @@ RULE = Rule(
     wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group closes. "
     "The commit latency is that of a call that does nothing, and a log device looks infinitely fast.",
     shows="In a job: writes with syncs on a dataset with sync=disabled. In a result with counters, this refutes the "
-    "latency of syncs and, if the job commits each write, also its rates.",
+    "latency of syncs and, if the job commits each write, also its rates. In a text: the nearest line above the result "
+    "about a server's sync says that it is disabled (`NFS, sync=disabled`): the rates of writes are suspect.",
     error="Commit latency is too low by orders of magnitude.",
     fix="run `zfs set sync=standard DATASET`",
     sources=(

@@ -81,6 +81,13 @@ _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
+_SYNC_SETTING = re.compile(r"\bsync[\s=:]{1,3}(?:(?P<off>disabled)|always|standard)\b", re.IGNORECASE)
+_SERVED = re.compile(r"\b(?:nfs\w?|iscsi|smb|cifs)\b", re.IGNORECASE)
+_HONOURS_DIRECT = re.compile(r"\b(?:ext[234]|xfs|raw (?:block )?device|block device)\b", re.IGNORECASE)
+_MAY_IGNORE_DIRECT = re.compile(
+    r"\b(?:zfs|zvol|btrfs|nfs|cifs|smb|ceph|gluster\w*|lustre|fuse|overlay\w*|tmpfs|data=journal)\b", re.IGNORECASE
+)
+_HEADING_LINES, _LONGEST_HEADING = 3, 80
 _PATH = re.compile(r"(?<![\w/])/{1,2}[\w.-]{1,100}(?:/[\w.-]{0,100}){1,20}")
 _LOG_DEVICE = re.compile(
     r"\b(?:optane|nvme|ssd)\b[^+,;|/]{0,30}\b(?:as|for)\s(?:an?\s)?slog\b|\bslog\s?[:=(]\s?[^+,;|/)]{0,40}",
@@ -110,6 +117,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     disks = _nearest_disks(numbered, results)
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = [] if has_battery else list(_without_barriers(numbered))
+    unsynced = list(_sync_settings(numbered))
     return tuple(
         replace(
             quoted,
@@ -120,6 +128,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             has_persistent_memory=has_persistent_memory,
             is_macos=is_macos,
             without_barriers=_last_above(barriers, result.line),
+            served_without_sync=_last_above(unsynced, result.line),
+            honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
             has_log_device=named.has_log_device if named else False,
@@ -137,6 +147,22 @@ def _without_barriers(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
         if match is not None and not _NEGATED.search(line):
             words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
             yield number, f"line {number} says “{words}”" if match["off"] else ""
+
+
+def _sync_settings(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
+    """Yield each line about ZFS's sync of a server, and a quotation, which is empty if sync is not disabled."""
+    for number, line in numbered:
+        match = _SYNC_SETTING.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
+        if match is not None and _SERVED.search(line) and not _NEGATED.search(line):
+            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
+            yield number, f"line {number} says “{words}”" if match["off"] else ""
+
+
+def _names_file_system(numbered: Sequence[Line], result: FoundResult, first: int) -> bool:
+    """True if a heading directly above the result names only file systems that honour O_DIRECT, or a raw device."""
+    begin, end = (bisect_left(numbered, line, key=itemgetter(0)) for line in (first, result.line))
+    words = [line for _, line in numbered[begin:end] if line.rstrip().endswith(":") and len(line) <= _LONGEST_HEADING]
+    return bool(words) and _HONOURS_DIRECT.search(words[-1]) is not None and not _MAY_IGNORE_DIRECT.search(words[-1])
 
 
 def _last_above(quotes: Sequence[tuple[int, str]], line: int) -> str:

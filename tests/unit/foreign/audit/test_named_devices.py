@@ -35,6 +35,32 @@ def test_a_log_device_does_not_explain_fast_reads_from_hard_disks(heading: str, 
     assert not any("write" in metric for finding in each.findings for metric in finding.metrics)
 
 
+@pytest.mark.parametrize(
+    ("heading", "verdict"),
+    [
+        ("NFS share, sync=disabled", "suspect"),
+        ("iSCSI, Sync Disabled", "suspect"),
+        ("NFS share, sync=disabled\n\nNFS share, sync=always", "unproven"),
+        ("dataset with sync=disabled", "unproven"),
+    ],
+)
+def test_a_server_with_sync_disabled_makes_writes_suspect(heading: str, verdict: str) -> None:
+    command = "fio --name=a --filename=/mnt/f --rw=randwrite --bs=4k --direct=1 --iodepth=8 --ioengine=libaio\n"
+    (each,) = _all(f"{command}\n{heading}\nwrite: IOPS=2304, BW=9216KiB/s (9437kB/s)(900MiB/100001msec)\n")
+    assert each.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("heading", "verdict"),
+    [("On xfs:", "unproven"), ("raw block device:", "unproven"), ("xfs on a zvol:", "suspect"), ("Test 2:", "suspect")],
+)
+def test_a_heading_names_a_file_system_that_honours_direct(heading: str, verdict: str) -> None:
+    command = "fio --name=a --filename=/mnt/f --rw=write --bs=64k --direct=1 --numjobs=6 --time_based --runtime=30\n"
+    rate = "bw=480MiB/s (503MB/s), 80.0MiB/s-80.0MiB/s (83.9MB/s-83.9MB/s), io=14.1GiB (15.1GB), run=30001-30001msec"
+    (each,) = _all(f"{command}{heading}\n  WRITE: {rate}\n")
+    assert each.verdict == verdict
+
+
 def test_a_path_does_not_name_the_disks() -> None:
     command = "fio --name=a --filename=/mnt/hdd/f --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio\n"
     (each,) = _all(command + "read: IOPS=9011, BW=35.2MiB/s (36.9MB/s)(3072MiB/87273msec)\n")

@@ -197,6 +197,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=read bs=2m", read=direction(GIB, 2.0)),
         ),
     ),
+    "zfs-sync-disabled": (
+        Example(
+            _quoted(uncounted(_WRITES, write=direction(GIB, 10.0)), Quoted(served_without_sync="line 1 says so")),
+            "suspects",
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(served_without_sync="line 1 says so")),
+        ),
+    ),
     "named-disk": (
         Example(
             _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(hard_disks="line 1 names hard disks")),
