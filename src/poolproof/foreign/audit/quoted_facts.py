@@ -7,9 +7,9 @@ too, because df and mount list tmpfs on every machine. Only sentences and the au
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
@@ -116,8 +116,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     files = earlier_jobs(results, laid_out, dropped)
     disks = _nearest_disks(numbered, results)
     has_battery = _KEEPS_DATA.search(text) is not None
-    barriers = [] if has_battery else list(_without_barriers(numbered))
-    unsynced = list(_sync_settings(numbered))
+    barriers = [] if has_battery else _unambiguous(_without_barriers(numbered), results)
+    unsynced = _unambiguous(_sync_settings(numbered), results)
     return tuple(
         replace(
             quoted,
@@ -168,6 +168,21 @@ def _names_file_system(numbered: Sequence[Line], result: FoundResult, first: int
 def _last_above(quotes: Sequence[tuple[int, str]], line: int) -> str:
     at = bisect_left(quotes, line, key=itemgetter(0))
     return quotes[at - 1][1] if at else ""
+
+
+def _unambiguous(quotes: Iterable[tuple[int, str]], results: Sequence[FoundResult]) -> list[tuple[int, str]]:
+    """Return the quotations of a setting, but an empty one below a contrary one if no result is between the two.
+
+    In a list of the options before and after a change, it is unknown to which results each of them applies.
+    """
+    found: list[tuple[int, str]] = []
+    group, is_contrary = -1, False
+    for number, words in quotes:
+        at = bisect_left(results, number, key=attrgetter("line"))
+        is_contrary = not words or (is_contrary and at == group)
+        group = at
+        found.append((number, "" if is_contrary else words))
+    return found
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:

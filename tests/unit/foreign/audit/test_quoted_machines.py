@@ -70,13 +70,15 @@ _SYNCS = "# pveperf /srv\nFSYNCS/SECOND:     4213.11\n"
         ("I mounted it with nobarrier.\n", True),
         ("/dev/sdx1 on /srv type ext4 (rw,barrier=0)\n", True),
         ("mounted with barrier=0 first\nnow with barrier=1:\n", False),
+        ("Before: noatime,barrier=1\nAfter: relatime,barrier=0\n", False),
+        (f"# mount -o barrier=1 /srv\n{_SYNCS}# mount -o remount,barrier=0 /srv\n", True),
         ("I do not use nobarrier.\n", False),
         ("nobarrier, because the controller has a BBU\n", False),
         ("", False),
     ],
 )
 def test_syncs_without_barriers_are_suspect(before: str, is_suspect: bool) -> None:
-    assert ("flushes-missing" in _doubts(_audited(before + _SYNCS))) is is_suspect
+    assert ("flushes-missing" in _doubts(_audited(before + _SYNCS, -1))) is is_suspect
 
 
 @pytest.mark.parametrize(
