@@ -34,7 +34,8 @@ exit 0
 """
 """A shell script that prints the given kernel names, and those of all block devices below these devices."""
 
-_MEMBER = re.compile(r"(\S+)\[\d+\]")
+MDSTAT_MEMBER = re.compile(r"(\S+)\[\d+\]")
+"""A member of an array in a line of /proc/mdstat, such as `sda1[0]`."""
 
 
 def cloud_volume(host: Host, device: str) -> str | None:
@@ -92,7 +93,7 @@ def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
     """
     for found in _ARRAY.finditer(mdstat):
         missing = int(found["due"]) - int(found["there"])
-        members = _MEMBER.findall(found["members"])
+        members = MDSTAT_MEMBER.findall(found["members"])
         if missing > 0 and devices & {found["name"], *members, *map(_disk_of, members)}:
             yield f"{found['name']} is missing {'a disk' if missing == 1 else f'{missing} disks'}"
 

@@ -15,6 +15,7 @@ from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
 from poolproof.evidence.model import Target
+from poolproof.facts.disk_state import MDSTAT_MEMBER
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host, text_of
 from poolproof.layers import arguments
@@ -77,7 +78,6 @@ _AWAIT_SYNC = _IN_SYSFS + (
 )
 _LIMIT_S = 30.0
 _MDSTAT_ARRAY = re.compile(r"^(md\w+) : ", re.MULTILINE)
-_MDSTAT_MEMBER = re.compile(r"(\S+)\[\d+\]")
 _MDSTAT_ACTION = re.compile(r"\b(resync|recovery|check|reshape|repair)\s*=\s*([\d.]+%)")
 _RAID10_LAYOUT = re.compile(r"[nfo]0*([2-9]|[1-9]\d+)")
 
@@ -324,7 +324,7 @@ def parse_mdstat(text: str) -> Iterator[ArrayWork]:
     """Yield each background task in the contents of /proc/mdstat."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
-        members = tuple(_MDSTAT_MEMBER.findall(rest.partition("\n")[0]))
+        members = tuple(MDSTAT_MEMBER.findall(rest.partition("\n")[0]))
         for action, done in _MDSTAT_ACTION.findall(rest):
             yield ArrayWork(name, members, action, done)
 

@@ -3,6 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import writes_at_end
+from poolproof.rules.link_rates import PCIE5_X4
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
 from poolproof.rules.quoted import UNQUOTED
@@ -12,7 +13,7 @@ from poolproof.units import format_duration, format_rate, format_size
 
 _COMPLETION_NS = 20_000.0
 _LARGE_BYTES = 64 * 1024
-_SMALL_NS, _LARGE_NS, _PCIE5_X4 = 5_000.0, 10_000.0, 15.75e9  # small writes: Optane; large ones: flash, on PCIe 5.0 x4
+_SMALL_NS, _LARGE_NS = 5_000.0, 10_000.0  # small writes: Optane; large ones: flash, on PCIe 5.0 x4
 _TIMES = 5
 _FAST_BYTES_PER_S, _SHORTEST_MS, _IDLE_PERCENT = 500e6, 1000, 50.0
 _CALL_NS, _COPY_NS_PER_BYTE = 500_000.0, 2.0  # a slow machine: 500 µs per call, and 500 MB/s
@@ -53,7 +54,7 @@ def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Fi
 
 def _fastest_ns(size: int) -> float:
     """Return a lower bound on the time in which a drive receives a single write of this size, in nanoseconds."""
-    return _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / _PCIE5_X4
+    return _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / PCIE5_X4
 
 
 def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_direct: bool) -> Finding | None:

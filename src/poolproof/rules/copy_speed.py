@@ -6,13 +6,13 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import statistics_cover
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.flow import cold_reads, writes_at_end
+from poolproof.rules.link_rates import PCIE5_X4
 from poolproof.rules.model import Case, Finding, Rule, linux_source, suspects, zfs_source
 from poolproof.rules.path import is_persistent_memory, is_zfs
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_rate
 
-_PCIE5_X4 = 15.75e9
 _ZVOL = re.compile(r"/dev/(?:zvol/|zd\d)")
 _WITHOUT_COPIES = ("mmap", "null", "libpmem", "dev-dax", "splice")
 
@@ -27,7 +27,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     copied = _is_copied(case, job)
     clones = max(part.job.clones, job.clones if job is not None else 1)
     each = (part.figures.bandwidth_bytes or 0.0) / clones
-    if copied is False or each <= (_PCIE5_X4 if copied else 2 * _PCIE5_X4):
+    if copied is False or each <= (PCIE5_X4 if copied else 2 * PCIE5_X4):
         return None
     who = "the job" if clones == 1 else f"on average, each of the {clones} clones"
     how = "goes through RAM" if copied else "may go through RAM"

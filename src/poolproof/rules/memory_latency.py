@@ -2,6 +2,7 @@
 
 from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import cold_reads
+from poolproof.rules.link_rates import PCIE3_X4, PCIE5_X4
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
 from poolproof.rules.quoted import UNQUOTED
@@ -10,7 +11,7 @@ from poolproof.rules.service_time import faster_than, interval_ns, submission_ns
 from poolproof.units import format_duration
 
 _ANY_DISK_NS, _FLASH_NS, _MOST_FLASH_NS = 5_000.0, 10_000.0, 15_000.0
-_AT_ONCE_NS, _PCIE3_X4, _PCIE5_X4 = 1_000.0, 3.94e9, 15.75e9
+_AT_ONCE_NS = 1_000.0
 _ANY_DISK_PERCENT, _FLASH_PERCENT, _MOST_FLASH_PERCENT = 10.0, 30.0, 50.0
 
 
@@ -65,8 +66,8 @@ def _in_submission(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     size = job.block_bytes if job is not None else _block_bytes(part)
     each = (figures.bandwidth_bytes or 0.0) / max(part.job.clones, job.clones if job is not None else 1)
-    is_readahead = job is not None and each <= _PCIE3_X4
-    if is_readahead or submission_ns(part) + clat_ns >= _FLASH_NS + 1e9 * size / _PCIE5_X4:
+    is_readahead = job is not None and each <= PCIE3_X4
+    if is_readahead or submission_ns(part) + clat_ns >= _FLASH_NS + 1e9 * size / PCIE5_X4:
         return None
     return suspects(
         f"on average, a read took {format_duration(submission_ns(part) / 1e9)} to submit and "

@@ -2,6 +2,7 @@
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_cover
+from poolproof.rules.link_rates import PCIE3_X4
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, parts
@@ -9,7 +10,7 @@ from poolproof.rules.service_time import interval_ns, typical_ns
 from poolproof.units import format_rate
 
 _MEMORY_NS = 100_000.0
-_MEMORY_RATE, _PCIE3_X4 = 1e9, 3.94e9
+_MEMORY_RATE = 1e9
 
 
 def _in_result(case: Case) -> Findings:
@@ -28,7 +29,7 @@ def _in_result(case: Case) -> Findings:
 
 def _is_buffered(words: str) -> Findings:
     yield suspects(
-        f"the text says that the I/O is buffered, and the rate is above {format_rate(_PCIE3_X4)}, the limit of a drive "
+        f"the text says that the I/O is buffered, and the rate is above {format_rate(PCIE3_X4)}, the limit of a drive "
         f"on PCIe 3.0 x4: {words}",
         weight=57,
     )
@@ -42,7 +43,7 @@ def _is_direct(case: Case) -> bool:
 
 def _is_faster_than_a_drive(case: Case, part: ReportedDirection) -> bool:
     rate = part.figures.bandwidth_bytes or 0.0
-    return rate > _PCIE3_X4 and not statistics_cover(case, part.kind)
+    return rate > PCIE3_X4 and not statistics_cover(case, part.kind)
 
 
 def _is_like_memory(case: Case, part: ReportedDirection) -> bool:

@@ -4,6 +4,7 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import cold_reads
+from poolproof.rules.link_rates import PCIE3_X4, PCIE5_X4
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.path import is_direct_on_unknown, may_end_in_ram
 from poolproof.rules.quoted import UNQUOTED
@@ -13,7 +14,6 @@ from poolproof.units import format_rate, format_size
 
 _GIB = 1024**3
 _SMALL_BYTES, _MODEST_BYTES = 4 * _GIB, 32 * _GIB
-_PCIE3_X4, _PCIE5_X4 = 3.94e9, 15.75e9
 _FLASH_NS = 44_000.0
 _PASSES = 2
 
@@ -27,13 +27,13 @@ def _in_result(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads]
     is_buffered = bool(readers) and all(_is_buffered(case, job) for job in readers)
     where = f"from {format_size(size)} of files"
-    if rate and rate > _PCIE5_X4 and size <= _MODEST_BYTES:
+    if rate and rate > PCIE5_X4 and size <= _MODEST_BYTES:
         yield suspects(
             f"reads {where} reached {format_rate(rate)}: the fastest link of a drive, PCIe 5.0 x4, carries "
-            f"{format_rate(_PCIE5_X4)}, and this much data fits in RAM",
+            f"{format_rate(PCIE5_X4)}, and this much data fits in RAM",
             weight=72,
         )
-    elif rate and rate > _PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
+    elif rate and rate > PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
         yield suspects(
             f"reads {where} through the page cache reached {format_rate(rate)}: these files are smaller than the RAM "
             "of any server, so RAM can serve them at this rate",
