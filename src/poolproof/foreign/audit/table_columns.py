@@ -64,7 +64,7 @@ def column_of(header: str) -> TableColumn:
         return NAME
     said: dict[str, str] = {}
     test: list[str] = []
-    at = _BETWEEN.match(header).end()  # type: ignore[union-attr]  # it also matches nothing
+    at = _skip_marks(header, 0)
     while at < len(header):
         token = _TOKEN.match(header, at)
         if token is None:
@@ -73,8 +73,14 @@ def column_of(header: str) -> TableColumn:
         said |= named
         test += [named_order(named[name]) for name in ("before", "order") if name in named]
         test += [named["size"].lower()] if "size" in named else []
-        at = _BETWEEN.match(header, token.end()).end()  # type: ignore[union-attr]
+        at = _skip_marks(header, token.end())
     return replace(_column(said), test=" ".join(test))
+
+
+def _skip_marks(header: str, at: int) -> int:
+    """Return the index of the first character at or after `at` that is neither a blank nor a mark between words."""
+    marks = _BETWEEN.match(header, at)
+    return marks.end() if marks else at
 
 
 def _column(said: dict[str, str]) -> TableColumn:

@@ -138,12 +138,11 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
         if column.kind != "side" and not _is_value(column, cell, block):
             return []
         _add(groups.setdefault(column.test, [{}]), column, cell)
-    found = (
-        _outcome(whole, group, header, block or block_in((whole, header.heading), header.jobs), said)
-        for test, of_test in groups.items()
-        for group in of_test
-        if (whole := f"{name} {test}".strip()) is not None
-    )
+    found = []
+    for test, of_test in groups.items():
+        whole = f"{name} {test}".strip()
+        size = block or block_in((whole, header.heading), header.jobs)
+        found += [_outcome(whole, group, header, size, said) for group in of_test]
     return [outcome for outcome in found if outcome is not None]
 
 

@@ -17,10 +17,11 @@ def _audited(
     sectors: int = _IOS * _SECTORS,
     requests: int = 24_000,
     after: str = "",
-    **values: float,
+    bs: int = 4096,
+    slat_us: float | None = None,
 ) -> Audited:
-    """Return the audit of 50,000 I/Os of 4 KiB per second, with a median of 1 µs, and of the disk's statistics."""
-    body = block("job", kind, 50_000, p50_us=1.1, clat_us=18, **values)  # type: ignore[arg-type]
+    """Return the audit of 50,000 I/Os per second, with a median of 1 µs, and of the disk's statistics."""
+    body = block("job", kind, 50_000, bs=bs, p50_us=1.1, slat_us=slat_us, clat_us=18)
     counted = (requests, 0, (sectors, 0)) if kind == "read" else (0, requests, (0, sectors))
     text = before + body + after + disks("sdq", counted[0], counted[1], sectors=counted[2])
     return audit_text("post", text, Context())[0]

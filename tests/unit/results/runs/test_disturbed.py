@@ -4,6 +4,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -141,7 +142,7 @@ def test_the_table_says_how_many_trials_are_left_out() -> None:
 
 def test_the_json_counts_the_trials_that_are_left_out(message: Message) -> None:
     found = cells_of([*clean(4), *disturbed(2, first=5)], FIXED)
-    (row,) = run_object(__file__, found, None)["cells"]  # type: ignore[arg-type]  # the path is only printed
+    (row,) = run_object(Path("run"), found, None)["cells"]
     assert (row["trials"], row["left_out"], row["verdict"]) == (4, 2, "sound")
     (remark,) = row["remarks"]
     assert "2 of 6 trials" in message(remark)
