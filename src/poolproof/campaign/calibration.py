@@ -87,7 +87,7 @@ def calibration_of(campaign: Campaign) -> Calibration:
 def cell_keys(
     layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
 ) -> list[CellKey]:
-    """Return the keys of all cells, sorted by layout, then by state, then by workload."""
+    """Return the keys of all cells, ordered by layout, then by state, then by workload, each as in the campaign."""
     return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 

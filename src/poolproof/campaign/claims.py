@@ -175,7 +175,7 @@ def parse_claim(text: str, spot: document.Spot) -> ComparisonClaim | IsVerdict:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         start = len(text) if error.pos_in_stream is None or error.pos_in_stream < 0 else error.pos_in_stream
-        raise _mistake(text, TextSpan(start, start + 1), "expected a value, a number or a relation", spot) from None
+        raise _mistake(text, TextSpan(start, start + 1), "the claim cannot be parsed from here on", spot) from None
     return _ClaimParser(text, spot).claim(tree.children[0])
 
 

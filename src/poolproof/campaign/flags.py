@@ -145,7 +145,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options like the keys of `measure` in a campaign file. Error messages name the option instead."""
+    """Parse the options as if they were keys of `measure` in a campaign file, but name the option in error messages."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {

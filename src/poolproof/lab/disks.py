@@ -87,7 +87,7 @@ def plan_disks(
 
     Raises:
         CampaignError: a device is a real disk, its model is unknown, or its name can't be used as a serial number.
-        HostError: the path of the folder is too long for a Unix socket.
+        HostError: the path of an emulated disk's socket is too long.
     """
     _check_names(devices)
     return tuple(_plan(device, directories, pipeline_s, seed) for seed, device in enumerate(devices, start=1))

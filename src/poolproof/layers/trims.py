@@ -26,7 +26,7 @@ def check_trims(campaign: Campaign) -> None:
 
 
 def _trims(job: JobSpec) -> bool:
-    """True if the job trims and needs a block device for it, as with every engine except falloc.
+    """True if the job trims with an engine that needs a block device for this: any engine except falloc.
 
     Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD).
     """

@@ -80,7 +80,7 @@ class Ending:
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the stopping rule, with `turnover_s` set to the longest write-back cycle at the current write rate."""
+        """Return the stopping rule, with `turnover_s` set to the longest write-back cycle at the mean write rate."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 

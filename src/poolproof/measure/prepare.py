@@ -253,6 +253,6 @@ def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
         if time.monotonic() > deadline:
             raise BuildError(
                 f"{layout.name}: a cache in RAM still contains {format_size(cached)} after the caches were dropped",
-                f"to see how much: {'; '.join(cache_size_commands(layout.tree, host))}",
+                f"to check its size: {'; '.join(cache_size_commands(layout.tree, host))}",
             )
         time.sleep(_POLL_S)

@@ -106,9 +106,9 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """Return the reports with which intervals end.
+    """Return the reports at which an interval ends.
 
-    They are as evenly spaced as possible and include the last report.
+    They are spaced as evenly as possible and include the last report.
     """
     if not counting:
         return []

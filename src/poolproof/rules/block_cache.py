@@ -1,4 +1,4 @@
-"""A cache device of LVM or ZFS, whose results depend on whether it is warm or cold."""
+"""A cache device of LVM or ZFS: the results depend on whether the cache is warm or cold."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, zfs_source
 from poolproof.units import format_size

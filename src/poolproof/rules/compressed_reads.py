@@ -11,7 +11,7 @@ def _in_result(case: Case) -> Findings:
         yield finding(
             flow.effect,
             f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: the target has "
-            f"compression={case.target.compression}, so the file takes up only that much space on disk",
+            f"compression={case.target.compression}, so only this share had to be read from the disks",
             weight=85,
             metrics=OF_READS,
         )

@@ -35,7 +35,7 @@ def _is_warm(case: Case) -> bool:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return the current l2arc_write_max in bytes per second, or the ZFS release's default if it is unknown."""
+    """Return the current l2arc_write_max in bytes per feed, or the ZFS release's default if it is unknown."""
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)

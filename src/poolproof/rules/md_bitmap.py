@@ -37,7 +37,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("bs", "rw"),
     cleared_by_byte_count=False,
-    needs="Needs root, and a test array, /dev/md/trap, on which this directory is mounted.",
+    needs="Needs root, and a test array, /dev/md/trap, whose file system is mounted on this directory.",
     commands="for bitmap in none internal; do mdadm --grow --bitmap=$bitmap /dev/md/trap; fio --name=trap "
     "--filename=trap --rw=randwrite --bs=4k --size=256m --io_size=32m --direct=1 --fdatasync=1; done",
 )

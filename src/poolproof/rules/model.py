@@ -33,7 +33,7 @@ _SCRIPT_HEAD = """\
 # Run this in a directory on the file system to test. It leaves its test files there as ./trap*. It needs fio.
 set -eu
 disk=/sys/class/block/$(basename "$(findmnt -nvo SOURCE -T .)")/stat
-[ -r "$disk" ] || disk=/dev/null  # there is no such disk on NFS, ZFS and FUSE
+[ -r "$disk" ] || disk=/dev/null  # NFS, ZFS and FUSE have no disk of their own
 counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk\\n", at, $3/2048, $7/2048}' "$disk"; }
 """
 

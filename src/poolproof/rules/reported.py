@@ -132,7 +132,7 @@ def ran_s(result: Outcome | None) -> float | None:
 def lasted_s(result: Outcome | None) -> float | None:
     """Return the total run time of all job groups in seconds, or None if no group reports a run time.
 
-    The run times are added up, because the groups run one after another.
+    The run times are added up, because groups usually run one after another.
     """
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():

@@ -57,9 +57,9 @@ MISTAKES = [
     ("iops(a) = 3", "iops(layout, workload)"),
     ("read_share(a, b) = 3", "read_share(layout, workload, device)"),
     ("verdict(a, b) is bad", "`bad`"),
-    ("iops(a, b)", "expected"),
-    ("__import__('os') = 1", "expected"),
-    ("iops(a, b) = 3 parsecs", "expected"),
+    ("iops(a, b)", "cannot be parsed"),
+    ("__import__('os') = 1", "cannot be parsed"),
+    ("iops(a, b) = 3 parsecs", "cannot be parsed"),
 ]
 
 

@@ -77,7 +77,7 @@ class _QuotedContext:
     callers: frozenset[int] = frozenset()
 
     def machine_at(self, line: int) -> QuotedMachine:
-        """Return the machine of the last shell prompt up to this line, or the only one if there is no such prompt."""
+        """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
         at = bisect_right(self.prompts, line, key=itemgetter(0))
         return self.machines.of(self.prompts[at - 1][1] if at else "")
 

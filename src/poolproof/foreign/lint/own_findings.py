@@ -25,7 +25,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
         "fio reads something other than intended",
         "fio runs the job, but reads an option differently from what was meant. For example, fio reads `-end-fsync=1` "
         "as `--eta=nd-fsync=1`, so fio does not call fsync.",
-        "write the option as the finding shows",
+        "write the option as shown in the finding",
     ),
     "no-job": OwnFinding(
         "No fio job found",

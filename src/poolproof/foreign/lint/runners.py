@@ -1,4 +1,4 @@
-"""Find out where fio runs and when it is ended, which the command that runs fio determines.
+"""Find out where fio runs and what ends it early, from the command that starts fio.
 
 Examples are `ssh host fio …`, `docker exec box fio …`, `timeout 60 fio …`, and a function of the script that passes on
 its arguments (`on_nas() { ssh nas "$@"; }`).

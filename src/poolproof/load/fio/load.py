@@ -113,7 +113,7 @@ def _measures_latency(job: Job) -> bool:
 
 
 def _random_share(job: Job) -> float:
-    """Return the fraction of I/Os that start at a new random offset.
+    """Return the fraction of a random job's I/Os that start at a new random offset, or 1 for a sequential job.
 
     With `rw=randread:8`, every eighth I/O starts at a new offset (io_u.c, get_next_block; HOWTO, rw).
     `percentage_random` is the probability that this offset is actually random (io_u.c, should_do_random).

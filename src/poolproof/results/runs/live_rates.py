@@ -42,7 +42,7 @@ class LiveLine:
 
 
 class LiveNotes:
-    """The file live.jsonl of a run. Write errors are ignored, because they must not end a trial."""
+    """A run's live.jsonl. Write errors are ignored, because they must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run

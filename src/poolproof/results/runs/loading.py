@@ -217,7 +217,7 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
     names = [str(cell.key) for cell in others[:_MOST_NAMED]]
     names += [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
     are = "cell is" if len(others) == 1 else "cells are"
-    why = f"{len(others)} {are} left out, because the campaign does not have them: {', '.join(names)}."
+    why = f"{len(others)} {are} left out, because they are not in the campaign: {', '.join(names)}."
     return replace(run, cells=cells, missing=(*run.missing, why), unplaced=len(others))
 
 
