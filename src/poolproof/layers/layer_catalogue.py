@@ -54,8 +54,14 @@ def leaves_under(host: Host, path: str) -> tuple[Below, ...]:
 
     Raises CommandFailed if `path` does not exist.
     """
-    names = (name for below in device_under(host, path) for name in _members_of(host, below.device))
-    return tuple(block_below(name) for name in dict.fromkeys(names))
+    found = storage_at(host, path)
+    return () if found is None else tuple(map(block_below, leaf_names(host, found)))
+
+
+def leaf_names(host: Host, found: FoundStorage) -> tuple[str, ...]:
+    """Return the kernel names of the block devices that are counted as the leaves of existing storage."""
+    disks = (disk for device in found.devices for disk in disks_of(host, device))
+    return tuple(dict.fromkeys(name for disk in disks for name in _members_of(host, disk)))
 
 
 def _members_of(host: Host, device: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerFault, LayerNode, OpenLayer, WriteBack
 from poolproof.layers.directory import Dir
 from poolproof.layers.file_system import file_bytes
-from poolproof.layers.layer_catalogue import expected_found, leaves_under, storage_at
+from poolproof.layers.layer_catalogue import expected_found, leaf_names, storage_at
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
 _LIMIT_S = 30.0
@@ -119,8 +119,8 @@ def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
         directory = built.inputs[0]
         storage = storage_at(built.host, directory.path)
         known = expected_found(built.host, storage) if storage else None
-        counted = [below.device for below in leaves_under(built.host, directory.path)]
-        if known and counted == [leaf.kernel_name for leaf in directory.leaves]:
+        planned = tuple(leaf.kernel_name for leaf in directory.leaves)
+        if storage and known and leaf_names(built.host, storage) == planned:
             found[built.spec.path] = known
     return found
 
