@@ -1,6 +1,5 @@
 """Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup."""
 
-import _thread
 import signal
 import sys
 import threading
@@ -44,7 +43,14 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
         return
     if signal.getsignal(signal.SIGINT) is _later:
         end_in_order()
-    threading.Timer(_SOON_S, _thread.interrupt_main).start()  # here, it would be discarded again
+    threading.Timer(_SOON_S, _interrupt).start()  # here, it would be discarded again
+
+
+def _interrupt() -> None:
+    """Send SIGINT to the main thread. Unlike `_thread.interrupt_main`, a signal also ends a wait of this thread."""
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
 
 
 def _first(number: int, frame: FrameType | None) -> None:

@@ -11,6 +11,7 @@ import pytest
 from poolproof.process import share_out
 
 _LIMIT_S = 60
+_WAIT_S = 60
 # Sends the signal while `poolproof rules` imports a module: directly, or in a callback of a weak reference, in which
 # Python discards the KeyboardInterrupt.
 _PROGRAM = """
@@ -31,7 +32,7 @@ def importing(name, *arguments):
             reference = weakref.ref(thing, interrupt)
             del thing
             import time
-            time.sleep(30)
+            time.sleep({wait_s})
         else:
             interrupt()
     return real(name, *arguments)
@@ -52,9 +53,9 @@ def _python(program: str) -> "subprocess.CompletedProcess[str]":
     [("typer", False), ("poolproof.rules.rule_catalogue", False), ("poolproof.rules.rule_catalogue", True)],
 )
 def test_ctrl_c_during_an_import_ends_the_command_quietly(module: str, lost: bool) -> None:
-    program = _PROGRAM.format(module=module, lost=lost)
+    program = _PROGRAM.format(module=module, lost=lost, wait_s=_WAIT_S)
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=_LIMIT_S, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=_WAIT_S / 2, check=False
     )
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr
