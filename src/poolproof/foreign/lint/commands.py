@@ -169,7 +169,7 @@ def _of_documents(
             written[document.goes_to] = [*before, found]
             yield found
     for units in written.values():
-        if units[0].runs_at and not any(unit.jobs for unit in units):
+        if units and units[0].runs_at and not any(unit.jobs for unit in units):
             problem = Problem(units[0].line, "the file defines no job: fio would stop with `No job(s) defined`")
             yield replace(units[0], problems=(problem,))
 

@@ -70,6 +70,11 @@ def test_job_files_run_in_the_order_of_the_commands() -> None:
     assert "read-after-write" not in rules(f"{files}fio r.fio\nfio w.fio\n", name="b.sh")
 
 
+def test_an_empty_job_file_that_is_appended() -> None:
+    assert rules(">> j.fio cat <<EOF\nEOF\nfio j.fio\n", name="b.sh") == rules("fio j.fio\n", name="b.sh")
+    assert rules(">>fio <<EOF\n", name="b.sh") == {"no-job"}
+
+
 def test_sections_that_a_script_appends() -> None:
     shared = "cat > j.fio <<EOF\n[global]\ndirect=1\nbs=1m\nsize=1g\nEOF\n"
     more = "cat >> j.fio <<EOF\n[a]\nrw=write\nEOF\n"
