@@ -23,8 +23,8 @@ WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
-_COMMAND = re.compile(rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:\S{{0,80}}/)?fio\s+-")
-_ADDED = rf"(?:{BLANKS}\+{BLANKS}|\s{{1,99}}+\.\s{{1,99}}+)"  # the dot is Perl's
+_COMMAND = re.compile(rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio\s+-")
+_ADDED = rf"{BLANKS}(?:\+{BLANKS}|(?<=\s)\.\s{{1,99}}+)"  # the dot is Perl's
 _NEXT_LINE = rf"[ \t]{{0,99}}+\\?\n{BLANKS}(?=[fFrRbBuU]?[\"'])"
 _JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")

@@ -29,9 +29,9 @@ _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _TIMES = _SECONDS | {"thinktime", "steadystate_duration", "steadystate_ramp_time", "latency_window", "max_latency"}
 _NUMBERS = _TIMES | {"size", "filesize", "io_size", "bs", "offset", "offset_increment"}
 _UNKNOWN_UNIT = re.compile(
-    r"(?P<number>\d{1,20})(?P<unit>secs?|seconds?|mins?|minutes?|hrs?|hours?|days?)", re.IGNORECASE
+    r"(?P<number>\d{1,20}+)(?P<unit>secs?|seconds?|mins?|minutes?|hrs?|hours?|days?)", re.IGNORECASE
 )
-_FRACTION = re.compile(r"(?P<number>\d{1,20})(?P<rest>\.\d{1,20}[a-zA-Z]{0,5})")
+_FRACTION = re.compile(r"(?P<number>\d{1,20}+)(?P<rest>\.\d{1,20}[a-zA-Z]{0,5})")
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
 """The maximum total size of all included files in characters. It is needed because a file may include itself."""
