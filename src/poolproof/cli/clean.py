@@ -50,7 +50,8 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     from poolproof.provision.directories import DEFAULT_WORK, real_directory
 
     with reach_host(on) as host:
-        cleaned, left = clean_crashed_runs(host, real_directory(host, work or DEFAULT_WORK), say)
+        searched = real_directory(host, work or DEFAULT_WORK)
+        cleaned, left = clean_crashed_runs(host, searched, say)
     labs = _remove_orphaned_labs() if on == LOCAL else []
     lines = [f"{each.run}: {_undone_text(each.changes)}" for each in cleaned]
     for each in left:
@@ -60,7 +61,8 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
             else ""
         )
         lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]
-    lines = lines or ["no crashed run left anything behind"]
+    if not cleaned and all(each.state.is_elsewhere or each.condition == "going" for each in left):
+        lines.append(f"no crashed run left anything in {searched}")
     lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab behind")
     answer = {
         "runs_undone": [{"run": each.run, "state_dir": each.state.path, "undone": each.changes} for each in cleaned],
