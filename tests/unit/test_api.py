@@ -73,6 +73,7 @@ def test_a_wrong_type_is_one_clear_error(message: Message) -> None:
         message(refused.value)
 
 
+@pytest.mark.slow
 def test_type_checkers_read_the_types_of_the_package() -> None:
     program = "import poolproof\nreveal_type(poolproof.load_run('run'))\n"
     argv = [sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "-c", program]

@@ -65,7 +65,7 @@ def test_a_page_of_648_cells_is_complete(opened: Opening, large_page: Path) -> N
     _all_drawn(page)
 
 
-@pytest.mark.parametrize("which", ["small", "large"])
+@pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
 def test_the_answer_on_the_page_is_that_of_the_data(
     opened: Opening, which: str, request: pytest.FixtureRequest
 ) -> None:
@@ -322,7 +322,7 @@ def test_axe_finds_nothing_serious_in_648_cells(opened: Opening, large_page: Pat
     assert _serious(page) == []
 
 
-@pytest.mark.parametrize("which", ["small", "large"])
+@pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("width", [360, 700, 1500])
 def test_nothing_is_wider_than_the_page(
     opened: Opening, which: str, width: int, request: pytest.FixtureRequest
@@ -378,6 +378,7 @@ def test_an_incomplete_run_has_a_page(opened: Opening, kind: str, tmp_path: Path
         assert page.text("#cell-head .cell-line")
 
 
+@pytest.mark.slow
 def test_names_of_layouts_are_not_broken_up_on_a_narrow_page(opened: Opening, large_page: Path) -> None:
     page = opened(large_page, width=390)
     heads = page.page.locator("table.map tbody th")

@@ -205,6 +205,7 @@ def test_a_journal_that_names_many_hosts_is_refused(run: RunDirectory, message: 
     message(refused.value)
 
 
+@pytest.mark.slow
 def test_a_long_journal_leads_to_a_short_message(run: RunDirectory) -> None:
     for number in range(200):
         undo = UndoPool("x" * 100_000) if number % 2 else UndoTree("/" + "a/" * 100_000)

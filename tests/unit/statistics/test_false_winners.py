@@ -18,8 +18,8 @@ from poolproof.stopping.model import StoppingRule, TrialMean
     ("setting", "runs", "power"),
     [
         (Setting(24, 2, sigma=0.5), 70, 0.3),
-        (Setting(24, 2, sigma=0.8), 150, 0.12),
-        (Setting(24, 2, sigma=1.3, alike=True), 100, 0.15),
+        pytest.param(Setting(24, 2, sigma=0.8), 150, 0.12, marks=pytest.mark.slow),
+        pytest.param(Setting(24, 2, sigma=1.3, alike=True), 100, 0.15, marks=pytest.mark.slow),
         (Setting(24, 3, sigma=1.3, alike=True), 30, 0.5),
         (Setting(24, 1, sigma=0.5), 60, 0.05),
         (Setting(24, None, sigma=0.5), 16, 0.9),

@@ -75,7 +75,9 @@ def test_text_that_is_a_formula_is_quoted_and_numbers_are_not(
     assert out.splitlines() == ["a,b,c,d,e,f,'=g", "-5,-1.5e-07,'=1+1,'-cmd,'@x,+1,x"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT))]
+)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -115,6 +117,7 @@ def test_a_query_that_is_nested_too_deeply_is_refused(
     assert code in (0, 2), err
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_signal_ends_a_query_whose_rows_never_end(tmp_path: Path) -> None:
     make_run(tmp_path / "a", _VALUES)

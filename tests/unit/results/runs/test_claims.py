@@ -112,6 +112,7 @@ def test_a_count_at_the_limit(relation: str, expected: str) -> None:
     assert result(f"stored_share(mirror, reads, a) {relation} 75%") == expected
 
 
+@pytest.mark.slow
 def test_many_claims_about_equal_layouts_are_rarely_wrong() -> None:
     """Each of the 24 claims is exactly at its limit.
 
