@@ -1,17 +1,37 @@
 """Print tables and indented blocks. A narrow terminal wraps names, but never truncates values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
 _NARROWEST_NAME = 20
 _NARROWEST_HEADER = 16
 _GAP = 2
+_HEADING = "\ue000"
+"""A private character that marks the line of a heading until the heading replaces it."""
 QUIET = "bright_black"
+
+
+class _Heading:
+    """The first cell of a heading's row. In a narrow terminal, the heading covers the empty cells next to it."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return ""
+
+    def __rich_measure__(self, _console: Console, _options: ConsoleOptions) -> Measurement:
+        return Measurement(1, self.text.cell_len)
+
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
+        yield Segment(_HEADING)
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
@@ -27,6 +47,12 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
     for name in left:
         table.add_column(Text(name), no_wrap=True)
     return table
+
+
+def add_heading(table: Table, title: str, note: Text | None = None) -> None:
+    """Add a row with a title, and with a note in the last column. `print_fitted` never wraps the title."""
+    empty = [Text()] * (len(table.columns) - 2)
+    table.add_row(_Heading(Text(title, style="bold")), *empty, note or Text())
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
@@ -48,7 +74,25 @@ def print_fitted(console: Console, table: Table) -> None:
             column.header = f"{header[: most - 1]}…" if cell_len(header) > most else header
     if _width(others) > room:
         table.width = _width(others) + min(_NARROWEST_NAME, _longest(first))
-    console.print(table, crop=False)
+    headings = iter([each.text for each in first.cells if isinstance(each, _Heading)])
+    for line in Segment.split_lines(console.render(table)):
+        row = Text.assemble(*((each.text, each.style or "") for each in line))
+        heading = next(headings, None) if row.plain.startswith(_HEADING) else None
+        for each in (row,) if heading is None else _heading_lines(heading, row):
+            console.print(each, soft_wrap=True)
+
+
+def _heading_lines(heading: Text, row: Text) -> Iterator[Text]:
+    """Yield the heading with the note in its row. If both do not fit on a line, the note is on the next one."""
+    note = row.plain.replace(_HEADING, "").strip()
+    if not note:
+        yield heading
+        return
+    before = row.plain.index(note)
+    if heading.cell_len + _GAP > before:
+        yield heading
+        heading = Text()
+    yield Text.assemble(heading, " " * (before - heading.cell_len), row[before:])
 
 
 def _width(columns: list[Column]) -> int:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import metric_of
-from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
+from poolproof.presentation.terminal.blocks import QUIET, add_heading, indented, named_table, print_fitted
 from poolproof.presentation.terminal.words import (
     MARKS,
     emulated_legend,
@@ -76,7 +76,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     console.print()
     _print_differences(console, comparison.run_differences)
     if comparison.cells:
-        console.print(_table(comparison))
+        print_fitted(console, _table(comparison))
     for line in _below(comparison):
         console.print(line)
 
@@ -140,7 +140,7 @@ def _table(comparison: Comparison) -> Table:
         if not own[0].key.layout and len(own) == 1:
             table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue
-        table.add_row(Text(heading, style="bold"))
+        add_heading(table, heading)
         for cell in own:
             table.add_row(Text(f"  {cell.key.layout_in_state or cell.key.state}"), *_row(cell, comparison.effect))
     return table

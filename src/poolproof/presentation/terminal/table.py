@@ -9,7 +9,7 @@ from rich.text import Text
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
+from poolproof.presentation.terminal.blocks import QUIET, add_heading, indented, named_table, print_fitted
 from poolproof.presentation.terminal.compared import in_place_text
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.visible import visible_line
@@ -116,14 +116,13 @@ def _table(
         table.add_column("of limit", justify="right", no_wrap=True)
     if has_baseline:
         table.add_column(Text(f"vs {baseline}"), no_wrap=True)
-    empty = [Text()] * (len(table.columns) - 2)
     by_workload: dict[str, list[Cell]] = {}
     for cell in cells:
         by_workload.setdefault(cell.workload, []).append(cell)
     for workload, own in by_workload.items():
         metric = own[0].metric
-        title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
-        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column is wide enough
+        note = Text(which_is_better(metric), style=QUIET)
+        add_heading(table, f"{workload}, {metric_of(metric).title}", note)
         for cell in own:
             row = _row(cell)
             if limits:

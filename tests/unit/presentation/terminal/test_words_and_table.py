@@ -106,6 +106,24 @@ def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_8
     assert "…" not in text
 
 
+@pytest.mark.parametrize(
+    ("workload", "lines"),
+    [
+        ("reads", ["reads, p99 of fsync          lower is better"]),
+        ("many-small-reads", ["many-small-reads, p99 of fsync", " " * 29 + "lower is better"]),
+    ],
+)
+def test_a_narrow_terminal_does_not_wrap_a_heading(workload: str, lines: list[str]) -> None:
+    figures = TrialMetrics(iops=1.0, bandwidth_bytes=1.0, sync_p99_ns=3e7)
+    trials = [replace(trial(name, 1, 1.0), metric="sync_p99", figures=figures) for name in ("hdd", "pair")]
+    out = io.StringIO()
+    shown = tuple(replace(cell, workload=workload) for cell in cells_of(trials, CAMPAIGN))
+    print_table(Console(file=out, width=48), shown, "hdd")
+    printed_lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert printed_lines[1 : 1 + len(lines)] == lines
+    assert printed_lines[1 + len(lines)].startswith("  hdd ")
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_long_names_cost_no_figure_its_place(width: int) -> None:
     """Names are wrapped. If the terminal is too narrow even for the values, whole lines are wrapped."""
