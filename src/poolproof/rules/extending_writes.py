@@ -1,7 +1,7 @@
 """Direct writes that extend their file."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
 from poolproof.rules.path import is_network, is_zfs
 
@@ -20,10 +20,10 @@ def _in_job(case: Case) -> Findings:
 
 def _extends(job: LoadPart) -> bool:
     fio = fio_job(job)
-    names = fio.filenames
+
     if job.reads or not (job.writes and job.direct and job.queue_each > 1):
         return False
-    if names and all(name.startswith("/dev/") for name in names):
+    if is_on_devices(job):
         return False
     is_none = (fio.text("fallocate") or "").strip() in ("none", "0")
     return fio.flag("file_append") or (is_none and job.is_sequential and not fio.flag("overwrite"))

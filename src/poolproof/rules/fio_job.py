@@ -7,9 +7,15 @@ from poolproof.load.fio.job import Job, is_windows_path
 from poolproof.load.fio.load import job_of as fio_job
 from poolproof.load.model import LoadPart
 
-__all__ = ["fio_job", "is_fio_job", "is_windows_path"]
+__all__ = ["fio_job", "is_fio_job", "is_on_devices", "is_windows_path"]
 
 
 def is_fio_job(part: LoadPart) -> bool:
     """True if fio runs this part of the load. Options that are not set then have fio's defaults."""
     return isinstance(part.source, Job)
+
+
+def is_on_devices(part: LoadPart) -> bool:
+    """True if the job names its targets, and all of them are in /dev."""
+    names = fio_job(part).filenames
+    return bool(names) and all(name.startswith("/dev/") for name in names)

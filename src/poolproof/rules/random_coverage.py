@@ -1,30 +1,19 @@
 """Random writes that leave parts of the file untouched."""
 
-from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import skips_blocks, was_filled, writes_again
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.earlier import is_skewed, skips_blocks, was_filled, writes_again
+from poolproof.rules.fio_job import is_on_devices
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and not job.reads and skips_blocks(job)]
-    if jobs := [job for job in jobs if not (writes_again(job) or _on_device(job) or was_filled(case, job))]:
-        share = "far fewer than 63%" if _is_skewed(jobs[0]) else "about 63%"
+    if jobs := [job for job in jobs if not (writes_again(job) or is_on_devices(job) or was_filled(case, job))]:
+        share = "far fewer than 63%" if is_skewed(jobs[0]) else "about 63%"
         yield notes(
             f"{case.who(jobs)} picks random blocks without tracking which ones are already written (norandommap, or a "
             f"random_distribution): one pass writes {share} of the blocks, so a later read of the file finds holes",
             weight=30,
         )
-
-
-def _is_skewed(job: LoadPart) -> bool:
-    return (fio_job(job).text("random_distribution") or "").partition(":")[0].strip() not in ("random", "")
-
-
-def _on_device(job: LoadPart) -> bool:
-    """True if the job writes to block devices, which have no holes."""
-    names = fio_job(job).filenames
-    return bool(names) and all(name.startswith("/dev/") for name in names)
 
 
 RULE = Rule(

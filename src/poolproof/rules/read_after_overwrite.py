@@ -1,7 +1,6 @@
 """Sequential reads of a file that was overwritten at random."""
 
-from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import before
+from poolproof.rules.earlier import writers_of
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, zfs_source
 from poolproof.rules.path import is_zfs
 
@@ -12,19 +11,13 @@ def _in_job(case: Case) -> Findings:
     for job in case.jobs:
         if not job.reads or job.writes or job.is_random:
             continue
-        last = _last_writer(case, job)
-        if last is not None and last.is_random:
+        writers = list(writers_of(case, job))
+        if writers and writers[-1].is_random:
             yield notes(
-                f"{case.who([job])} sequentially reads a file that job `{last.name}` overwrote at random: on a "
+                f"{case.who([job])} sequentially reads a file that job `{writers[-1].name}` overwrote at random: on a "
                 "copy-on-write file system, the new blocks are elsewhere, so the disks have to seek",
                 weight=40,
             )
-
-
-def _last_writer(case: Case, job: LoadPart) -> LoadPart | None:
-    files = {extent.file for extent in job.extents}
-    writers = [part for part in before(case, job) if part.writes and files & {extent.file for extent in part.extents}]
-    return writers[-1] if writers else None
 
 
 RULE = Rule(

@@ -1,14 +1,13 @@
 """Files that were removed, or not yet created, when a job opens them."""
 
-from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes, suspects
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
-        if not job.reads or job.writes or not job.may_use_page_cache or _on_devices(job):
+        if not job.reads or job.writes or not job.may_use_page_cache or is_on_devices(job):
             continue
         if fio_job(job).flag("create_on_open") and not list(writers_of(case, job)):
             yield suspects(
@@ -23,11 +22,6 @@ def _in_job(case: Case) -> Findings:
                 "that fio lays out anew, not the one that was written",
                 weight=40,
             )
-
-
-def _on_devices(job: LoadPart) -> bool:
-    names = fio_job(job).filenames
-    return bool(names) and all(name.startswith("/dev/") for name in names)
 
 
 RULE = Rule(

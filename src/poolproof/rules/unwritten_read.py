@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import MANY_PASSES, prepared_by, skips_blocks, was_filled, writers_of, writes_again
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import is_on_devices
 from poolproof.rules.flow import cold_reads, compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
@@ -44,7 +44,7 @@ def _after_partial_writes(case: Case) -> Findings:
         if not job.reads or job.writes or not job.may_use_page_cache or was_filled(case, job):
             continue
         writers = [part for part in writers_of(case, job) if not part.reads]
-        if not writers or _on_devices(job):
+        if not writers or is_on_devices(job):
             continue
         last = writers[-1]
         is_repeated = skips_blocks(last) and writes_again(last)
@@ -55,9 +55,8 @@ def _after_partial_writes(case: Case) -> Findings:
         elif needed and is_repeated:
             why = (
                 f"at random for {limit} without tracking which blocks are already written: at less than "
-                f"{format_rate(needed)}, it leaves out "
+                f"{format_rate(needed)}, it leaves out more than 5% of them"
             )
-            why += "more than 5% of them"
         elif needed:
             why = f"for {limit}: at less than {format_rate(needed)}, it stops before the end of the file"
         else:
@@ -91,11 +90,6 @@ def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
         return None
     needed = passes * moved * part.clones / part.runtime_s
     return needed if needed > _FAST_BYTES_PER_S else None
-
-
-def _on_devices(job: LoadPart) -> bool:
-    names = fio_job(job).filenames
-    return bool(names) and all(name.startswith("/dev/") for name in names)
 
 
 def _in_result(case: Case) -> Findings:

@@ -1,7 +1,6 @@
 """Split the lines of tables into cells: by `|`, by tabs, by commas, by blanks, or one cell for each line."""
 
 import re
-from collections.abc import Sequence
 
 _GAP = re.compile(r"\s{2,}")
 _AFTER_COMMA = re.compile(r"[,;]\s{2,}")
@@ -55,8 +54,3 @@ def aligned_cells(line: str, count: int) -> list[str]:
 def is_rule(line: str) -> bool:
     """True if a line only separates parts of a table, such as `|---|---|` or `+----+----+`."""
     return not line.strip(" -|:+=\t_")
-
-
-def with_blanks(cells: Sequence[str]) -> list[str]:
-    """Return the words of header cells that single blanks may separate."""
-    return [word for cell in cells for word in cell.split()]
