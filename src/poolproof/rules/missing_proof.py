@@ -94,7 +94,9 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
             "whole disks)"
         )
         return why, "use whole disks and Linux 5.5 or later"
-    if found.ratio is None or found.ratio < FLUSHED:
+    if found.ratio is None:
+        return "none of the syncs is known to have had data to write", "write before each sync"
+    if found.ratio < FLUSHED:
         return (
             f"{format_number_of(found.syncs, 'sync')} had data to write, but only {format_count(found.durable)} "
             "flushes reached the disks",

@@ -1,6 +1,8 @@
 """Counters that cover a longer time than fio's own results."""
 
-from poolproof.rules.flow import account, cold_reads, writes
+from collections.abc import Sequence
+
+from poolproof.rules.flow import Flow, account, cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
 from poolproof.rules.reported import parts, ran_s
 from poolproof.units import format_duration
@@ -26,14 +28,12 @@ def _of_later_jobs(case: Case) -> Findings:
     for part in parts(case.outcome):
         if part.kind in moved:
             moved[part.kind] += (part.figures.bandwidth_bytes or 0.0) * included.get(part.job.name, 0.0)
-    flows = ((cold_reads(case), moved["read"]), (writes(case), moved["write"]))
-    hides = any(
-        flow and flow.in_order and flow.counted_bytes - ramp < flow.least * flow.expected_bytes for flow, ramp in flows
-    )
+    flows = [(flow, moved[kind]) for kind, flow in (("read", cold_reads(case)), ("write", writes(case))) if flow]
+    hides = any(flow.in_order and flow.counted_bytes - ramp < flow.least * flow.expected_bytes for flow, ramp in flows)
     yield finding(
         "leaves-unproven" if hides else "notes",
         f"the counters include the ramp of {case.who([job for job in case.jobs if job.name in included])}, because "
-        "other sections start to measure earlier" + (_LESS if hides else _PLAUSIBLE),
+        "other sections start to measure earlier" + _conclusion([flow for flow, _ in flows], hides=hides),
         weight=70,
         fix="give all sections the same ramp_time",
     )
@@ -58,15 +58,22 @@ def _of_whole_run(case: Case) -> Findings:
     found, ran, ramp = account(case), ran_s(case.outcome), case.load.ramp_s
     if found is None or not ran or not ramp or found.window_s < ran + 0.8 * ramp:
         return
-    flows = (cold_reads(case), writes(case))
-    hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
+    flows = [flow for flow in (cold_reads(case), writes(case)) if flow]
+    hides = any(flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
     yield finding(
         "suspects" if hides else "notes",
         f"the counters cover {format_duration(found.window_s)}, but {case.generator}'s results cover "
         f"{format_duration(ran)}: the counters include the ramp of {format_duration(ramp)}, and the results do not"
-        + (_LESS if hides else _PLAUSIBLE),
+        + _conclusion(flows, hides=hides),
         weight=70,
     )
+
+
+def _conclusion(flows: Sequence[Flow], *, hides: bool) -> str:
+    """Return what the ratios without the ramp show. Empty if a ratio is out of bounds even with the ramp."""
+    if hides:
+        return _LESS
+    return _PLAUSIBLE if flows and all(flow.in_order for flow in flows) else ""
 
 
 RULE = Rule(

@@ -578,6 +578,13 @@ def test_flushes_prove_the_latency_of_syncs(flushes: int | None, write_through: 
     assert judge(case, "p50").verdict == "refuted", "the write itself returns from RAM"
 
 
+def test_syncs_without_data_are_not_reported_as_too_few_flushes() -> None:
+    """Each write is synchronous, so the syncs after the writes have nothing left to write."""
+    case = _committed(6_810, 13_620, replace(EXT4, write_through=False), "rw=write sync=1 fdatasync=1")
+    messages = [each.message for each in judge(case, "sync_p99").findings if each.rule == "missing-proof"]
+    assert any(each.startswith("none of the syncs") for each in messages)
+
+
 def test_a_log_device_without_a_write_cache_needs_no_flushes() -> None:
     target = replace(EXT4, write_through=False, without_write_cache=("vda",))
     assert judge(_committed(6_810, 0, target), "sync_p99").verdict == "sound"
@@ -737,4 +744,7 @@ def test_a_ramp_of_another_section_is_no_proof(ramps_ms: tuple[int, int], counte
 
     The window starts when the first ramp ends, so it includes the rest of the longer ramp.
     """
-    assert judge(ramped_apart(counted_mib * MIB, *ramps_ms), "iops").verdict == verdict
+    found = judge(ramped_apart(counted_mib * MIB, *ramps_ms), "iops")
+    assert found.verdict == verdict
+    within = [finding.message for finding in found.findings if "within bounds even without the ramp" in finding.message]
+    assert len(within) == (counted_mib == 40)
