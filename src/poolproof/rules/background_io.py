@@ -29,7 +29,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
-    """Yield a finding if background I/O accounts for more than 5% of the counted bytes.
+    """Yield a finding if the counted bytes are sufficient, but background I/O accounts for more than 5% of them.
 
     `size`: the estimated number of bytes that background I/O moved in the measurement window.
     """

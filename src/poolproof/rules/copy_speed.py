@@ -40,7 +40,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _is_copied(case: Case, job: LoadPart | None) -> bool | None:
-    """True if the job's data is copied in RAM, because the job is buffered or uses a zvol; None if unknown."""
+    """True if the job's data is copied in RAM, because the job is buffered or its target is on ZFS; None if unknown."""
     if job is None or not is_fio_job(job):
         return None
     if is_zfs(case.target) or any(_ZVOL.match(path) for path in fio_job(job).filenames):

@@ -70,7 +70,8 @@ def _repeated(case: Case) -> Findings:
 def _covered(case: Case, kind: Kind) -> float | None:
     """Return the size in bytes of the area that the random reads or writes cover on each rotational disk.
 
-    Returns None if the size is unknown, if it exceeds the disks' buffers, or if a buffer cannot serve any of the jobs.
+    Returns None if the disks are not known to be rotational, if the size is unknown, if it exceeds the disks' buffers,
+    or if a buffer cannot serve any of the jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:

@@ -107,7 +107,10 @@ def different_blocks(blocks: float, writes: float) -> float:
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the job makes uniform random writes until its time limit, and so reaches most blocks."""
+    """True if the job starts over until its time limit, with offsets that are uniformly distributed or sequential.
+
+    It then writes most blocks.
+    """
     return part.time_based and not is_skewed(part)
 
 

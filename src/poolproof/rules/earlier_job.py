@@ -34,9 +34,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True if the file is small, or if the reads were faster than any disk and most servers can cache the file.
+    """True if the values look like those of RAM, and most servers can cache the file.
 
-    Unlike other programs, fio drops a file's pages before it reads the file.
+    The values look like those of RAM at 1 GB/s or more, and if random reads take less than 200 µs. For a file of at
+    most 64 MiB, any values do, unless fio reads it: fio drops a file's pages before it reads the file.
     """
     size = case.load.unique_bytes or 0
     if size >= _LARGE_BYTES:
@@ -62,9 +63,9 @@ RULE = Rule(
     ),
     shows=(
         "In a text with several jobs: a job reads a file that an earlier job wrote only in part (less than 95%), or "
-        "wrote without direct=1. In the second case, the reads must be faster than any disk, unless a program other "
-        "than fio has just written the file and the file has at most 64 MiB. If fio's disk statistics or the disks' "
-        "counters are available, they take precedence."
+        "wrote without direct=1. In the second case, the reads must reach 1 GB/s, or random reads must take less than "
+        "200 µs, unless a program other than fio reads a file of at most 64 MiB. Files of 64 GiB or more are not "
+        "reported in this case. If fio's disk statistics or the disks' counters are available, they take precedence."
     ),
     error="Too high. In one case, only 63% of the file had been written, and reads of the rest returned zeros.",
     fix=(

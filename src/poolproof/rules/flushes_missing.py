@@ -20,7 +20,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_quoted_mount(case: Case) -> Findings:
-    """Yield a finding if a text without counters says that barriers are off, and the job makes each write durable."""
+    """Yield a finding if a text without counters says that barriers are off, and a job syncs its writes."""
     words = case.quoted.without_barriers if case.quoted else ""
     jobs = [job for job in case.jobs if job.writes and (job.sync_every or job.writes_are_synchronous)]
     if words and jobs and not case.leaves:

@@ -1,4 +1,4 @@
-"""Sizes in KiB, which fio takes to be 1000 bytes by default."""
+"""Sizes in KiB. By default, fio takes 1 KiB to mean 1000 bytes."""
 
 import re
 from collections.abc import Sequence

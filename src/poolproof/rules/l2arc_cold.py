@@ -73,7 +73,7 @@ RULE = Rule(
         "cache. Export and import do not empty the cache device, so the next test may measure a warm cache."
     ),
     shows=(
-        "In a job: the run is shorter than the time that the cache device takes to fill. In the counters: "
+        "In a job: the run ends before the cache device can store all the data that the job accesses. In the counters: "
         "l2_write_bytes grew by more than 5% of the bytes that fio read."
     ),
     error="Too low if the cache is cold, too high if it happens to be warm.",

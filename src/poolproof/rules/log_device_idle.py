@@ -16,7 +16,7 @@ def _in_job(case: Case) -> Findings:
     direct = [job for job in writers if _passes_by(case, job)]
     if idle and case.zfs.sync != "always":
         why = f"{case.who(idle)} issues no synchronous writes, but only synchronous writes go to the log device"
-        yield notes(f"{why}: the log device does not affect the result", weight=40)
+        yield notes(f"{why}: the log device does not affect these writes", weight=40)
     elif case.zfs.logbias == "throughput" or direct:
         what = "direct writes of whole records go"
         if case.zfs.logbias == "throughput":
@@ -46,7 +46,7 @@ def _in_result(case: Case) -> Findings:
     if logged is not None and logged < 0.01 * written:
         yield notes(
             f"{case.generator} wrote {format_size(written)}, but only {format_size(logged)} went to the log device: "
-            "the log device does not affect the result"
+            "the result says little about the log device"
         )
 
 

@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Findings:
             yield suspects(
                 f"{case.who([job])} syncs after every {job.sync_every} writes: up to "
                 f"{format_size(job.sync_every * job.max_block_bytes)} per numjobs clone is still in RAM when fio ends, "
-                "and no commit latency is measured",
+                "and the latency of a write is not that of a commit",
                 weight=45,
             )
 
@@ -30,8 +30,8 @@ def _is_rare(case: Case, job: LoadPart, every: int) -> bool:
 
 RULE = Rule(
     title="Infrequent syncs",
-    wrong="With fsync=10000, the writes after the last sync are still in RAM when fio ends, and no commit latency is "
-    "measured.",
+    wrong="With fsync=10000, the writes after the last sync are still in RAM when fio ends, and the latency of a write "
+    "is not that of a commit.",
     shows="In a job: fsync or fdatasync of 100 or more without end_fsync, if at least 1% of the bytes can remain "
     "unsynced. fio syncs only when it is about to issue the next write, so no sync follows the last write: 10 writes "
     "with fsync=10 cause no sync (measured with fio 3.33).",

@@ -18,7 +18,7 @@ _ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that end once they have transferred `size` bytes.
+    """Return the jobs that end before their runtime is over if they have transferred `size` bytes.
 
     Jobs with `steadystate` are left out, because they are meant to end early.
     """

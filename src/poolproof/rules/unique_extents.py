@@ -33,7 +33,7 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     moved = moved_bytes(case.outcome, kind)
     if moved is None or moved <= 1.05 * unique:
         return
-    disks = bool(case.outcome and case.outcome.disks)
+    disks, jobs = bool(case.outcome and case.outcome.disks), "job" if len(case.jobs) == 1 else "jobs"
     counters = "fio's disk statistics cannot rule this out" if disks else "no counters show what the disks did"
     trusted = all(is_direct_on_unknown(job, case.target) for job in case.jobs)
     did, serve = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
@@ -44,8 +44,8 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     )
     yield finding(
         "notes" if trusted else "suspects",
-        f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: on "
-        f"average, it accessed each block {_times(moved / unique)} times, and {ram}; {counters}",
+        f"{case.generator} {did} {format_size(moved)}, but the {jobs} can access only {format_size(unique)}: on "
+        f"average, each block was accessed {_times(moved / unique)} times, and {ram}; {counters}",
         weight=65,
         fix=_fix(kind, is_timed=any(job.time_based for job in case.jobs)),
     )

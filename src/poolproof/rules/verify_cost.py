@@ -43,7 +43,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _only_verified(case: Case) -> Findings:
-    """Yield a finding if a job that only writes has reads in its result: fio reads only what it verifies then."""
+    """Yield a finding if the result of a job that only writes contains reads. These reads only verify the data."""
     for part in parts(case.outcome):
         job = case.job_named(part.job.name) if part.kind == "read" else None
         if job is not None and job.writes and not job.reads:
