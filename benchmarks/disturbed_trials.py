@@ -1,4 +1,4 @@
-"""Simulate comparisons on a disturbed machine: `python -m benchmarks.disturbed_trials [RUNS]`.
+"""Simulate comparisons on a disturbed machine: `python -m benchmarks.disturbed_trials [RUNS] [--without-extremes]`.
 
 Two runs measure the same 24 cells. The trials of a cell vary by about 3%, and this deviation differs from cell to cell,
 as in `benchmarks.false_winners`. In a given share of the trials of each run, other virtual machines take up to 40% of
@@ -8,7 +8,9 @@ others are disturbed unnoticed. Trials either have a fixed number, or are repeat
 
 Each row of the table shows the results with these trials in use and left out (`results/runs/disturbed.py`): the share
 of comparisons in which at least one cell is called faster or slower although nothing changed, the share of 95%
-intervals that contain the true value, and the share of cells that are called faster if they are 20% faster.
+intervals that contain the true value, and the share of cells that are called faster if they are 20% faster. With
+`--without-extremes`, cells whose disturbed trials cannot be left out are tested like any other cell, instead of at
+their lowest or highest trial.
 """
 
 import math
@@ -75,13 +77,16 @@ SETTINGS = tuple(
 )
 
 
-def simulate(setting: Setting, runs: int, *, uses_evidence: bool) -> Found:
-    """Return the results of this number of comparisons. Without `uses_evidence`, no trial is left out."""
+def simulate(setting: Setting, runs: int, *, uses_evidence: bool, uses_extremes: bool = True) -> Found:
+    """Return the results of this number of comparisons. Without `uses_evidence`, no trial is left out.
+
+    `uses_extremes`: whether cells with disturbed trials that are not left out are tested at their extremes.
+    """
     rng = random.Random(_SEED)
     false = covered = tested = found = trials = aside = 0
     for _ in range(runs):
         cells = _measured(setting, rng, uses_evidence=uses_evidence)
-        differences = _differences(cells, setting.measure)
+        differences = _differences(cells, setting.measure, uses_extremes=uses_extremes)
         false += any(decision.word in ("faster", "slower") for decision in decide(differences, 0.0))
         for each in differences:
             low, high = each.interval.low, each.interval.high
@@ -126,11 +131,15 @@ def _trial(rng: random.Random, cell: int, number: int, deviation: float, share: 
     )
 
 
-def _differences(cells: Sequence[Sequence[Trial]], measure: Measure) -> list[Difference]:
+def _differences(cells: Sequence[Sequence[Trial]], measure: Measure, *, uses_extremes: bool) -> list[Difference]:
     samples = [_samples(cell, measure) for cell in cells]
     prior = fit_prior([each.values for each in samples])
     found = zip(cells, (metric_log_mean(each, "iops", prior) for each in samples), strict=True)
-    means = [mean_to_test(mean, counting(cell), "iops") for cell, mean in found if mean is not None]
+    means = [
+        mean_to_test(mean, counting(cell), "iops") if uses_extremes else mean
+        for cell, mean in found
+        if mean is not None
+    ]
     pairs = list(zip(means[:_CELLS], means[_CELLS:], strict=True))
     return [difference(b, a) for a, b in estimated_together(pairs)]
 
@@ -141,7 +150,7 @@ def _samples(cell: Sequence[Trial], measure: Measure) -> Samples:
     return replace(samples, least_count=settling.least_count if settling else None)
 
 
-def rows(runs: int) -> Iterator[str]:
+def rows(runs: int, *, uses_extremes: bool = True) -> Iterator[str]:
     """Yield the table in docs/compare.md."""
     yield (
         "| disturbed in A, B | trials | false winner: all, left out | coverage: all, left out "
@@ -149,7 +158,10 @@ def rows(runs: int) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|"
     for setting in SETTINGS:
-        both = [simulate(setting, runs, uses_evidence=uses_evidence) for uses_evidence in (False, True)]
+        both = [
+            simulate(setting, runs, uses_evidence=uses_evidence, uses_extremes=uses_extremes)
+            for uses_evidence in (False, True)
+        ]
         shown = (
             ", ".join(f"{each.false:.1%}" for each in both),
             ", ".join(f"{each.coverage:.1%}" for each in both),
@@ -161,7 +173,8 @@ def rows(runs: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, row by row."""
-    for row in rows(int(sys.argv[1]) if len(sys.argv) > 1 else 200):
+    numbers = [int(word) for word in sys.argv[1:] if word != "--without-extremes"]
+    for row in rows(numbers[0] if numbers else 200, uses_extremes="--without-extremes" not in sys.argv):
         print(row, flush=True)
 
 
