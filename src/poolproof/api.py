@@ -65,7 +65,7 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
 
 
 def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:
-    """Find the fio results in a text, and judge each of them.
+    """Find the results of fio and other benchmarks in a text, and judge each of them.
 
     Set `cold` to False if the benchmark was meant to read cached data.
 
@@ -78,7 +78,7 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
 
 
 def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
-    """Judge the fio results in files, folders and run directories.
+    """Judge the results in files, folders and run directories.
 
     For the path `-`, `stdin` is called to get the contents. Files that can't be read are listed in the result's
     `unread` field.

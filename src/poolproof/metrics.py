@@ -193,7 +193,7 @@ class TrialMetrics:
         return counted
 
     def metric(self, metric: MetricId) -> float | None:
-        """Return a metric's value, in I/Os per second, bytes per second or nanoseconds."""
+        """Return a metric's value, in I/Os per second, bytes per second or nanoseconds, or None if it is unknown."""
         value: float | None = getattr(self, metric_of(metric).field)
         return value
 

@@ -324,9 +324,7 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
 
 
 def become(argv: Sequence[str]) -> NoReturn:
-    """Replace this process with the program, which takes over the terminal.
-
-    For example, it can be an interactive shell.
+    """Replace this process with a program that takes over the terminal, such as an interactive shell.
 
     Raises a ProgramMissing if the program is not installed.
     """

@@ -30,7 +30,7 @@ NAMES = (
     "run", "demo", "resume", "watch", "clean", "show", "compare", "rank", "report", "runs", "query", "export", "plots",
     "lint", "audit", "import", "check", "devices", "presets", "rules", "explain", "lab",
 )  # fmt: skip
-"""The subcommands, in the order in which --help lists them.
+"""The subcommands, in the order in which --help lists them. It does not list the two old names, `plots` and `import`.
 
 The module of each subcommand has the same name, except for `import`, whose module is `import_`.
 """

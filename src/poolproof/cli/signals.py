@@ -47,7 +47,7 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _interrupt() -> None:
-    """Send SIGINT to the main thread. Unlike `_thread.interrupt_main`, a signal also ends a wait of this thread."""
+    """Send SIGINT to the main thread. Unlike `_thread.interrupt_main`, this also ends a wait of the main thread."""
     main = threading.main_thread().ident
     if main is not None:
         signal.pthread_kill(main, signal.SIGINT)

@@ -284,8 +284,8 @@ class Level:
 
     `layer`: `fio`, a layer's keyword, `dataset`, `device` (a leaf device), or `below` (the disk below a loop file).
     `depth`: the level's depth; fio is 0.
-    `write_bytes`: the bytes written when fio ended.
-    `drained_write_bytes`: the bytes written at the end of the final flush, or None if the level has no counter for it.
+    `write_bytes`: the bytes written by the time fio ended.
+    `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level has no counter for it.
     """
 
     layer: str

@@ -250,7 +250,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None, *, is_sin
     the group, some clones are missing from the text. In that case, the group's number of bytes is used, and the number
     of I/Os and the IOPS are scaled up to match.
 
-    `is_single`: the group has one job. fio prints the same values twice then, so the job's own values are kept.
+    `is_single`: the group has one job. fio then prints the same values twice, so the job's own values are kept.
     """
     if merged is None or reported is None:
         return merged

@@ -120,7 +120,7 @@ class Fio:
                 f"free some space (df -h {scratch.rpartition('/')[0]}), or store the images elsewhere with --work",
             )
         if completed.returncode != 0:
-            raise FioError(f"{failed}: fio printed: {output}")
+            raise FioError(f"{failed}: fio printed: {output or 'nothing'}")
 
     def cleanup_step(self, scratch: str) -> Step:
         # This is undone before the steps that build the layout, because a layout in use can't be removed. If poolproof

@@ -147,8 +147,8 @@ def ask_ahead(host: Host, engine: str) -> None:
 def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
     """Return all option names, including aliases, that the host's fio supports with this engine.
 
-    Raises FioError if fio is missing, is too old, or does not have the engine. Raises CommandError if the host does not
-    answer.
+    Raises FioError if fio is missing, is too old, does not have the engine, or does not list its options. Raises
+    CommandError if the host does not answer.
     """
     fio_version(host)
     names = job_options(host)

@@ -139,8 +139,8 @@ class Job:
     def directories(self) -> tuple[str, ...]:
         """The names in `directory`.
 
-        Each clone puts the files whose names fio generates in the next one. Files with a `filename` are all in the
-        first one (measured with fio 3.33).
+        If fio generates the file names, the clones use these directories in turn. Files with a `filename` are all in
+        the first one (measured with fio 3.33).
         """
         return split_filenames(self.options.get("directory") or "")
 
@@ -153,7 +153,8 @@ class Job:
         """Return the path of the file with this name.
 
         fio puts `directory` before every name, even if the name begins with a slash (filesetup.c, add_file). A
-        directory without a line is the one in which a script runs the job, which leaves such a name as it is.
+        `directory` without a line number was not set in the job: it is the directory in which a script runs the job. It
+        is put only before names that do not begin with a slash.
         """
         is_given = not self.lines or "directory" in self.lines
         return f"{self.directory}/{name}" if self.directory and (is_given or not name.startswith("/")) else name
@@ -164,12 +165,12 @@ Jobs = tuple[Job, ...]
 
 
 def is_windows_path(name: str) -> bool:
-    r"""True for a Windows path with a drive letter (`D:\t.dat`), a network path and a device (`\\.\PhysicalDrive1`)."""
+    r"""True for a Windows path: one with a drive letter (`D:\t.dat`), a network path or `\\.\PhysicalDrive1`."""
     return _WINDOWS.match(name) is not None
 
 
 def is_disk_path(name: str) -> bool:
-    """True for a path in /dev that may be a disk. Memory, terminals and /dev/null are none."""
+    """True for a path in /dev that may be a disk. Memory, terminals and /dev/null are excluded."""
     return name.startswith("/dev/") and not _NO_DISKS.fullmatch(name)
 
 
@@ -215,7 +216,10 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the delay before a job's measurement (`startdelay`, `ramp_time`) in ms, or None if fio chooses it."""
+    """Return the delay before a job's measurement (`startdelay`, `ramp_time`) in ms.
+
+    None if fio chooses the delay from a range, or if a value is invalid.
+    """
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

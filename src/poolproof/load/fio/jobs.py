@@ -209,7 +209,7 @@ def _fill_block(job: Job) -> str:
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads with the same directory share files.
 
-    A workload gets its own files if it removes files, or leaves compressible data or holes in them. With
+    A workload gets its own files if it creates, removes or resizes files, or leaves compressible data or holes. With
     `writers_apart`, other workloads that write do not share files with read-only workloads. This matters for
     copy-on-write layouts, where the read speed depends on how a file was written.
     """

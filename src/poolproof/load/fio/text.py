@@ -366,7 +366,7 @@ class _TextParser:
 
 
 def _moved_less(group: lines.RateLine, jobs: Iterable[_PrintedJob]) -> bool:
-    """True if the totals are clearly less than the bytes of one of the jobs, to which they cannot belong then."""
+    """True if the totals are clearly less than the bytes of one of the jobs, so they cannot include this job."""
     total = group.values.io_bytes
     own = [job.directions[group.direction].io_bytes for job in jobs if group.direction in job.directions]
     return total is not None and any(size is not None and total < (1 - 2 * _SAME_SUM) * size for size in own)
