@@ -6,8 +6,11 @@ It imports only a few modules of Python, because Python prints a traceback if Ct
 import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False  # type checkers take it for True
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 _INTERRUPTED = 130
 
@@ -32,7 +35,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
+def _leave(number: int, frame: "FrameType | None") -> "NoReturn":
     del number, frame
     os.write(2, b"poolproof: interrupted\n")
     os._exit(_INTERRUPTED)
