@@ -6,6 +6,7 @@ from os import strerror
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
+from poolproof.rules.proof import OF_READS, OF_WRITES
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
@@ -13,8 +14,9 @@ WORK_DONE = rule_id(__name__)
 """The id of this rule. It is also used for findings about trials that failed before they had a result."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
-_INSTANT_S = 0.05  # in other people's results
+_INSTANT_S = 0.25  # in other people's results: half of the interval over which fio averages a rate (bwavgtime)
 _LONG_S = 60.0
+_LONGER = "use a larger size=, or time_based=1 with runtime=10 or more"
 _ENDS = {"number_ios", "io_size", "loops"}
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
@@ -97,8 +99,25 @@ def _time_done(case: Case) -> Findings:
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
             "an initial burst",
             weight=80,
-            fix="use a larger size=, or time_based=1 with runtime=10 or more",
+            fix=_LONGER,
         )
+        if not is_suspect and case.quoted is not None and case.generator == "fio":
+            yield from _instant_directions(case)
+
+
+def _instant_directions(case: Case) -> Findings:
+    """Yield a finding on reads or writes that ended at once while the other direction went on, as with verify."""
+    for part in parts(case.outcome):
+        ran_ms = part.figures.runtime_ms
+        if ran_ms and ran_ms < 1000 * _INSTANT_S:
+            yield finding(
+                "suspects",
+                f"the {part.kind}s took only {format_duration(ran_ms / 1000)}: that is mostly start-up and an initial "
+                "burst",
+                weight=80,
+                metrics=OF_READS if part.kind == "read" else OF_WRITES,
+                fix=_LONGER,
+            )
 
 
 def _bytes_done(case: Case, outcome: Outcome) -> Findings:
@@ -153,7 +172,7 @@ RULE = Rule(
     "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
     "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
     "number_ios, io_size, loops or sysbench's request limit ended it, or if it took less than 20 ms (in a text: less "
-    "than 50 ms of fio).",
+    "than 250 ms of fio, or less than 250 ms of its reads or of its writes).",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

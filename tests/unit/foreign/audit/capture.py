@@ -33,6 +33,7 @@ class Run:
 
 
 LAY = "fio --name=lay --filename=f --rw=write --bs=1m --size=128m --refill_buffers --end_fsync=1 >/dev/null"
+LAY_LARGE = LAY.replace("128m", "640m")
 COOL = "sync; echo 3 > /proc/sys/vm/drop_caches"
 CLEAN = "rm -f f *.0 *.1 *.2 *.3"
 
@@ -54,7 +55,8 @@ def main(folder: Path) -> None:
 
 
 def _capture(run: Run, place: Path, folder: Path) -> None:
-    _shell(f"{CLEAN}; {run.before.replace('LAY', LAY).replace('COOL', COOL)}".rstrip("; "), place)
+    before = run.before.replace("LAYLARGE", LAY_LARGE).replace("LAY", LAY).replace("COOL", COOL)
+    _shell(f"{CLEAN}; {before}".rstrip("; "), place)
     words = [*shlex.split(run.command), f"--output-format={','.join(run.formats)}", "--eta=never"]
     print(run.name, flush=True)
     output = _fio(words, place, run.kill_after_s)
