@@ -274,3 +274,33 @@ def test_bonnie_tables_with_columns_removed_by_hand(
     audited = [each for each in audit_text("post", text, Context()) if "block" in each.job]
     rates = {name: moved.bandwidth_bytes for each in audited for name, moved in each.figures.directions.items()}
     assert rates == found
+
+
+def test_bonnie_tables_without_machine_and_size_can_have_several_rows_with_words() -> None:
+    found = audit_text(
+        "post",
+        "      ------Sequential Output------ --Sequential Input- --Random-\n"
+        "                --Block-- -Rewrite-  --Block-- --Seeks--\n"
+        "                K/sec %CP K/sec %CP  K/sec %CP  /sec %CP\n"
+        " six disks:     81020  20 40111   9  Raid6   151222  15 310.4   0\n"
+        "\n"
+        "                70311  18 33802   8  Raid5   120877  13 288.0   1\n"
+        " average of two:  75665  19\n"
+        " not a row      70311  18 33802   8  Raid5   120877  13 288.0   1\n",
+        Context(),
+    )
+
+    assert [
+        (each.line, (moved.bandwidth_bytes or 0) / 1024, moved.iops)
+        for each in found
+        for moved in each.figures.directions.values()
+    ] == [
+        (4, 81020, None),
+        (4, 40111, None),
+        (4, 151222, None),
+        (4, 0, 310.4),
+        (6, 70311, None),
+        (6, 33802, None),
+        (6, 120877, None),
+        (6, 0, 288.0),
+    ]

@@ -4,8 +4,8 @@ bonnie++ prints its results both as a table and as a line of comma-separated val
 above it, the results are reported only once. A table can have several rows below one header. The machine's name can be
 missing and, in all rows but the first, the size too. Mail programs wrap the header and the rows. With several CPUs, and
 after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
-single characters are blank, so a wide gap follows the size. People also remove columns by hand. Such a table is read if
-the names above its header show which columns are left.
+single characters are blank, so a wide gap follows the size. People also remove columns by hand, even those of the
+machine and the size. Such a table is read if the names above its header show which columns are left.
 """
 
 import math
@@ -21,9 +21,13 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _HEADER = re.compile(
     r"^\s*(?:(?P<machine>Machine|Name:Size etc)(?:\s+Size(?::chnk)?)?|Size(?::chnk)?)\s+(?P<unit>K|M|)/sec\s+%CP"
 )
-_SHORT_HEADER = re.compile(r"^\s*(?:(?:Machine|Name)\s+)?Size(?::chnk)?(?:\s+(?:[KM]?/sec|%CP)){1,12}\s*$")
+_SHORT_HEADER = re.compile(
+    r"^\s*(?:(?:(?:Machine|Name)\s+)?(?P<size>Size(?::chnk)?)\s+)?[KM]?/sec(?:\s+(?:[KM]?/sec|%CP)){1,11}\s*$"
+)
+_WORDS = re.compile(r"[A-Za-z]\S*")
 _COLUMN_NAME = re.compile(r"-\s?(Per Chr|Block|Rewrite|Seeks)\s?-")
 _GROUP_NAME = re.compile(r"-\s?(?:Sequential )?(Output|Input)\s?-")
+_PLAIN_RATE = re.compile(r"\d+(?:\.\d+)?[kKmMgG]?|\++")
 _PLAIN_SIZE = re.compile(r"\d{1,7}(?:\.\d+)?[KMGT]?$")
 _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
 _ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
@@ -34,6 +38,7 @@ _CELLS = re.compile(r"^\s*(?:\d+(?:\.\d+)?[kKmMgG]?|\++)(?:\s+(?:\d+(?:\.\d+)?[k
 _COLUMN = "%CP"
 _MOST_WRAPPED = 3
 _NEAR_LINES = 4
+_MOST_ROWS = 40
 _VALUE = re.compile(
     r"(?<![\d+])(?P<rate>\d{1,15}(?:\.\d{1,9})?[kKmMgG]?|\+{1,9})\s{1,60}(?P<cpu>\d{1,5}|\+{1,9})(?=\s|$)"
 )
@@ -50,15 +55,18 @@ _ROUNDED = 0.05
 _TESTS = (("block output", "write"), ("rewrite", "write"), ("block input", "read"), ("seeks", "read"))
 _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
+_CutRow = tuple[int, dict[str, float | None], int | None]
+
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     head: re.Match[str] | None = None
     since, size, table = 0, None, dict[str, float | None]()
     last = max((at for at, (_, line) in enumerate(numbered) if line.strip()), default=0)
     for at, (line_number, line) in enumerate(numbered):
-        if cut := _cut_by_hand(numbered, at):
-            head, table = None, cut[1]
-            yield from _results(cut[0], table, cut[2])
+        if cut := list(_cut_by_hand(numbered, at)):
+            head, table = None, cut[-1][1]
+            for below, rates, of_size in cut:
+                yield from _results(below, rates, of_size)
         elif match := _HEADER.match(line):
             head, since, table = match, line_number, {}
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
@@ -76,28 +84,44 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             head = None  # the next table has its own header
 
 
-def _cut_by_hand(numbered: Sequence[Line], at: int) -> tuple[int, dict[str, float | None], int | None] | None:
-    """Return the row below a header from which columns were removed: its line number, its rates and the file size.
+def _cut_by_hand(numbered: Sequence[Line], at: int) -> Iterator[_CutRow]:
+    """Yield the rows below a header from which columns were removed. Rows may be separated by a blank line.
 
-    None if the line is not such a header, or if the row has more or fewer values than named columns.
+    Yields nothing if the line is not such a header. The first row with more or fewer values than named columns ends the
+    table.
     """
     header = numbered[at][1]
-    if at + 1 >= len(numbered) or len(header) > _LONGEST or not _SHORT_HEADER.match(header):
-        return None
+    match = _SHORT_HEADER.match(header) if len(header) <= _LONGEST else None
+    if match is None:
+        return
     units = [word.removesuffix("/sec") for word in header.split() if word.endswith("/sec")]
     names = _named_columns([line for _, line in numbered[max(0, at - 2) : at]])
     if len(names) != len(units) or (len(names) == len(_NAMES) and header.count(_COLUMN) == len(_NAMES)):
-        return None
-    line_number, row = numbered[at + 1]
-    words = row.split()[: 2 * len(_NAMES) + 2]
+        return
+    for line_number, row in numbered[at + 1 : at + 1 + _MOST_ROWS]:
+        if not row.strip():
+            continue
+        size, *cells = _size_and_cells(row, has_size=match["size"] is not None)
+        rates = cells[:: 2 if _COLUMN in header else 1]
+        is_whole = len(cells) == len(names) * (2 if _COLUMN in header else 1)
+        if not is_whole or not all(_PLAIN_RATE.fullmatch(rate) for rate in rates):
+            return
+        found = {name: _rate(rate, unit) for name, rate, unit in zip(names, rates, units, strict=True)}
+        yield line_number, found, _size(size) if size else None
+
+
+def _size_and_cells(row: str, *, has_size: bool) -> list[str]:
+    """Return the file size in a row, or an empty string, and the cells after it.
+
+    If the columns for the machine and the size were removed, all words in the row are ignored.
+    """
+    if len(row) > _LONGEST:
+        return [""]
+    if not has_size:
+        return ["", *_WORDS.sub(" ", row).split()]
+    words = row.split()
     start = next((index for index, word in enumerate(words[:2]) if _PLAIN_SIZE.match(word)), None)
-    if start is None:
-        return None
-    cells = words[start + 1 :: 2 if _COLUMN in header else 1]
-    if len(cells) != len(names) or not all(re.fullmatch(r"\d+(?:\.\d+)?[kKmMgG]?|\++", cell) for cell in cells):
-        return None
-    rates = {name: _rate(cell, unit) for name, cell, unit in zip(names, cells, units, strict=True)}
-    return line_number, rates, _size(words[start])
+    return [""] if start is None else words[start:]
 
 
 def _named_columns(above: Sequence[str]) -> list[str]:
