@@ -6,13 +6,14 @@ from poolproof.rules.flow import late_writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, fio_source, linux_source
 from poolproof.rules.path import may_end_in_ram
 from poolproof.rules.reported import bandwidth_bytes, moved_bytes, ran_s
-from poolproof.units import format_size
+from poolproof.units import format_rate, format_size
 
 _FIX = "set end_fsync=1 and a size of at least twice the dirty limit for throughput, or fdatasync=1 for commit latency"
 
 _GIB = 1024**3
 _TIMES_RAM = 2  # at most 20% of RAM is dirty (vm.dirty_ratio), which is a tenth of twice the RAM
 _MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = 128 * _GIB, 120, 500e6
+_FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 64 << 20, 1e6
 
 _FIX_OF_DD = "add conv=fdatasync, so that dd syncs the data before it prints the time"
 
@@ -46,9 +47,10 @@ def _in_job(case: Case) -> Findings:
 def _why_little_is_left(case: Case) -> str:
     """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
 
-    The data must be at least twice the RAM. If the RAM is unknown, the data must be larger than twice the usual RAM of
-    a server, and the writes must have been slower than copies in RAM for minutes. Data that was written again does not
-    count.
+    RAM accepts many small writes at once, so a program that only writes, and needed long for a few MiB, waited for the
+    disk with each write. More data must be at least twice the RAM. If the RAM is unknown, the data must be larger than
+    twice the usual RAM of a server, and the writes must have been slower than copies in RAM for minutes. Data that was
+    written again does not count.
     """
     written, rate, seconds = (
         moved_bytes(case.outcome, "write"),
@@ -58,6 +60,11 @@ def _why_little_is_left(case: Case) -> str:
     if not written:
         return ""
     distinct = min(written, case.load.unique_bytes or written)
+    only_writes = all(job.writes and not (job.reads or job.rate_limited or job.thinks) for job in case.jobs)
+    fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
+    is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S and fewest <= written <= _LITTLE_BYTES
+    if rate is not None and only_writes and is_crawling:
+        return f"at {format_rate(rate)}, each write waited for the disk, as with the mount option sync"
     ram = case.target.ram_bytes if case.target else None
     if ram:
         is_more = distinct >= _TIMES_RAM * ram
@@ -92,7 +99,9 @@ RULE = Rule(
     shows="In a job: unsynced buffered writes (sync_file_range is not a sync). The finding is only a note if the "
     "result wrote at least twice the RAM, because by default at most 20% of RAM holds unwritten data. If the RAM is "
     "unknown, the finding is a note if at least 128 GiB were written for at least 2 minutes at less than 500 MB/s per "
-    "clone. In the counters: when fio ended, more than 10% of the bytes had not been written yet.",
+    "clone. It is also a note if a job that only writes, without a rate limit, wrote 16 blocks to 64 MiB at less than "
+    "1 MB/s, because RAM would have accepted this data at once. In the counters: when fio ended, more than 10% of the "
+    "bytes had not been written yet.",
     error="Too high by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(

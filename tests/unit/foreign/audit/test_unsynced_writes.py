@@ -67,3 +67,32 @@ def test_kubestr_shows_direct_only_if_it_is_a_global_option(direct: str, rules: 
     (found,) = audit_text("post", _KUBESTR.format(direct=direct), Context())
     assert {finding.rule for finding in found.findings if finding.effect == "suspects"} == rules
     assert any("direct setting" in gap for gap in found.missing) is (direct == "")
+
+
+@pytest.mark.parametrize(
+    ("block_kib", "count", "seconds", "rate", "effect"),
+    [
+        (4, 128, "13.1072", "40.0 kB/s", "notes"),
+        (4, 128, "0.05", "10.5 MB/s", "suspects"),
+        (4, 1, "0.10", "41.0 kB/s", "suspects"),
+        (1024, 80, "100.00", "839 kB/s", "suspects"),
+    ],
+    ids=["each write was slow", "all writes were fast", "a single write", "more than 64 MiB"],
+)
+def test_small_writes_that_took_long_waited_for_the_disk(
+    block_kib: int, count: int, seconds: str, rate: str, effect: str
+) -> None:
+    size = block_kib * count * 1024
+    (found,) = audit_text(
+        "post",
+        f"$ dd if=/dev/urandom of=/mnt/card/a bs={block_kib}k count={count}\n{count}+0 records in\n"
+        f"{count}+0 records out\n{size} bytes ({size // 1000} kB) copied, {seconds} s, {rate}\n",
+        Context(),
+    )
+
+    assert _effect(found) == effect
+
+
+@pytest.mark.parametrize(("option", "effect"), [("", "notes"), (" --rate_iops=10", "suspects")])
+def test_a_rate_limit_explains_slow_buffered_writes(option: str, effect: str) -> None:
+    assert _effect(_written(0.5, 100, "50m", options=option)) == effect
