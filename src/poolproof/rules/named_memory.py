@@ -15,7 +15,10 @@ _MEMORY_RATE = 1e9
 
 def _in_result(case: Case) -> Findings:
     words = case.quoted.memory if case.quoted else ""
-    if words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
+    heading = case.quoted.memory_heading if case.quoted else ""
+    if heading and case.cold and not proves(case):
+        yield suspects(f"the heading above the result names memory as the target: {heading}", weight=58)
+    elif words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
         yield suspects(
             f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
             weight=58,
@@ -62,7 +65,8 @@ RULE = Rule(
     "result.",
     shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC "
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
-    "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4).",
+    "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
+    "above the result names only a RAM disk, tmpfs or null_blk.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

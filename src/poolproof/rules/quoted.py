@@ -11,6 +11,8 @@ class Quoted:
     `laid_out_bytes`: the size of the test files, from fio's message that it is laying them out.
     `assumed`: the job's options that the text does not show, and whose values the audit assumed.
     `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
+    `memory_heading`: a quotation, with its line number, of a heading above the result that names only memory as the
+    target.
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
@@ -34,6 +36,7 @@ class Quoted:
     laid_out_bytes: int | None = None
     assumed: frozenset[str] = frozenset()
     memory: str = ""
+    memory_heading: str = ""
     has_fast_media: bool = False
     has_persistent_memory: bool = False
     unfilled: str = ""

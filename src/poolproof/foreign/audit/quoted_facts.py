@@ -14,6 +14,7 @@ from operator import attrgetter, itemgetter
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
+from poolproof.foreign.audit.quoted_conditions import conditions_of
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -134,9 +135,12 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             hard_disk_count=named.count if named else 0,
             has_log_device=named.has_log_device if named else False,
             depths=_depths(lines, result),
+            memory_heading=conditions.memory,
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
-        for result, lines, size, quoted, named in zip(results, around, sizes, files, disks, strict=True)
+        for result, lines, size, quoted, named, conditions in zip(
+            results, around, sizes, files, disks, conditions_of(numbered, results), strict=True
+        )
     )
 
 

@@ -1,0 +1,68 @@
+"""Conditions that apply to all results below a line: headings that name a RAM disk as the target.
+
+A heading applies to the results below it, up to the next heading or a sentence that names another target. Headings are
+those of Markdown from the second level on, lines in bold letters, and short lines that end with a colon.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.plain_lines import Line
+
+_SECTION = re.compile(r"^\s{0,3}#{2,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
+_LABEL = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*(?P<bold>[^*]{3,50}?):?\*\*:?|(?P<words>[A-Za-z][^:]{2,48}?)\s?:)\s*$")
+_NOT_A_HEADING = re.compile(r"[=|<>\\$]|\s-")
+_MEMORY = re.compile(r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|null_?blk)\b", re.IGNORECASE)
+_OTHER_WORDS = re.compile(
+    r"\b(?:i|we|it|put|used?|using|moved|and|or|with|without|not?|vs\.?|versus|compar\w*|how|creat\w*|set\w*|mount\w*"
+    r"|mak\w*|ssds?|hdds?|disks?|drives?|nvme\w*|sata|flash)\b|[,&/+]",
+    re.IGNORECASE,
+)
+_OTHER_TARGET = re.compile(r"\b(?:ssds?|hdds?|disks?|drives?|nvme\w*|sata|flash|raid\w*|zfs|ceph)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"^\s*[A-Za-z*\"][^=|<>\\$]{15,}[.!?]\s*$")
+_LONGEST = 300
+
+
+@dataclass(frozen=True)
+class QuotedConditions:
+    """Quotations that apply to a result, each with its line number. Empty if the text contains none.
+
+    `memory`: a heading that names only memory as the target.
+    """
+
+    memory: str = ""
+
+
+def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[QuotedConditions]:
+    """Yield the conditions of each result. The results must be in line order."""
+    hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
+    outside = [(number, line) for number, line in numbered if number not in hidden and len(line) <= _LONGEST]
+    section, label, at = "", "", 0
+    for result in results:
+        stop = bisect_left(outside, result.line, key=itemgetter(0))
+        for number, line in outside[at:stop]:
+            if match := _SECTION.match(line):
+                section, label = _named(number, match["words"]), ""
+            elif match := _LABEL.match(line):
+                words = match["bold"] or match["words"]
+                label = _named(number, words)
+                section = "" if not label and _OTHER_TARGET.search(words) else section
+            elif (label or section) and _SENTENCE.match(line) and _names_another(line):
+                section = label = ""
+        at = max(at, stop)
+        yield QuotedConditions(label or section)
+
+
+def _names_another(words: str) -> bool:
+    return _OTHER_TARGET.search(words) is not None and not _MEMORY.search(words)
+
+
+def _named(number: int, words: str) -> str:
+    """Return a quotation of a heading that names only memory, or an empty string."""
+    rest = _MEMORY.sub("", words)
+    is_memory = rest != words and not _NOT_A_HEADING.search(words) and not _OTHER_WORDS.search(rest)
+    return f"line {number} says “{words}”" if is_memory else ""

@@ -1,0 +1,61 @@
+"""Conditions that apply to several results of a text: headings, virtual machines and rebuilding arrays."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+DISKMARK = """\
+CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
+[Read]
+  SEQ    1MiB (Q=  1, T= 1):   801.222 MB/s [    764.1 IOPS] <  1308.00 us>
+  RND    4KiB (Q=  1, T= 1):    22.117 MB/s [   5399.7 IOPS] <   184.00 us>
+[Write]
+  SEQ    1MiB (Q=  1, T= 1):   744.105 MB/s [    709.6 IOPS] <  1402.00 us>
+"""
+
+
+def _rules(each: Audited) -> set[str]:
+    return {finding.rule for finding in each.findings if finding.effect in ("suspects", "refutes")}
+
+
+def _audited(text: str) -> list[Audited]:
+    return list(audit_text("post", text, Context()))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_memory"),
+    [
+        ("I then repeated this on the SATA SSD.", False),
+        ("I then repeated this with more threads.", True),
+        ("The SSD is slower than this RAM disk.", True),
+    ],
+)
+def test_a_sentence_that_names_another_target_ends_a_heading(sentence: str, *, is_memory: bool) -> None:
+    found = _audited(f"Inside the RAM disk:\n\n{DISKMARK}\n{sentence}\n\n{DISKMARK}")
+
+    assert [("named-memory" in _rules(each)) for each in found] == [True] * 3 + [is_memory] * 3
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_memory"),
+    [
+        ("Inside the RAM disk:", True),
+        ("## tmpfs", True),
+        ("**RAM drive**", True),
+        ("## RAM disk\n\n\nAll tests, once:", True),
+        ("NVMe instead of a RAM disk:", False),
+        ("RAM disk and SATA SSD:", False),
+        ("## Creating a RAM disk", False),
+        ("Then we moved the file to tmpfs:", False),
+        ("## RAM disk\n\n\nOn the SATA disk:", False),
+        ("# tmpfs", False),
+    ],
+)
+def test_a_heading_that_names_memory_applies_to_all_results_below_it(heading: str, *, is_memory: bool) -> None:
+    found = _audited(f"Two targets, one guest.\n\n{heading}\n\n{DISKMARK}\nOn the SSD again:\n\n{DISKMARK}")
+
+    assert len(found) == 6
+    assert [("named-memory" in _rules(each)) for each in found[:3]] == [is_memory] * 3
+    assert all("named-memory" not in _rules(each) for each in found[3:])
