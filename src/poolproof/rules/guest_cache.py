@@ -1,10 +1,13 @@
 """The hypervisor's cache, which is invisible to the guest's counters."""
 
+from poolproof.rules.coverage import proves
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Finding, Findings, Rule, notes
-from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.link_rates import PCIE4_X4
+from poolproof.rules.model import Case, Finding, Findings, Rule, notes, suspects
+from poolproof.rules.quoted import UNQUOTED
+from poolproof.rules.reported import ReportedDirection, each_part, parts
 from poolproof.rules.service_time import typical_ns
-from poolproof.units import format_duration
+from poolproof.units import format_duration, format_rate
 
 
 def _in_job(case: Case) -> Findings:
@@ -13,6 +16,18 @@ def _in_job(case: Case) -> Findings:
             "this is a virtual machine: the counters of its disks cannot show whether the hypervisor served "
             "the I/O from its own RAM",
             weight=20,
+        )
+
+
+def _in_result(case: Case) -> Findings:
+    yield from each_part(_in_part)(case)
+    guest = (case.quoted or UNQUOTED).guest
+    rate = sum(part.figures.bandwidth_bytes or 0.0 for part in parts(case.outcome))
+    if guest and case.cold and rate > PCIE4_X4 and not proves(case):
+        yield suspects(
+            f"the disk of a virtual machine transferred {format_rate(rate)}, more than a drive on PCIe 4.0 x4 can "
+            f"({format_rate(PCIE4_X4)}): the hypervisor's RAM may have served the I/O ({guest})",
+            weight=55,
         )
 
 
@@ -40,7 +55,8 @@ RULE = Rule(
     shows=(
         "Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
         "have a median latency below 40 µs. At higher latencies, only a rate above the disks' speed reveals the cache "
-        "(`physical-ceiling`)."
+        "(`physical-ceiling`). In a text that shows that the machine is a virtual machine: reads and writes together "
+        "exceed 7.88 GB/s, the limit of a drive on PCIe 4.0 x4."
     ),
     error="Too high. Observed: 1095 MiB/s in one run, and 3940 MiB/s in the next.",
     fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
@@ -52,7 +68,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("filename", "directory"),
-    in_result=each_part(_in_part),
+    in_result=_in_result,
     needs="Run this in a guest whose disk has cache=writeback.",
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --direct=1; done",
 )

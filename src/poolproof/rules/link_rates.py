@@ -1,8 +1,10 @@
 """The payload rates of the PCIe links of drives, in bytes per second and direction.
 
-Source: PCI Express Base Specification: 8 GT/s (3.0) or 32 GT/s (5.0) per lane, four lanes, 128b/130b encoding.
+Source: PCI Express Base Specification: 8 GT/s (3.0), 16 GT/s (4.0) or 32 GT/s (5.0) per lane, four lanes, 128b/130b
+encoding.
 """
 
 PCIE3_X4 = 3.94e9
+PCIE4_X4 = 7.88e9
 PCIE5_X4 = 15.75e9
 """No drive has a faster link."""

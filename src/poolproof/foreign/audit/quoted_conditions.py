@@ -1,4 +1,4 @@
-"""Conditions that apply to all results below a line: headings that name a RAM disk as the target.
+"""Conditions that apply to all results below a line: headings that name a RAM disk, and virtual machines.
 
 A heading applies to the results below it, up to the next heading or a sentence that names another target. Headings are
 those of Markdown from the second level on, lines in bold letters, and short lines that end with a colon.
@@ -23,6 +23,11 @@ _OTHER_WORDS = re.compile(
     re.IGNORECASE,
 )
 _OTHER_TARGET = re.compile(r"\b(?:ssds?|hdds?|disks?|drives?|nvme\w*|sata|flash|raid\w*|zfs|ceph)\b", re.IGNORECASE)
+_MACHINE = re.compile(
+    r"^\s*(?P<words>(?:VM[ -]?Type|Virtuali[sz]ation|Hypervisor vendor)\s*:\s*"
+    r"(?:(?P<hypervisor>KVM|QEMU|Xen|VMware|Hyper-V|Microsoft)\b|NONE\b|Dedicated\b))",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"^\s*[A-Za-z*\"][^=|<>\\$]{15,}[.!?]\s*$")
 _LONGEST = 300
 
@@ -32,20 +37,24 @@ class QuotedConditions:
     """Quotations that apply to a result, each with its line number. Empty if the text contains none.
 
     `memory`: a heading that names only memory as the target.
+    `guest`: the output of a program that shows that the machine is a virtual machine.
     """
 
     memory: str = ""
+    guest: str = ""
 
 
 def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[QuotedConditions]:
     """Yield the conditions of each result. The results must be in line order."""
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     outside = [(number, line) for number, line in numbered if number not in hidden and len(line) <= _LONGEST]
-    section, label, at = "", "", 0
+    section, label, guest, at = "", "", "", 0
     for result in results:
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
-            if match := _SECTION.match(line):
+            if match := _MACHINE.match(line):
+                guest = _says(number, match["words"]) if match["hypervisor"] else ""
+            elif match := _SECTION.match(line):
                 section, label = _named(number, match["words"]), ""
             elif match := _LABEL.match(line):
                 words = match["bold"] or match["words"]
@@ -54,7 +63,7 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
             elif (label or section) and _SENTENCE.match(line) and _names_another(line):
                 section = label = ""
         at = max(at, stop)
-        yield QuotedConditions(label or section)
+        yield QuotedConditions(label or section, guest)
 
 
 def _names_another(words: str) -> bool:
@@ -65,4 +74,8 @@ def _named(number: int, words: str) -> str:
     """Return a quotation of a heading that names only memory, or an empty string."""
     rest = _MEMORY.sub("", words)
     is_memory = rest != words and not _NOT_A_HEADING.search(words) and not _OTHER_WORDS.search(rest)
-    return f"line {number} says “{words}”" if is_memory else ""
+    return _says(number, words) if is_memory else ""
+
+
+def _says(number: int, words: str) -> str:
+    return f"line {number} says “{' '.join(words.split())}”"

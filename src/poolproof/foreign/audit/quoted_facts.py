@@ -136,6 +136,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             has_log_device=named.has_log_device if named else False,
             depths=_depths(lines, result),
             memory_heading=conditions.memory,
+            guest=conditions.guest,
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
         for result, lines, size, quoted, named, conditions in zip(

@@ -15,6 +15,16 @@ CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
   SEQ    1MiB (Q=  1, T= 1):   744.105 MB/s [    709.6 IOPS] <  1402.00 us>
 """
 
+YABS = """\
+Processor  : AMD EPYC-Rome Processor
+{virtual}
+fio Disk Speed Tests (Mixed R/W 50/50):
+---------------------------------
+Block Size | 64k           (IOPS) | 512k          (IOPS)
+Read       | 1.20 GB/s    (18.7k) | {rate} GB/s  ({iops})
+Write      | 1.20 GB/s    (18.8k) | {rate} GB/s  ({iops})
+"""
+
 
 def _rules(each: Audited) -> set[str]:
     return {finding.rule for finding in each.findings if finding.effect in ("suspects", "refutes")}
@@ -59,3 +69,20 @@ def test_a_heading_that_names_memory_applies_to_all_results_below_it(heading: st
     assert len(found) == 6
     assert [("named-memory" in _rules(each)) for each in found[:3]] == [is_memory] * 3
     assert all("named-memory" not in _rules(each) for each in found[3:])
+
+
+@pytest.mark.parametrize(
+    ("virtual", "rate", "iops", "is_suspect"),
+    [
+        ("VM Type    : KVM", "5.00", "9.7k", True),
+        ("Hypervisor vendor:   KVM", "5.00", "9.7k", True),
+        ("VM Type    : KVM", "2.50", "4.8k", False),
+        ("VM Type    : NONE", "5.00", "9.7k", False),
+        ("VM Type    : KVM\n\nThe other machine:\nVM Type    : NONE", "5.00", "9.7k", False),
+    ],
+)
+def test_a_virtual_disk_faster_than_a_drive_is_suspect(virtual: str, rate: str, iops: str, *, is_suspect: bool) -> None:
+    small, large = _audited(YABS.format(virtual=virtual, rate=rate, iops=iops))
+
+    assert "guest-cache" not in _rules(small)
+    assert ("guest-cache" in _rules(large)) == is_suspect
