@@ -20,6 +20,10 @@ def _in_result(case: Case) -> Findings:
         yield suspects(
             f"the layout was busy with {busy}, which competed with {case.generator} for the disks", weight=85
         )
+    if case.quoted and case.quoted.busy:
+        yield suspects(
+            f"the text says that other work competed with {case.generator} for the disks: {case.quoted.busy}", weight=70
+        )
     found = account(case)
     if found is None or found.idle_s <= 0:
         return
@@ -57,10 +61,10 @@ RULE = Rule(
     ),
     shows=(
         "Before a run and in the evidence: a layer reports background work, such as a resync. The result is then "
-        "suspect. In the counters: the disks moved bytes while fio was not running, at a rate that accounts for more "
-        "than 5% of the bytes counted during the measurement. This is reported as a note. It makes the result suspect "
-        "only if the remaining bytes are too few for fio's I/O and the disks were observed without fio for at least a "
-        "second."
+        "suspect. It is also suspect if a sentence above it says that an array was still rebuilding. In the counters: "
+        "the disks moved bytes while fio was not running, at a rate that accounts for more than 5% of the bytes "
+        "counted during the measurement. This is reported as a note. It makes the result suspect only if the remaining "
+        "bytes are too few for fio's I/O and the disks were observed without fio for at least a second."
     ),
     error="Too low, or too high if the background I/O hides the effect of a cache.",
     fix=(

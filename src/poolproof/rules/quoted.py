@@ -14,6 +14,7 @@ class Quoted:
     `memory_heading`: a quotation, with its line number, of a heading above the result that names only memory as the
     target.
     `guest`: a quotation, with its line number, of output that shows that the machine is a virtual machine.
+    `busy`: a quotation, with its line number, that says that an array was rebuilding, resyncing or scrubbing.
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
@@ -39,6 +40,7 @@ class Quoted:
     memory: str = ""
     memory_heading: str = ""
     guest: str = ""
+    busy: str = ""
     has_fast_media: bool = False
     has_persistent_memory: bool = False
     unfilled: str = ""

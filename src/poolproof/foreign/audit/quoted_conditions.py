@@ -1,4 +1,4 @@
-"""Conditions that apply to all results below a line: headings that name a RAM disk, and virtual machines.
+"""Conditions that apply to several results: RAM disks in headings, virtual machines and rebuilding arrays.
 
 A heading applies to the results below it, up to the next heading or a sentence that names another target. Headings are
 those of Markdown from the second level on, lines in bold letters, and short lines that end with a colon.
@@ -28,6 +28,14 @@ _MACHINE = re.compile(
     r"(?:(?P<hypervisor>KVM|QEMU|Xen|VMware|Hyper-V|Microsoft)\b|NONE\b|Dedicated\b))",
     re.IGNORECASE,
 )
+_WORK = r"(?:re-?build(?:ing)?|re-?sync(?:h?ing)?|resilver(?:ing)?|reshap(?:e|ing)|scrub(?:bing)?)"
+_BUSY = re.compile(
+    rf"\bstill (?:being )?{_WORK}\b|\b{_WORK} (?:is|was) (?:still |also )?(?:in progress|running)\b", re.IGNORECASE
+)
+_NEGATED = re.compile(r"\b(?:not?|never|no longer|until|wait\w*|after|before|if|avoid\w*)\b|n't\b", re.IGNORECASE)
+_ADJACENT_LINES, _LINES_ABOVE = 3, 40
+_BEFORE, _BEHIND = 60, 20
+_LONGEST_QUOTE = 100
 _SENTENCE = re.compile(r"^\s*[A-Za-z*\"][^=|<>\\$]{15,}[.!?]\s*$")
 _LONGEST = 300
 
@@ -38,18 +46,23 @@ class QuotedConditions:
 
     `memory`: a heading that names only memory as the target.
     `guest`: the output of a program that shows that the machine is a virtual machine.
+    `busy`: a line above the result, or above the results directly above it, that says that an array was rebuilding.
     """
 
     memory: str = ""
     guest: str = ""
+    busy: str = ""
 
 
 def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[QuotedConditions]:
     """Yield the conditions of each result. The results must be in line order."""
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     outside = [(number, line) for number, line in numbered if number not in hidden and len(line) <= _LONGEST]
-    section, label, guest, at = "", "", "", 0
+    section, label, guest, busy, at, end = "", "", "", "", 0, 0
     for result in results:
+        if result.line - end > _ADJACENT_LINES:
+            busy = _busy(outside, max(end, result.line - _LINES_ABOVE), result.line)
+        end = max(end, result.last_line)
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
             if match := _MACHINE.match(line):
@@ -63,7 +76,18 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
             elif (label or section) and _SENTENCE.match(line) and _names_another(line):
                 section = label = ""
         at = max(at, stop)
-        yield QuotedConditions(label or section, guest)
+        yield QuotedConditions(label or section, guest, busy)
+
+
+def _busy(outside: Sequence[Line], first: int, last: int) -> str:
+    """Return a quotation of the last line in a range that says that an array is rebuilding, or an empty string."""
+    found = ""
+    begin, end = (bisect_left(outside, line, key=itemgetter(0)) for line in (first, last))
+    for number, line in outside[begin:end]:
+        match = _BUSY.search(line)
+        if match and not _NEGATED.search(line[max(0, match.start() - _BEFORE) : match.end() + _BEHIND]):
+            found = _says(number, line if len(line) <= _LONGEST_QUOTE else match[0])
+    return found
 
 
 def _names_another(words: str) -> bool:

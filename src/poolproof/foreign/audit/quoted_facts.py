@@ -137,6 +137,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             depths=_depths(lines, result),
             memory_heading=conditions.memory,
             guest=conditions.guest,
+            busy=conditions.busy,
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
         for result, lines, size, quoted, named, conditions in zip(

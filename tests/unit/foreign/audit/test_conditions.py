@@ -25,6 +25,23 @@ Read       | 1.20 GB/s    (18.7k) | {rate} GB/s  ({iops})
 Write      | 1.20 GB/s    (18.8k) | {rate} GB/s  ({iops})
 """
 
+BONNIE = """\
+{sentence}
+
+      ------Sequential Output------ --Sequential Input- --Random-
+                --Block-- -Rewrite-  --Block-- --Seeks--
+                K/sec %CP K/sec %CP  K/sec %CP  /sec %CP
+ six disks:     81020  20 40111   9  Raid6   151222  15 310.4   0
+ five disks:    70311  18 33802   8  Raid5   120877  13 288.0   1
+
+On a finished array:
+
+      ------Sequential Output------ --Sequential Input- --Random-
+                --Block-- -Rewrite-  --Block-- --Seeks--
+                K/sec %CP K/sec %CP  K/sec %CP  /sec %CP
+ six disks:     99020  24 50111  11  Raid6   201222  19 350.4   0
+"""
+
 
 def _rules(each: Audited) -> set[str]:
     return {finding.rule for finding in each.findings if finding.effect in ("suspects", "refutes")}
@@ -86,3 +103,19 @@ def test_a_virtual_disk_faster_than_a_drive_is_suspect(virtual: str, rate: str, 
 
     assert "guest-cache" not in _rules(small)
     assert ("guest-cache" in _rules(large)) == is_suspect
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_busy"),
+    [
+        ("Mind you, the array is still resyncing while I write this.", True),
+        ("A scrub was running.", True),
+        ("I waited until the array was not still rebuilding.", False),
+        ("The disks were idle.", False),
+    ],
+)
+def test_a_rebuilding_array_makes_all_rows_of_the_table_below_it_suspect(sentence: str, *, is_busy: bool) -> None:
+    found = _audited(BONNIE.format(sentence=sentence))
+
+    assert len(found) == 12
+    assert [("background-io" in _rules(each)) for each in found] == [is_busy] * 8 + [False] * 4
