@@ -81,3 +81,48 @@ def test_rados_reads_that_ran_out_of_objects_within_a_second_are_suspect(
     (found,) = _audited(RADOS.format(seconds=seconds, rate=rate))
 
     assert ("work-done" in _rules(found)) == is_short
+
+
+MIXED = """\
+$ sysbench fileio --file-total-size=3G prepare
+3221225472 bytes written in 6.25 seconds (491.52 MiB/sec).
+$ sysbench fileio --file-total-size=3G --file-test-mode=rndrw run
+Block size 16KiB
+Doing random r/w test
+
+File operations:
+    reads/s:                      3000.00
+    writes/s:                     2000.00
+    fsyncs/s:                     6400.00
+
+General statistics:
+    total time:                          10.0000s
+    total number of events:              114000
+
+Latency (ms):
+         avg:                                    0.09
+         {percentile}
+"""
+
+
+@pytest.mark.parametrize(
+    ("percentile", "is_memory"),
+    [
+        ("95th percentile:                        0.15", True),
+        ("approx.  95 percentile:                 0.15ms", True),
+        ("95th percentile:                        0.35", False),
+        ("95th percentile:                        0.35\n         99th percentile:     0.15", False),
+    ],
+)
+def test_the_percentile_of_all_events_bounds_that_of_the_reads(percentile: str, *, is_memory: bool) -> None:
+    _, run = audit_text("post", MIXED.format(percentile=percentile), Context())
+
+    assert ("earlier-job" in _rules(run)) == is_memory
+    assert run.figures.directions["read"].iops == 3000.0
+
+
+def test_two_runs_of_sysbench_without_commands_are_two_results() -> None:
+    run = MIXED[MIXED.index("Block size") :].format(percentile="95th percentile: 0.15")
+    found = audit_text("post", run + run.replace("3000.00", "2500.00"), Context())
+
+    assert [each.figures.directions["read"].iops for each in found] == [3000.0, 2500.0]

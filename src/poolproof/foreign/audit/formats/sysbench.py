@@ -3,19 +3,19 @@
 The line that `sysbench prepare` prints is a result, too: it writes the test files in order and syncs each of them. The
 tests after it use these files, which can still be in the page cache. sysbench writes zeros, so a target with
 compression stores almost nothing. The command above the values is parsed too, because people often cut off the output
-lines that repeat its options.
+lines that repeat its options. A run ends with the latencies, or if a value occurs again.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poolproof.foreign.audit.formats.amounts import amount, number, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.load.outcome import Direction
+from poolproof.load.outcome import Direction, Latency
 
 _SIZE = re.compile(r"^\s*(?P<size>\d+(?:\.\d+)?\s?[KMGT]i?[Bb]) total file size")
 _BLOCK = re.compile(r"^\s*Block size (?P<block>\d+(?:\.\d+)?\s?[KMG]?i?[Bb])")
@@ -35,6 +35,10 @@ _OPERATIONS = re.compile(r"^\s*(?P<kind>reads|writes)/s:\s+(?P<rate>[\d.]+)")
 _THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)")
 _NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
 _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
+_EVENTS = re.compile(r"^\s*total number of events:\s+(?P<value>\d{1,15})")
+_PERCENTILE = re.compile(
+    r"^\s*(?:approx\.\s{1,9})?95(?:th)?\s{1,9}percentile:\s{1,60}(?P<value>\d[\d.]{0,12})\s?(?:ms)?\s{0,9}$"
+)
 _PREPARED = re.compile(
     r"^\s*(?P<bytes>\d{1,18}) bytes written in (?P<seconds>\d[\d.]{0,12}) seconds "
     r"\((?P<rate>\d[\d.]{0,12}) M(?:i?B|b)/sec\)"
@@ -57,6 +61,8 @@ _OPTIONS = {
     "file-total-size": "size", "file-block-size": "block", "num-threads": "threads", "threads": "threads",
     "file-extra-flags": "flags", "file-fsync-freq": "every",
 }  # fmt: skip
+_VALUES = (_OLD_DONE, _OLD_MOVED, _OPERATIONS, _THROUGHPUT, _NEWEST)
+_ROUNDED = 0.01
 _PREPARED_BLOCK = 16 << 10
 _SHORTEST_LIMIT_S = 1.0  # --time and --max-time are whole seconds
 _TESTS = {
@@ -79,8 +85,12 @@ class _SysbenchRun:
     command: str = ""
     command_line: int | None = None
     prepared: str = ""
+    seconds: float | None = None
+    events: float = 0.0
+    percentile_ms: float | None = None
 
-    def finished(self, seconds: float | None) -> ForeignResult | None:
+    def finished(self) -> ForeignResult | None:
+        seconds = self.seconds
         found: dict[str, Direction] = {}
         for kind in ("read", "write"):
             iops = self.iops.get(kind) or (self.counts.get(kind, 0.0) / seconds if seconds else 0.0)
@@ -88,9 +98,10 @@ class _SysbenchRun:
             rate = self.rate.get(kind) or (moved / seconds if moved and seconds else 0.0)
             if iops or rate:
                 total = moved if moved is not None else rate * seconds if rate and seconds else None
-                found[kind] = values(
+                figures = values(
                     iops=iops or None, bandwidth_bytes=rate or None, io_bytes=whole(total), seconds=seconds
                 )
+                found[kind] = replace(figures, lat=self._latency(iops))
         if not found:
             return None
         part = _part(self.options, found)
@@ -109,6 +120,18 @@ class _SysbenchRun:
             just_written=self.prepared if part.reads and not part.direct else "",
             stopped_by="the run ended at sysbench's request limit, not at its time limit" if is_short else "",
         )
+
+    def _latency(self, iops: float) -> Latency | None:
+        """Return a percentile of the reads or of the writes that is an upper bound.
+
+        sysbench prints the 95th percentile of all events, including syncs. In the worst case, the slowest 5% of the
+        events are all reads. Then the same latency is a lower percentile of the reads.
+        """
+        count = iops * (self.seconds or 0.0)
+        if not count or self.percentile_ms is None or self.events < count * (1 - _ROUNDED):
+            return None
+        percent = 100.0 - 5.0 * self.events / count
+        return Latency(percentiles_ns={percent: 1e6 * self.percentile_ms}) if percent > 0 else None
 
 
 def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
@@ -152,23 +175,30 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             continue
         command = _given(line)
         if command or _START.search(line):
-            if run.line and (found := run.finished(None)):
+            if run.line and (found := run.finished()):
                 yield found
             if command and (call := _COMMAND.search(line)):
                 given, text, at = command, call[0], line_number
             run = _SysbenchRun(options=dict(given), command=text, command_line=at, prepared=prepared)
+        is_value = any(pattern.match(line) for pattern in _VALUES)
+        if run.seconds is not None and (is_value or any(pattern.search(line) for pattern in patterns.values())):
+            if found := run.finished():
+                yield found
+            run = _SysbenchRun(options=run.options, prepared=prepared)
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
-        if _read(run, line):
+        if is_value and _read(run, line):
             run.line = run.line or line_number
             run.last_line = line_number
         elif (match := _TIME.match(line)) and run.line:
-            run.last_line = line_number
-            if found := run.finished(number(match["seconds"])):
-                yield found
-            run, given, text, at = _SysbenchRun(options=run.options, prepared=prepared), {}, "", None
-    if run.line and (found := run.finished(None)):
+            run.last_line, run.seconds = line_number, number(match["seconds"])
+            given, text, at = {}, "", None
+        elif run.seconds is not None and (match := _EVENTS.match(line)):
+            run.events, run.last_line = float(match["value"]), line_number
+        elif run.seconds is not None and (match := _PERCENTILE.match(line)):
+            run.percentile_ms, run.last_line = number(match["value"]), line_number
+    if run.line and (found := run.finished()):
         yield found
 
 
