@@ -118,3 +118,17 @@ def test_the_units_of_elbencho_1_8_are_in_the_names_of_its_rows() -> None:
     assert write.runtime_ms == 6003
     assert write.lat is not None
     assert write.lat.mean_ns == pytest.approx(120_000)
+
+
+@pytest.mark.parametrize(("elapsed", "is_short"), [("61ms", True), ("6.1s", False)])
+def test_an_elbencho_phase_of_a_few_milliseconds_is_suspect(elapsed: str, *, is_short: bool) -> None:
+    (found,) = audit_text(
+        "post",
+        f"WRITE      Elapsed time     :    {elapsed}    {elapsed}\n"
+        "           Throughput MiB/s :        2100        2100\n"
+        "           Total MiB        :         128         128\n",
+        Context(),
+    )
+
+    doubts = {each.rule for each in found.findings if each.effect == "suspects"}
+    assert ("work-done" in doubts) == is_short

@@ -100,6 +100,7 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
         command_line or None,
         size_bytes=size,
         missing=missing,
+        stopped_by=_ALL_DONE if figures.runtime_ms is not None and figures.runtime_ms < _SHORTEST_MS else "",
     )
 
 
@@ -125,6 +126,7 @@ def _part(kind: str, command: str, size: int | None) -> LoadPart:
     )
 
 
+_ALL_DONE, _SHORTEST_MS = "elbencho had finished all files", 250
 _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "size", "-n": "dirs", "-N": "files"}
 
 
