@@ -1,11 +1,15 @@
 """Writes that the engine only copies into memory, so their latency says nothing about a disk."""
 
+from dataclasses import replace
+
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import writes_at_end
+from poolproof.rules.left_in_ram import why_little_is_left
 from poolproof.rules.link_rates import PCIE5_X4
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.path import is_persistent_memory
+from poolproof.rules.proof import LATENCIES_WITH_WRITES
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_part, parts
 from poolproof.rules.service_time import typical_ns
@@ -29,11 +33,12 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     reached = (requests and requests.in_order) or statistics_cover(case, "write")
     if is_direct or is_synced or flow or reached:
         return None
-    return (
+    found = (
         _one_by_one(case, job, part)
         or _in_submission(job, part, may_be_direct="direct" in assumed)
         or _while_idle(case, part)
     )
+    return replace(found, metrics=LATENCIES_WITH_WRITES) if found and why_little_is_left(case) else found
 
 
 def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Finding | None:
@@ -110,7 +115,8 @@ RULE = Rule(
         "with direct=1 or a sync are not reported either, because direct writes that extend a file also take long to "
         "submit. Submission times are not used if they are longer than 500 µs plus the time to copy the data at 500 "
         "MB/s. If the source does not show whether sequential writes are direct, submission and completion together "
-        "must also be faster than in the second sign."
+        "must also be faster than in the second sign. If at most 15% of the written data can be dirty (see "
+        "`write-without-sync`), only the latencies are suspect."
     ),
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",

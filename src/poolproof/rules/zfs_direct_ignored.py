@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.coverage import proves
+from poolproof.rules.left_in_ram import why_little_is_left
 from poolproof.rules.model import Case, Changes, Findings, Rule, fill, finding, notes, suspects, zfs_source
 from poolproof.rules.path import is_zfs, release_of
 from poolproof.units import format_size
@@ -48,11 +49,13 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
 def _in_job(case: Case) -> Findings:
     if not is_zfs(case.target) or not (case.cold or case.load.writes):
         return
+    # Writes that pass through the ARC are valid if nearly all of the data reached the disks.
+    little = "" if case.load.reads else why_little_is_left(case)
     for job in case.jobs:
         for reason in _reasons(case, job) if job.direct else ():
-            make = notes if "uncached" in reason else suspects
+            make = notes if "uncached" in reason or little else suspects
             yield make(
-                f"{case.who([job])} sets direct=1 on ZFS, but {reason}",
+                f"{case.who([job])} sets direct=1 on ZFS, but {reason}" + (f". However, {little}" if little else ""),
                 weight=70,
                 fix=_FIX_UNALIGNED if "EINVAL" in reason else "",
             )
@@ -89,9 +92,9 @@ RULE = Rule(
     "of whole pages or a write of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). If "
     "release 2.4 cannot perform an I/O directly, it performs it as uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
-    "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
-    "according to the pool's iostats, less than 95% of the bytes read bypassed the ARC, although the job or the "
-    "dataset (direct=always) requested it.",
+    "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols, and for writes of "
+    "which at most 15% can have been left in RAM). In the counters: according to the pool's iostats, less than 95% "
+    "of the bytes read bypassed the ARC, although the job or the dataset (direct=always) requested it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
     "otherwise treat the I/O as buffered: a file twice the size of zfs_arc_max, end_fsync=1, export and import before "

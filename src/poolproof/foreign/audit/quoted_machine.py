@@ -1,12 +1,12 @@
 """Facts about the machine that other programs printed: the amount of RAM, and the target's compression.
 
 The output of `free`, /proc/meminfo, `zfs get` and `mount` is used. If no program shows the amount of RAM, it is taken
-from sentences such as "64 GB of RAM".
+from sentences such as "64 GB of RAM". A limit on dirty data is taken from vm.dirty_bytes or a sentence.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
@@ -30,7 +30,7 @@ _TAKE_A_WORD = ("-o", "-O", "-m", "-R", "-t", "-V", "-b")
 _MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
 _SAID = (
     re.compile(
-        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])i?B\s+"
+        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])(?:i?B)?\s+"
         r"(?:of\s+)?(?:(?:ECC|L?R?U?DIMM|DDR\d?\S*|reg\w*|system|main|physical|total|installed)\s+){0,3}"
         r"(?:RAM|memory)\b(?!\s*(?:disks?\b|drives?\b|cache|usage|limit|stick|module|controller))",
         re.IGNORECASE,
@@ -48,8 +48,16 @@ _SAID = (
 )
 _NOT_THE_RAM = re.compile(
     r"\b(?:per|each|every|needs?|require\w*|requiring|recommend\w*|at least|minimum|more|extra|less|free|used?|using"
-    r"|swap|arc|cache|if|would|could|should|upgrad\w*|add\w*|gpu|video|vram|rtx|gtx|controllers?|raid|bbu|buffers?|vms?"
-    r"|guests?|hosts?|containers?|docker|not?|n't|double|twice)\b|\d\s?%",
+    r"|uses|swap|arc|cache|if|would|could|should|upgrad\w*|add\w*|gpu|video|vram|rtx|gtx|controllers?|raid|bbu|buffers?"
+    r"|vms?|guests?|hosts?|containers?|docker|not?|n't|double|twice)\b|\d\s?%",
+    re.IGNORECASE,
+)
+_DIRTY_BYTES = re.compile(
+    r"\bdirty_bytes\s?=\s?(?P<after>\d{1,15})\b|\becho (?P<before>\d{1,15}) ?>\s?\S{0,40}/dirty_bytes\b"
+)
+_DIRTY_SAID = re.compile(
+    r"\b(?:limit\w*|capp(?:ed|ing)|restrict\w*)\b[^.;]{0,40}?\bdirty (?:buffers?|pages?|data|memory)\b[^.;\d]{0,30}"
+    r"(?:\d{1,4}\s?(?:/|and|or)\s?)?(?P<size>\d{1,4})\s?(?P<unit>[MG])i?B\b",
     re.IGNORECASE,
 )
 _NEAR = 60
@@ -62,11 +70,14 @@ class QuotedMachine:
     """Facts about the machine, with None for unknown facts.
 
     `where`: the dataset or mount point to which the file system and the compression apply.
-    `ram_words`, `compression_words`: the facts as text, with the line on which each was found.
+    `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
+    `ram_words`, `dirty_limit_words`, `compression_words`: the facts as text, with the line on which each was found.
     """
 
     ram_bytes: int | None = None
     ram_words: str = ""
+    dirty_limit_bytes: int | None = None
+    dirty_limit_words: str = ""
     file_system: str | None = None
     compression: str | None = None
     compression_words: str = ""
@@ -95,11 +106,13 @@ class QuotedMachines:
 
     `memories`: the amounts of RAM that programs printed. `said`: those in sentences, which apply to every host.
     `stores`: the file systems with their compression and dataset.
+    `dirty_limits`: the limits on dirty data that commands set or sentences give, which apply to every host.
     """
 
     memories: Mapping[str | None, Mapping[int, int]]
     stores: Mapping[str | None, Mapping[tuple[str, str, str], int]]
     said: Mapping[int, int]
+    dirty_limits: Mapping[int, int] = field(default_factory=dict)
 
     def of(self, host: str) -> QuotedMachine:
         """Return the facts about a host, or those about the only machine if the host is an empty string.
@@ -113,6 +126,10 @@ class QuotedMachines:
         if len(memories) == 1:
             size, line_number = next(iter(memories.items()))
             machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
+        if self.dirty_limits:
+            most = max(self.dirty_limits)
+            words = f"line {self.dirty_limits[most]}: at most {format_size(most)} of data is dirty"
+            machine = replace(machine, dirty_limit_bytes=most, dirty_limit_words=words)
         if len(stores) == 1:
             (file_system, value, where), line_number = next(iter(stores.items()))
             words = f"line {line_number}: compression is {value} on {file_system}"
@@ -136,9 +153,9 @@ def find_machines(text: str) -> QuotedMachines:
             _note(memories, prompt, size, number)
         elif (store := _printed_store(line)) is not None:
             _note(stores, prompt, store, number)
-    return QuotedMachines(
-        memories, stores, {size: number for number, line in reversed(numbered) for size in _said(line)}
-    )
+    said = {size: number for number, line in reversed(numbered) for size in _said(line)}
+    dirty = {size: number for number, line in reversed(numbered) for size in _dirty_limits(line)}
+    return QuotedMachines(memories, stores, said, dirty)
 
 
 def _note(facts: dict[str | None, dict[_Fact, int]], host: str, fact: _Fact, line: int) -> None:
@@ -193,6 +210,14 @@ def _said(line: str) -> Iterator[int]:
                 yield round(times * float(found["size"]) * parse_size(f"1{found['unit'].upper()}"))
 
 
+def _dirty_limits(line: str) -> Iterator[int]:
+    """Yield the limits on dirty data that a command sets or a sentence gives. 0 means that there is no such limit."""
+    for match in _DIRTY_BYTES.finditer(line):
+        yield from filter(None, [int(match["after"] or match["before"])])
+    for match in _DIRTY_SAID.finditer(line):
+        yield round(float(match["size"]) * parse_size(f"1{match['unit'].upper()}"))
+
+
 def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple[int, str]]:
     return (line for line in numbered if number - 2 <= line[0] < number)
 
@@ -229,19 +254,25 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
     The user's options take precedence.
     """
-    if machine.ram_bytes is None and machine.compression is None:
+    if machine.ram_bytes is None and machine.compression is None and machine.dirty_limit_bytes is None:
         return target
     found = target or Target(file_system="")
     if machine.compression is not None and not found.file_system:
         zfs = ZfsFacts() if machine.file_system == "zfs" else None
         compression = None if machine.compression == _OFF else machine.compression
         found = replace(found, file_system=machine.file_system or "", zfs=zfs, compression=compression)
-    return replace(found, ram_bytes=found.ram_bytes or machine.ram_bytes)
+    return replace(
+        found,
+        ram_bytes=found.ram_bytes or machine.ram_bytes,
+        dirty_limit_bytes=found.dirty_limit_bytes or machine.dirty_limit_bytes,
+    )
 
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
     """Yield, as text, each quoted fact for which the user gave no option."""
     if machine.ram_words and context.ram_bytes is None:
         yield machine.ram_words
+    if machine.dirty_limit_words:
+        yield machine.dirty_limit_words
     if machine.compression_words and context.file_system is None:
         yield machine.compression_words

@@ -29,15 +29,68 @@ def _effect(audited: Audited) -> str:
     [
         ("16 GB of RAM\n", "160g", 1000, "notes"),
         ("128 GB of RAM\n", "160g", 1000, "suspects"),
+        ("on a vm with 30g memory:\n", "40g", 256, "suspects"),
+        ("on a slower box with\n30g memory:\n", "40g", 256, "notes"),
+        ("it uses 30g memory:\n", "40g", 256, "suspects"),
         ("", "160g", 1000, "notes"),
         ("", "40g", 256, "suspects"),
         ("16 GB of RAM\n", "4g", 1000, "suspects"),
     ],
-    ids=["ten times the RAM", "more than the RAM", "for long", "for minutes", "the same 4 GiB again and again"],
+    ids=[
+        "ten times the RAM",
+        "more than the RAM",
+        "a virtual machine",
+        "a third more than the RAM",
+        "a program",
+        "for long",
+        "for minutes",
+        "the same 4 GiB again and again",
+    ],
 )
 def test_only_a_small_part_can_be_left_in_ram(ram: str, size: str, seconds: float, effect: str) -> None:
     loops = " --time_based --runtime=1000" if size == "4g" else ""
     assert _effect(_written(160, seconds, size, ram, loops)) == effect
+
+
+@pytest.mark.parametrize(
+    ("setting", "effect"),
+    [
+        ("I restricted the amount of dirty pages to 3/6 GB.\n", "notes"),
+        ("I restricted the amount of dirty pages to 3/7 GB.\n", "suspects"),
+        ("vm.dirty_bytes = 6442450944\n", "notes"),
+        ("# echo 6442450944 > /proc/sys/vm/dirty_bytes\n", "notes"),
+        ("vm.dirty_bytes = 8589934592\n", "suspects"),
+        ("vm.dirty_bytes = 0\n", "suspects"),
+        ("vm.dirty_background_bytes = 6442450944\n", "suspects"),
+        ("There were 6 GB of dirty pages.\n", "suspects"),
+    ],
+)
+def test_a_limit_on_dirty_data(setting: str, effect: str) -> None:
+    found = _written(160, 256, "40g", setting)
+    assert (_effect(found), found.verdict) == (effect, "unproven" if effect == "notes" else "suspect")
+    assert any("data is dirty" in known for known in found.known) is (
+        "/" in setting or "bytes = 8" in setting or effect == "notes"
+    )
+
+
+def test_fast_copies_affect_only_latencies_if_the_dirty_limit_is_small() -> None:
+    command = "fio --name=w --filename=/srv/f --rw=write --bs=8k --size=100g --ioengine=psync\n"
+    text = command + header("w", "write", 8192, "psync") + block("w", "write", 220_000, 60, 8192, p50_us=3)
+    (alone,), (limited,) = (
+        audit_text("post", setting + text, Context()) for setting in ("", "vm.dirty_bytes = 1073741824\n")
+    )
+    assert (alone.verdict, limited.verdict, limited.verdicts["p50"]) == ("suspect", "unproven", "suspect")
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "rw", "verdict"),
+    [("30g", 192, "write", "unproven"), ("20g", 128, "write", "suspect"), ("30g", 192, "rw", "suspect")],
+)
+def test_zfs_keeps_only_a_few_gib_of_unwritten_data(size: str, seconds: float, rw: str, verdict: str) -> None:
+    command = f"fio --name=w --filename=/tank/f --rw={rw} --bs=1m --size={size} --ioengine=psync --direct=1\n"
+    body = header("w", rw, MIB, "psync") + block("w", "write", 160, seconds, MIB, clat_us=6250)
+    (found,) = audit_text("post", command + body, Context(file_system="zfs"))
+    assert (found.verdict, "OpenZFS up to 2.2 ignores" in str(found.findings)) == (verdict, True)
 
 
 def test_writes_as_fast_as_copies_may_be_left_in_the_ram_of_a_large_machine() -> None:

@@ -1,0 +1,57 @@
+"""Estimates how much of a result's writes can have been in RAM when the load ended."""
+
+from poolproof.rules.model import Case
+from poolproof.rules.reported import bandwidth_bytes, moved_bytes, ran_s
+from poolproof.units import format_rate, format_size
+
+_GIB = 1024**3
+_MOST_LEFT = 0.15
+_DIRTY_SHARE = 0.2  # vm.dirty_ratio: at most 20% of RAM is dirty
+_DIRTY_ON_ZFS = 4 * _GIB  # zfs_dirty_data_max_max: ZFS accepts 4 GiB, or less on machines with less than 40 GiB of RAM
+_MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = 128 * _GIB, 120, 500e6
+_FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 64 << 20, 1e6
+
+
+def why_little_is_left(case: Case) -> str:
+    """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
+
+    RAM accepts many small writes at once, so a program that only writes, and needed long for a few MiB, waited for the
+    disk with each write. Otherwise, at most 15% of the data may fit into the dirty data that the system allows. If
+    neither this limit nor the RAM is known, the data must be larger than twice the usual RAM of a server, and the
+    writes must have been slower than copies in RAM for minutes. Data that was written again does not count.
+    """
+    written = moved_bytes(case.outcome, "write")
+    if not written:
+        return ""
+    rate, seconds = bandwidth_bytes(case.outcome, "write"), ran_s(case.outcome)
+    only_writes = all(job.writes and not (job.reads or job.rate_limited or job.thinks) for job in case.jobs)
+    fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
+    is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S and fewest <= written <= _LITTLE_BYTES
+    if rate is not None and only_writes and is_crawling:
+        return f"at {format_rate(rate)}, each write waited for the disk, as with the mount option sync"
+    distinct = min(written, case.load.unique_bytes or written)
+    if limit := _dirty_limit(case):
+        most, source = limit
+        is_little = most <= _MOST_LEFT * distinct
+        share = 100 * most / distinct
+        return f"{source}, which is {share:.2g}% of the {format_size(distinct)} written" if is_little else ""
+    writers = sum(job.clones for job in case.jobs if job.writes)
+    is_slow = rate is not None and rate < _COPY_BYTES_PER_S * writers and (seconds or 0) >= _LONG_S
+    if not is_slow or distinct < _MOST_OF_ANY_RAM:
+        return ""
+    return f"{case.generator} wrote {format_size(distinct)}, at a lower rate than copies in RAM reach"
+
+
+def _dirty_limit(case: Case) -> tuple[float, str] | None:
+    """Return the amount of written data that can be in RAM, and its source as text, or None if it is unknown."""
+    target = case.target
+    if target is None:
+        return None
+    if target.file_system == "zfs" and not (target.zfs and target.zfs.is_zvol):
+        return _DIRTY_ON_ZFS, f"by default, ZFS keeps at most {format_size(_DIRTY_ON_ZFS)} of unwritten data"
+    if target.dirty_limit_bytes:
+        return target.dirty_limit_bytes, f"the dirty limit is {format_size(target.dirty_limit_bytes)}"
+    if target.ram_bytes:
+        most, ram = _DIRTY_SHARE * target.ram_bytes, format_size(target.ram_bytes)
+        return most, f"by default, at most {format_size(round(most))} of {ram} of RAM is dirty"
+    return None
