@@ -162,7 +162,7 @@ def _legend(table: ExportTable) -> str:
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
     if any(row.figure and row.figure.half_width is None for row in known if row.cell.usability().can_be_ranked):
-        marks.append("no ± and not struck through: a single trial, so no interval")
+        marks.append("no ± and not struck through: a single trial or build, so no interval")
     if any(row.limit and row.counts for row in rows):
         marks.append("of limit: share of what the layout's disks delivered when each was measured alone")
     return _text(", ".join(marks))

@@ -130,9 +130,11 @@ def _by_workload(run: LoadedRun) -> Headline:
     winners = {
         each.best[0].entry.layout if len(each.best) == 1 and not each.too_few else None for each in valid.values()
     }
-    winner = winners.pop() if len(winners) == 1 and len(valid) == len(found) else None
-    sentence = "No layout is best overall: the best layout depends on the workload."
-    if winner:
+    winner = next(iter(winners)) if len(winners) == 1 and len(valid) == len(found) else None
+    sentence = f"No layout is clearly the best under all {len(found)} workloads."
+    if len(winners - {None}) > 1:
+        sentence = "No layout is best overall: the best layout depends on the workload."
+    elif winner:
         sentence = f"{winner} is best under all {len(found)} workloads."
     elif len(valid) == 1:
         (name,) = valid
@@ -329,7 +331,8 @@ def _missing(run: LoadedRun) -> Iterator[str]:
     if done < run.wanted and not run.record.imported:
         yield f"{done} of {run.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(run)}"
     elif run.is_going:
-        yield "The run is in progress: cells whose trials disagree get more trials."
+        more = ": cells whose trials disagree may get more trials" if run.campaign.measure.until is not None else ""
+        yield f"The run is in progress{more}."
     measure = run.campaign.measure
     if measure.trials_max * measure.builds == 1 and run.trials:
         yield "Each cell has a single trial, so results have no interval and no difference between them is significant."

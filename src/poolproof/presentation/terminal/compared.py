@@ -45,21 +45,21 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 def _holds_for(*runs: LoadedRun, earlier: int) -> str:
     if any(run.record.imported for run in runs):
         return "The results were imported, so it is unknown to which machine, builds and days they apply."
+    hosts = dict.fromkeys("this machine" if run.record.host == "local" else run.record.host for run in runs)
+    machines = " and ".join(hosts)
     if earlier:
         count = format_number_of(earlier, "earlier run")
         return (
-            f"This applies to this machine. All intervals include the variance between runs, estimated from {count} on "
-            "this machine."
+            f"This applies to {machines}. All intervals include the variance between runs, estimated from {count} on "
+            "the same machine."
         )
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
         builds = "Each layout was built several times, and the intervals account for differences between its builds."
-        return (
-            f"This applies to this machine and {days}. {builds} How much results differ between days was not measured."
-        )
+        return f"This applies to {machines} and {days}. {builds} How much results differ between days was not measured."
     unknown = "How much results differ between builds and between days was not measured"
     return (
-        f"This applies to this machine, this build of each layout and {days}. {unknown} (`builds: 4` in `measure` "
+        f"This applies to {machines}, this build of each layout and {days}. {unknown} (`builds: 4` in `measure` "
         "measures several builds)."
     )
 

@@ -109,7 +109,7 @@ def _undo_text(undo: Undo | None) -> str:
         case UndoDaemon():
             return f"end the process whose ID is in {undo.pidfile}"
         case UndoPrograms():
-            return f"end every {undo.programs[0]} with {undo.marker} in its command line"
+            return f"end every {' or '.join(undo.programs)} with {undo.marker} in its command line"
         case UndoTree():
             return f"remove {undo.path}"
         case CommandUndo():

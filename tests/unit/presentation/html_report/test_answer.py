@@ -130,6 +130,18 @@ def test_without_a_goal_and_without_one_winner_it_says_so(tmp_path: Path) -> Non
     assert not any(layout in found.sentence for layout in ("bare-a", "one", "pair"))
 
 
+def test_ties_do_not_mean_that_the_best_depends_on_the_workload(tmp_path: Path) -> None:
+    trials = [
+        replace(trial("one", workload, number), layout=layout)
+        for layout in ("bare-a", "one", "pair")
+        for workload in ("reads", "stream")
+        for number in (1, 2)
+    ]
+    found = _answer(tmp_path, campaign=NO_GOAL, trials=trials)
+    assert found.tone == "open" and "depends" not in found.sentence and "2 workloads" in found.sentence
+    assert all("not significantly different" in text for _, text in found.workloads)
+
+
 def test_the_only_workload_with_a_result_gives_the_answer(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=NO_GOAL, trials=[trial("one", "reads")])
     assert all(fact in found.sentence for fact in ("reads", "2 workloads", "one: 1.01k IOPS"))
@@ -171,6 +183,13 @@ def test_a_run_in_progress_is_not_called_stopped(tmp_path: Path) -> None:
     assert _done(running) == _done(stopped) == {(3, 12)}
     resume = f"poolproof resume {path}"
     assert _line(stopped, resume) and not any(resume in line for line in running.rest)
+
+
+def test_only_a_run_with_until_may_add_trials_after_the_last_planned_one(tmp_path: Path) -> None:
+    for name, campaign in (("fixed", CAMPAIGN), ("until", UNTIL)):
+        path = make_run(tmp_path / name, all_trials(), campaign=campaign)
+        with RunDirectory.open(path).locked():
+            assert ("more trials" in _line(_read(path), "in progress")) == (name == "until")
 
 
 MIX = CAMPAIGN.replace("{rw: randread, bs: 4k, size: 64m}", "{rw: [read, randread], bs: [4k, 8k, 16k], size: 64m}")

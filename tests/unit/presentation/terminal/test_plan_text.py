@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text
 from poolproof.steps import Step
-from poolproof.undos import UndoMount
+from poolproof.undos import UndoMount, UndoPrograms
 
 _STEPS = (
     Step("unmount /m", ("umount", "/m"), patience_s=5.0),
@@ -24,6 +24,11 @@ def test_each_step_has_its_conditions(wording: Callable[[str], str]) -> None:
     facts = (("# unmount /m", "5 s"), ("# import", "/p exists"), ("wait", "/dev/md/a"), ("nas2",), ("undo: umount /m",))
     for command, words in zip(commands, facts, strict=True):
         assert all(word in lines[lines.index(command) - 1] for word in words)
+
+
+def test_an_undo_names_all_programs_that_it_ends() -> None:
+    text = plan_text((Step("run", ("true",), undo=UndoPrograms(("one", "other"), "/d/")),), (), ())
+    assert all(word in text for word in ("one", "other", "/d/"))
 
 
 def test_an_object_has_the_same() -> None:

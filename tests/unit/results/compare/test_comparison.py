@@ -1,5 +1,6 @@
 """Comparing two runs cell by cell: what is compared, what is left out, how the runs differ, and the gate's outcome."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from poolproof.results.compare.ranking import split_names
 from poolproof.results.runs.loading import load_run
 from tests.golden import Message
 
-from .making import CAMPAIGN, Values, changed, made, make_run
+from .making import CAMPAIGN, RECORD, Values, changed, made, make_run
 
 BEFORE: Values = {
     ("one", "reads"): [1000.0, 1010.0, 990.0],
@@ -46,6 +47,14 @@ def printed(comparison: Comparison) -> str:
 
 def words(comparison: Comparison) -> dict[str, str]:
     return {str(cell.key): cell.decision.word for cell in comparison.cells}
+
+
+def test_a_comparison_applies_to_the_hosts_of_its_runs(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "here", BEFORE)
+    remote = make_run(tmp_path / "nas", BEFORE, record=replace(RECORD, host="nas"))
+    assert "this machine" in printed(compared(run, run))
+    assert "nas" in printed(compared(remote, remote)) and "this machine" not in printed(compared(remote, remote))
+    assert "this machine and nas" in printed(compared(run, remote))
 
 
 def test_every_cell_gets_its_word_and_less_latency_is_faster(tmp_path: Path) -> None:
