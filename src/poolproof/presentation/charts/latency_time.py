@@ -98,8 +98,8 @@ def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict
 def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
     if not lines:
         return (
-            f"There are no latencies over time: {trial.generator} reported them only at the end (because the job was "
-            "limited by its size or took less than a second), or too few I/Os completed."
+            f"No latencies over time: {trial.generator} reported them only at the end (because the job was limited by "
+            "its size or took less than a second), or too few I/Os completed."
         )
     names = lines[0].values
     shown = {each.bins for each in _PERCENTILES if each.name in names} | {"bins"}

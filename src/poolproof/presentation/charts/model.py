@@ -158,8 +158,8 @@ def chart_named(name: str) -> Chart:
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
     """Return a chart with its data, or None if the chart would be empty.
 
-    `cell`: the cell to show. It is required for charts of a cell or a trial. A trial chart shows, of the cell's trials
-    with samples, the one closest to the median, and its title names that trial.
+    `cell`: the cell to show. It is required for charts of a cell or a trial. A trial chart shows the trial closest to
+    the median among the cell's trials with samples, and its title names that trial.
     `metric`: the metric to show in a `MetricChart`. Other charts ignore it.
     """
     rows: Sequence[Row] = ()

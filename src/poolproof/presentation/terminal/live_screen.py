@@ -38,7 +38,7 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
     In the meantime, standard error is captured. It is printed after the terminal has been restored. The console must
     therefore write directly to the terminal and not to `sys.stderr`.
 
-    `hint`: how to stop the run.
+    `hint`: how to stop the run or the display.
     """
     live = Live(
         console=console,

@@ -42,14 +42,14 @@ def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims:
 
 
 def scope_text(earlier: int, what: str) -> str:
-    """Return a sentence about the scope of speeds or claims, such as `Claims are about this run: …`.
+    """Return a sentence about the scope of speeds or claims, such as `Claims apply to this run only. …`.
 
     `what`: a plural noun, such as `claims`.
     """
     name = what.capitalize()
     if earlier:
         count = format_number_of(earlier, "earlier run")
-        return f"{name} include the variance between runs, estimated from {count} on this machine."
+        return f"{name} include the variance between runs, estimated from {count} on the same machine."
     return f"{name} apply to this run only. How much results differ between runs was not measured."
 
 

@@ -298,5 +298,6 @@ def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
                 found |= {*other.metrics} - cell.claimed
     if found:
         titles = ", ".join(metric.title for metric in METRICS if metric.id in found)
-        text = f"metrics that this campaign does not ask for may have worse verdicts (report page, --json): {titles}"
+        text = f"some cells have worse verdicts on metrics that this campaign does not ask for: {titles}"
+        text += " (see the report page or --json)"
         yield Text(f"\n{text}", style=QUIET)
