@@ -182,7 +182,7 @@ def best_trials(trials: float, builds: float, build_s: float, trial_s: float) ->
 
 
 def _per_cent(variance: float | None) -> str:
-    return "–" if variance is None else f"{100 * math.sqrt(variance):.2g}%"
+    return "–" if variance is None else f"{float(f'{100 * math.sqrt(variance):.2g}'):g}%"
 
 
 def cells_between(runs: Sequence[LoadedRun]) -> list[Parts]:
