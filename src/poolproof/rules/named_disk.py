@@ -41,7 +41,8 @@ RULE = Rule(
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. If the line names an "
-    "SSD as the log device (SLOG) of the hard disks, only reads are judged.",
+    "SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model of a NAS "
+    "from Synology or QNAP (DS218: 2 drives) counts as such a line.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",

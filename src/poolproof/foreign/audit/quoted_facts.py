@@ -78,6 +78,10 @@ _FAST = re.compile(
     r"|adata|corsair|sabrent|kioxia|solidigm|intel (?:dc )?[ps]\d{4}|[ps]\d{4}x?)\b",
     re.IGNORECASE,
 )
+_NAS = re.compile(  # Synology's DS218: up to 2 drives, year 2018. QNAP's TS-453D: 4 drives, series x53.
+    r"(?<!\w)(?P<model>DS(?P<drives>\d{1,2})(?:1\d|2\d)(?:\+|j|play|xs\+?)?|TS-(?P<bays>\d{1,2})\d{2}[A-Z]{0,3})(?!\w)",
+    re.IGNORECASE,
+)
 _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
@@ -290,10 +294,12 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
     """Yield, for each result, the disks named on the nearest line above it that names disks.
 
     None if no line above the result names disks, or if the nearest one mentions flash. Lines inside results are
-    ignored. If the line does not count the hard disks, their number is the largest one on any line above.
+    ignored. If the line does not count the hard disks, their number is the largest one on any line above. If no line
+    names disks, the model of a NAS gives the number of its drives, which are usually hard disks.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
+    nas: _NamedDisks | None = None
     most = first = 0
     for result in results:
         end = bisect_left(numbered, result.line, key=itemgetter(0))
@@ -302,12 +308,24 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
             if found is not None:
                 nearest = found
                 break
+            nas = nas or (None if number in hidden else _named_nas(number, line))
         most = max([most, *(found.count for _, line in numbered[first:end] if (found := _counted(line)))])
         first = end
-        if nearest is None or not nearest.words:
+        if nearest is None:
+            yield nas
+        elif not nearest.words:
             yield None
         else:
             yield nearest if nearest.count else replace(nearest, count=most)
+
+
+def _named_nas(number: int, line: str) -> _NamedDisks | None:
+    """Return the drives of the NAS whose model a line, or a path in it, names."""
+    match = _NAS.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
+    if match is None:
+        return None
+    drives, model = int(match["drives"] or match["bays"]), match["model"].upper()
+    return _NamedDisks(f"line {number} names a {model}, a NAS for {drives} drives, usually hard disks", drives)
 
 
 def _counted(line: str) -> _NamedDisks | None:

@@ -109,3 +109,28 @@ def test_options_in_a_sentence_are_a_job() -> None:
 def test_iops_without_their_carry_fit_the_block_size() -> None:
     (each,) = _all(_MIXED + "read: IOPS=19.0k, BW=77.9MiB/s (81.7MB/s)(3072MiB/39435msec)\n")
     assert each.command is not None
+
+
+_RANDOM = "fio --name=r --filename={path} --rw=randread --bs=4k --direct=1 --ioengine=psync --numjobs=8\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "iops", "verdict"),
+    [
+        ("/mnt/ds418/photos/f", "6100", "suspect"),
+        ("/mnt/ds418/photos/f", "5900", "unproven"),
+        ("/mnt/ds1618+/f", "6100", "unproven"),
+        ("/mnt/share/f (on our TS-431K)", "6100", "suspect"),
+        ("/mnt/share/f (4x SSD in the DS418)", "6100", "unproven"),
+        ("/mnt/ads418x/f", "6100", "unproven"),
+        ("/mnt/ds4189/f", "6100", "unproven"),
+    ],
+)
+def test_the_model_of_a_nas_gives_the_number_of_its_hard_disks(place: str, iops: str, verdict: str) -> None:
+    path, _, remark = place.partition(" ")
+    rate = f"  read: IOPS={iops}, BW=23.8MiB/s (25.0MB/s)(1430MiB/60001msec)\n"
+    (each,) = _all(f"Next: {path} {remark}\n\n{_RANDOM.format(path=path)}{rate}")
+    assert each.verdict == verdict
+    assert [finding.rule for finding in each.findings if finding.effect == "suspects"] == ["named-disk"] * (
+        verdict == "suspect"
+    )
