@@ -50,7 +50,7 @@ def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     findings and the disks' maximum rate. None is also returned if no bound is clearly below the reported rate, or if
     the job both read and wrote or did neither.
     """
-    kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
+    kinds = [kind for kind in _KINDS if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
         return None
     kind = kinds[0]

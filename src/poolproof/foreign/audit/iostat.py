@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.fio.plain_lines import Line, plain_lines
 
 _ZPOOL_HEADER = re.compile(r"^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write\b")
 _IOSTAT_HEADER = re.compile(r"^\s*Device:?\s+.*\S/s")
@@ -22,8 +22,6 @@ _BUSY_SHARE = 0.5
 _MAX_LINES_BETWEEN = 3
 _MAX_LINES_BETWEEN_REPORTS = 12
 _ZPOOL_COLUMNS = 7
-
-_Line = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _busy_mean(rates: Sequence[float]) -> float:
     return sum(busy) / len(busy) if busy else 0.0
 
 
-def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
+def _zpool_blocks(numbered: Sequence[Line]) -> Iterator[_Draft]:
     """Yield each block of `zpool iostat` output. The indented rows of vdevs and disks (`-v`) are ignored."""
     draft: _Draft | None = None
     indent = between = 0
@@ -127,7 +125,7 @@ def _short_number(word: str) -> float | None:
     return float(match[1]) * 1024.0 ** " KMGTP".index(match[2] or " ") if match else None
 
 
-def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
+def _iostat_blocks(numbered: Sequence[Line]) -> Iterator[_Draft]:
     """Yield each series of consecutive `iostat` reports, with the rates of each report summed over its disks.
 
     Stacked devices such as dm and md are excluded from the sum, unless a report contains no other devices.
@@ -152,7 +150,7 @@ def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
 
 
 def _iostat_rows(
-    numbered: Sequence[_Line], start: int, columns: Sequence[str]
+    numbered: Sequence[Line], start: int, columns: Sequence[str]
 ) -> Iterator[tuple[int, str, ReportRates]]:
     """Yield (line, device, rates) for each row of the report."""
     read = next(name for name in columns if name in _READ)
@@ -166,6 +164,6 @@ def _iostat_rows(
         yield number, words[0], ReportRates(values[read] * _READ[read], write_rate)
 
 
-def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
+def _skips_first(numbered: Sequence[Line], place: int) -> bool:
     """True if the first report must be skipped, because the 8 lines above it do not contain an `iostat -y` command."""
     return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])
