@@ -1,8 +1,9 @@
 """Find the lines on which somebody drops the caches, for use by lint and audit.
 
-All ways to write to drop_caches are recognized: a redirection, tee, sysctl, or a sentence about it. Writing the value 2
-is ignored, because it frees dentries and inodes but no file data. Commands that only read the file are ignored too, as
-are sentences such as "I did not use drop_caches".
+All ways to write to drop_caches are recognized (a redirection, tee, sysctl), and so are sentences about it. Writing the
+value 2 is ignored, because it frees dentries and inodes but no file data. Commands that only read the file are ignored
+too, as are sentences such as "I did not use drop_caches". A line also counts if it mentions an umount, a remount (but
+not `-o remount`), a `zpool export`, a reboot or `sudo purge`, because these empty the cache too.
 """
 
 import re

@@ -64,7 +64,8 @@ class _QuotedContext:
     `blocks`: quoted iostat output.
     `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
-    `machine`: facts about the machine that other programs printed in the text.
+    `machines`: facts about the machines that other programs printed in the text.
+    `prompts`: the lines with a shell prompt, each with the name of the machine in it.
     `callers`: the lines of commands that run a job file rather than define jobs. These lines are skipped when a job
     file is matched to its result.
     """

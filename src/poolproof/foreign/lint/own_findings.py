@@ -16,9 +16,9 @@ class OwnFinding:
 OWN_FINDINGS: Mapping[str, OwnFinding] = {
     "destroys-data": OwnFinding(
         "The job overwrites data",
-        "The job writes to or trims a block device. It is an error if the device holds data, and a warning if lint "
-        "cannot look at the device. fio itself refuses only devices that are mounted. It is also a warning if the job "
-        "writes to all files below an existing directory (opendir).",
+        "The job writes to or trims a block device. lint reports an error if the device holds data, and a warning if "
+        "lint cannot look at the device. lint also reports a warning if a trace is replayed on a device, or if the job "
+        "writes to all files below an existing directory (opendir). fio itself refuses only devices that are mounted.",
         "give `filename` or `directory` a path on a file system, or use a device whose data may be lost",
     ),
     "misread-by-fio": OwnFinding(
@@ -29,7 +29,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     ),
     "no-job": OwnFinding(
         "No fio job found",
-        "A script does not call fio, or it runs a job file that lint has not read. Nothing is checked.",
+        "A script does not call fio, or it runs a job file that lint has not read, so lint does not check these jobs.",
         "specify the job file, or the command after `--`",
     ),
     "not-text": OwnFinding(
@@ -40,7 +40,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     "refused-by-fio": OwnFinding(
         "fio refuses the job",
         "fio stops with an error before it measures anything: it does not accept an option or a value, or a job, an "
-        "included file or a size is missing.",
+        "included file or a size is missing. If fio only ignores a value, lint reports a warning.",
         "correct the option; `fio --cmdhelp=OPTION` explains it",
     ),
     "too-many-calls": OwnFinding(
