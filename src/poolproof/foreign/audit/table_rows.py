@@ -77,11 +77,13 @@ def header_in(line: str, heading: str, jobs: TextJobs) -> TableHeader | None:
 
 def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs) -> TableHeader | None:
     """Return the header with these cells, or None if they are not a header of results."""
+    if len(cells) < 2:
+        return None
     columns = _compared([column_of(cell) for cell in cells], cells)
     kinds = [column.kind for column in columns]
-    if len(columns) < 2 or any(iops_in(cell) or rate_in(cell, "") for cell in cells):
-        return None
-    if not is_measured((heading, *cells)):
+    if not any(column.has_values or column.kind == "side" for column in columns):
+        return None  # most lines of text: the searches below would take most of the time
+    if any(iops_in(cell) or rate_in(cell, "") for cell in cells) or not is_measured((heading, *cells)):
         return None
     metric = next((each for each in (columns[0], column_of(heading)) if each.kind in ("iops", "bandwidth")), None)
     if metric is not None and set(kinds[1:]) == {"side"}:  # `IOPS | Read | Write`
@@ -100,7 +102,7 @@ def _compared(columns: list[TableColumn], cells: Sequence[str]) -> list[TableCol
     named: dict[int, tuple[str, TableColumn]] = {}
     for at, (column, cell) in enumerate(zip(columns, cells, strict=True)):
         name, _, metric = cell.partition(" ")
-        if column == NAME and at and not _NO_NAME_OF_LAYOUT.match(name) and column_of(metric).has_values:
+        if at and metric and column == NAME and not _NO_NAME_OF_LAYOUT.match(name) and column_of(metric).has_values:
             named[at] = name, column_of(metric)
     names = {(name.lower(), column.kind) for name, column in named.values()}
     if any(sum(kind == each for _, each in names) < _FEWEST_COMPARED for _, kind in names):
