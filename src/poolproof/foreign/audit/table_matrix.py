@@ -51,13 +51,14 @@ def find_in_matrix(
     if len(header) < 2 or any(column.has_values for column in columns[1:]) or not is_measured((heading, *header)):
         return
     shared = next((metric for each in (header[0], heading) if (metric := column_of(each)).has_values), NAME)
+    has_pairs = any(_has_both(cell) for _, cells in rows for cell in cells[1:])
     found: list[_Result] = []
     latest: dict[tuple[int, str, str], _Result] = {}
     for line, cells in rows:
         row = column_of(cells[0])
         if row.kind == "side" and shared.has_values:
             row = replace(shared, direction=row.direction, test=row.test)
-        elif row.kind == "side" and all(map(_has_both, cells[1:2])):
+        elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
         compared = [at for at in range(1, len(header)) if not _NOT_COMPARED.search(header[at])]
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
@@ -87,8 +88,8 @@ def _is_estimate(cell: str) -> bool:
 
 
 def _has_both(cell: str) -> bool:
-    """True if a cell has IOPS, with this word, and a rate."""
-    return "iops" in cell.lower() and both_in(cell, None, is_named=False) is not None
+    """True if a cell certainly has IOPS and a rate: with the word IOPS, or because their quotient is a block size."""
+    return both_in(cell, None, is_named=False) is not None
 
 
 def _read(result: _Result, row: TableColumn, cell: str) -> bool:

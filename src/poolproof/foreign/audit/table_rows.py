@@ -83,7 +83,7 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
     kinds = [column.kind for column in columns]
     if not any(column.has_values or column.kind == "side" for column in columns):
         return None  # most lines of text: the searches below would take most of the time
-    if any(iops_in(cell) or rate_in(cell, "") for cell in cells) or not is_measured((heading, *cells)):
+    if any(map(_has_value, cells)) or not is_measured((heading, *cells)):
         return None
     metric = next((each for each in (columns[0], column_of(heading)) if each.kind in ("iops", "bandwidth")), None)
     if metric is not None and set(kinds[1:]) == {"side"}:  # `IOPS | Read | Write`
@@ -92,6 +92,10 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
         columns[0] = NAME
     is_header = any(column.has_values for column in columns[1:]) or kinds.count("side") > 1
     return TableHeader(separator, tuple(cells), tuple(columns), heading, jobs) if is_header else None
+
+
+def _has_value(cell: str) -> bool:
+    return bool(iops_in(cell) or rate_in(cell, "") or both_in(cell, None, is_named=True))
 
 
 def _compared(columns: list[TableColumn], cells: Sequence[str]) -> list[TableColumn]:

@@ -60,6 +60,13 @@ Test Description                                      BW(MB/s)      IOPS  Lat(us
 Sustained Sequential Read by Block Size, BS=4096         41.94    10,240      0.0
 Sustained Random Write by Block Size, BS=4096            40.96     10000      0.0
 """
+PAIRS_OF_TARGETS = """\
+| Operation | Ceph | Local |
+|---|---|---|
+| Read | 300(4.7 MB/secs) | 7000(109 MB/secs) |
+| Write | 380(6 MB/secs) | 556(9 MB/secs) |
+"""
+COUNTS_OF_FILES = "| | Before | After |\n|---|---|---|\n| Read | 300 (4.1 MB/s) | 370 (5.3 MB/s) |\n"
 SINGLE_BLANKS = "bs IOPS BW lat\n4k read 10240 40 MiB/s 20us\n"
 A_CELL_PER_LINE = """\
 Test
@@ -140,6 +147,11 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
     "unit from the IOPS": (
         RATE_IN_BRACKETS_WITHOUT_BLOCK, [("read", 8286, 129 * MIB), ("write", 6000, 94 * MIB)],
     ),
+    "pairs of targets": (
+        PAIRS_OF_TARGETS,
+        [("read", 300, 4.7 * MIB), ("read", 7000, 109 * MIB), ("write", 380, 6e6), ("write", 556, 9e6)],
+    ),
+    "counts that are not IOPS": (COUNTS_OF_FILES, []),
     "aligned by blanks": (BLANKS, [("read", 10_240, 41.94e6), ("write", 10_000, 40.96e6)]),
     "single blanks": (SINGLE_BLANKS, [("read", 10_240, 40 * MIB)]),
     "a cell per line": (A_CELL_PER_LINE, [("read", 52_100, 203.5 * MIB), ("write", 10_200, 39.8 * MIB)]),
