@@ -12,7 +12,7 @@ from itertools import takewhile
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
-from poolproof.foreign.audit.table_context import TextJobs
+from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, without_marks
 from poolproof.foreign.audit.table_matrix import find_in_matrix
 from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
@@ -23,8 +23,10 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _CLAUSE = re.compile(r"[,.;:()|]\s")
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
+_SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|[读写讀寫]", re.IGNORECASE)
 _ROWS = ("iops", "bandwidth", "pair", "side")  # kinds of rows in tables whose columns are compared
+_NO_JOBS = TextJobs("")
 _MAX_BLANK_LINES = 1
 _MOST_OTHER_ROWS = 40
 _LONGEST_LINE = 4000
@@ -42,7 +44,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     rows: set[int] = set()
     seen: set[tuple[object, ...]] = set()
     heads: Sequence[str] = ()
-    above = ""
+    above, sections = "", dict[int, str]()
     tried = -1
     for place, (line_number, line) in enumerate(numbered):
         if "|" not in line:
@@ -51,6 +53,9 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
             heads = cells_of(line, separator_of(line))
         if _HEADING.match(line):
             above = line.strip("#*: \t")
+        if match := _SECTION.match(line):
+            level = len(match["level"])
+            sections = {each: title for each, title in sections.items() if each < level} | {level: above}
         if line_number in rows or len(line) > _LONGEST_LINE or not _MAY_BE_TABLE.search(line):
             continue
         read, last = ([], place) if LABELLED.search(line) else _table_at(numbered, place, above, jobs, tried)
@@ -60,7 +65,8 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
         rows |= {number for each in read for number in range(each.line, each.last_line + 1)}
         rows |= {number for number, _ in numbered[place : last + 1]} if read else set()
         if not read and "iops" in line.lower():
-            found += _pairs(line_number, line, heads, named_direction(above))
+            titled = row_direction((above, *reversed(sections.values())), _NO_JOBS)
+            found += _pairs(line_number, line, heads, titled.replace("mixed", ""))
     return tuple(sorted(found, key=lambda each: each.line))
 
 
@@ -150,8 +156,8 @@ def _is_row(line: str, separator: str) -> bool:
 def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Iterator[FoundResult]:
     """Yield each pair of values in a line, with the direction that the words before it mention.
 
-    In a table row, these words include the column heading and the first cell. `above`: the direction that the heading
-    above the line mentions. Pairs without a direction are kept only in tables.
+    In a table row, these words include the column heading and the first cell. `above`: the direction that the headings
+    above the line mention. Pairs without a direction are kept only in tables.
     """
     cells = cells_of(line, "|") if line.count("|") > 1 else [line]
     is_row = len(cells) > 1

@@ -245,3 +245,19 @@ def test_a_row_for_both_directions_does_not_take_that_of_the_job() -> None:
     text = UNNAMED.replace("polling on", "randrw").replace("polling off", "50/50")
 
     assert {name for name, *_ in _values(JOB_FILE + text)} == {"mixed"}
+
+
+@pytest.mark.parametrize(
+    ("headings", "found"),
+    [
+        ("## Random read\n\n### Large machine\n", ["read"]),
+        ("## Random read\n\n### Large machine\n\n## Other\n", []),
+        ("## Random read\n\n### Random writes\n\n#### Large machine\n", ["write"]),
+        ("## Random read\n\n### Mixed jobs (r/w)\n\n#### Large machine\n", []),
+        ("# Random read\n\n### Large machine\n", []),
+    ],
+)
+def test_a_pair_without_direction_has_that_of_the_sections_around_it(headings: str, found: list[str]) -> None:
+    text = f"{headings}\n- job-xfs: IOPS=10.2k, BW=40.0MiB/s (41.9MB/s)(2400MiB/60001msec)\n"
+
+    assert [way for way, _, _ in _values(text)] == found
