@@ -14,6 +14,7 @@ from poolproof.load.fio.load import job_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.rules.model import Case, Rule
+from poolproof.rules.quoted import UNQUOTED, Quoted
 from poolproof.rules.rule_catalogue import all_rules
 from poolproof.units import format_duration, format_number_of, format_size
 
@@ -29,6 +30,7 @@ about the jobs before it, and about the result.
 """
 _LONGEST_VALUE = 120
 _UNSAID = ("ram_bytes", "zfs", "file_system")
+_VERBS = {"write": "wrote", "trim": "trimmed"}
 
 
 def page() -> str:
@@ -84,7 +86,7 @@ def _differences(name: str, one: object, other: object) -> Iterator[tuple[str, o
 
 
 def _shortened(value: object) -> str:
-    text = " ".join(str(value).split()).replace("|", "\\|")
+    text = " ".join(_short(value).split()).replace("|", "\\|")
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
@@ -100,6 +102,9 @@ def _case(case: Case) -> str:
         parts.append("with warm caches")
     if case.outcome is not None:
         parts.append(_result(case.outcome))
+    if case.quoted is not None:
+        facts = "; ".join(_set_fields(case.quoted, UNQUOTED, ()))
+        parts.append(f"in a text ({facts})" if facts else "in a text")
     parts += _counted(case)
     return ", ".join(parts).replace("|", "\\|")
 
@@ -117,7 +122,9 @@ def _target(target: Target) -> str:
     return " ".join([*said, *_set_fields(target, Target(""), _UNSAID)])
 
 
-def _set_fields(value: Target | ZfsFacts, default: Target | ZfsFacts, unsaid: tuple[str, ...]) -> list[str]:
+def _set_fields(
+    value: Target | ZfsFacts | Quoted, default: Target | ZfsFacts | Quoted, unsaid: tuple[str, ...]
+) -> list[str]:
     """Return the fields that differ from their defaults, as `name=value`."""
     names = [field.name for field in fields(value) if field.name not in unsaid]
     found = ((name, getattr(value, name)) for name in names if getattr(value, name) != getattr(default, name))
@@ -125,6 +132,10 @@ def _set_fields(value: Target | ZfsFacts, default: Target | ZfsFacts, unsaid: tu
 
 
 def _short(value: object) -> str:
+    if isinstance(value, frozenset):
+        return ",".join(sorted(value))
+    if value == ():
+        return "none"
     return ",".join(map(str, value)) if isinstance(value, tuple) and not hasattr(value, "_fields") else str(value)
 
 
@@ -138,7 +149,7 @@ def _result(outcome: Outcome) -> str:
             submission = direction.slat.mean_ns if direction.slat and is_zero else None
             seconds = (direction.runtime_ms or 0) / 1000
             said.append(
-                f"{name} {format_size(direction.io_bytes or 0)} in {format_duration(seconds)}"
+                f"{_VERBS.get(name, name)} {format_size(direction.io_bytes or 0)} in {format_duration(seconds)}"
                 + (f" with p50 {format_duration(median / 1e9)}" if median is not None else "")
                 + (" with a mean latency of 0" if is_zero else "")
                 + (f" and a submission latency of {format_duration(submission / 1e9)}" if submission else "")
