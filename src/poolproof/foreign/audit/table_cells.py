@@ -14,7 +14,7 @@ from poolproof.load.outcome import Direction
 _DIGITS = r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|\d{1,9}(?:\.\d{1,9})? ?[kKM]"
 _PER_SECOND = r"(?:/s(?:ecs?)?|ps| per second)"
 LABELLED = re.compile(
-    r"IOPS ?[=:] ?(?P<iops>\d[\d.]{0,12}[kM]?) ?[,;/&]? ?BW ?[=:] ?(?P<rate>\d[\d.]{0,12} ?[kKMGT]?i?B)/s"
+    r"IOPS ?[=:] ?(?P<iops>\d[\d.]{0,12}[kM]?) ?[,;/&]? {0,3}BW ?[=:] ?(?P<rate>\d[\d.]{0,12} ?[kKMGT]?i?B)/s"
     r"|BW ?[=:] ?(?P<first>\d[\d.]{0,12} ?[kKMGT]?i?B)/s(?: ?\([^()|]{1,20}\))? ?[,;/&]? ?"
     r"IOPS ?[=:] ?(?P<second>\d[\d.]{0,12}[kM]?)(?![\w.])",
     re.IGNORECASE,

@@ -2,13 +2,15 @@
 
 A header names the metrics or the directions of the columns (`table_rows.py`), or the rows name the metrics
 (`table_matrix.py`). Cells are separated by `|`, tabs, commas or blanks, or each cell is a line (`table_layout.py`).
-Pairs of values are found in cells and in sentences that mention reads or writes in front of them.
+Pairs of values are found in cells, in sentences that mention reads or writes in front of them, and in lists.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
+from poolproof.foreign.audit.formats.amounts import amount, whole
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
@@ -25,6 +27,15 @@ _CLAUSE = re.compile(r"[,.;:()|]\s")
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|[读写讀寫]", re.IGNORECASE)
+_LIST_LABEL = re.compile(r"^[\s>*+-]{0,12}(?P<label>(?!(?:mixed|trim)\b)\w[\w.+/ -]{0,40}?)\s{0,9}:?\s{0,9}$")
+_LIST_REST = re.compile(
+    r"^(?: {0,2}\([^()]{1,30}\)){0,2}"
+    r"(?:[,;]? {0,4}[A-Za-z ]{1,12}[=:] ?\d[\d.]{0,12} ?(?:[muµn]s(?:ec)?|s|%)){0,3}[\s,;.]{0,9}$"
+)
+_MOVED = re.compile(r"(?: ?\([^()]{1,30}\))?\((?P<moved>\d[\d.]{0,9}[KMGT]?i?B)/(?P<ms>\d{1,9})msec\)")
+_NOT_MEASURED = re.compile(
+    r"\b(?:limits?|max(?:imum)?|min(?:imum)?|rated|spec\w*|target|goal|expected|quota|qos)\b", re.IGNORECASE
+)
 _ROWS = ("iops", "bandwidth", "pair", "side")  # kinds of rows in tables whose columns are compared
 _NO_JOBS = TextJobs("")
 _MAX_BLANK_LINES = 1
@@ -66,7 +77,8 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
         rows |= {number for number, _ in numbered[place : last + 1]} if read else set()
         if not read and "iops" in line.lower():
             titled = row_direction((above, *reversed(sections.values())), _NO_JOBS)
-            found += _pairs(line_number, line, heads, titled.replace("mixed", ""))
+            pairs = list(_pairs(line_number, line, heads, titled.replace("mixed", "")))
+            found += pairs or _in_list(line_number, line, jobs)
     return tuple(sorted(found, key=lambda each: each.line))
 
 
@@ -172,7 +184,29 @@ def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Ite
             direction = named or (direction if not said and not is_row else "") or above
             name = " ".join(filter(None, (row, head, said)))
             if direction or is_row:
-                yield FoundResult(_outcome(name, direction, labelled_values(match)), line_number, line_number, "text")
+                yield FoundResult(_outcome(name, direction, _values_at(cell, match)), line_number, line_number, "text")
+
+
+def _in_list(line_number: int, line: str, jobs: TextJobs) -> Iterator[FoundResult]:
+    """Yield the result in a line that consists of a label and a pair of values: `64k  IOPS=25.5k, BW=1594MiB/s`.
+
+    Its direction is that of the jobs in the text.
+    """
+    match = LABELLED.search(line)
+    label = _LIST_LABEL.match(line[: match.start()]) if match else None
+    if match is None or label is None or not _LIST_REST.match(line[match.end() :]) or _NOT_MEASURED.search(line):
+        return
+    if (direction := jobs.direction) in ("read", "write"):
+        outcome = _outcome(label["label"], direction, _values_at(line, match))
+        yield FoundResult(outcome, line_number, line_number, "text")
+
+
+def _values_at(text: str, match: re.Match[str]) -> Direction:
+    """Return the values of a match of `LABELLED`, with the bytes and the run time if they directly follow it."""
+    values = labelled_values(match)
+    if moved := _MOVED.match(text, match.end()):
+        return replace(values, io_bytes=whole(amount(moved["moved"])), runtime_ms=int(moved["ms"]))
+    return values
 
 
 def _last_clause(text: str) -> str:

@@ -1,0 +1,49 @@
+"""Lists of results whose lines consist of a label and a pair of values."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+_JOB = "fio --name=x --filename=/dev/sdx --rw={rw} --bs=4k --iodepth=16 --ioengine=libaio\n\n"
+_LIST = """   2k  IOPS=31.0k,  BW=60.5MiB/s, Lat=514.20usec
+  16k  IOPS=24.2k, BW=378MiB/s,  Lat=660.10usec
+"""
+_NAMED = """- on-ssd: IOPS=7100, BW=27.7MiB/s (29.1MB/s)(1664MiB/60003msec)
+- on-lvm: IOPS=6900, BW=27.0MiB/s (28.3MB/s)(1617MiB/60002msec)
+"""
+
+
+def _found(text: str) -> list[tuple[str, str, float | None, int | None]]:
+    return [
+        (each.job, kind, figures.iops, figures.runtime_ms)
+        for each in audit_text("post", text, Context())
+        for kind, figures in each.figures.directions.items()
+    ]
+
+
+@pytest.mark.parametrize(("rw", "kind"), [("randread", "read"), ("write", "write")])
+def test_the_jobs_of_the_text_give_the_direction(rw: str, kind: str) -> None:
+    assert _found(_JOB.format(rw=rw) + _LIST) == [("2k", kind, 31_000.0, None), ("16k", kind, 24_200.0, None)]
+
+
+def test_the_bytes_and_the_run_time_may_follow() -> None:
+    found = _found(_JOB.format(rw="randwrite") + _NAMED)
+    assert found == [("on-ssd", "write", 7100.0, 60003), ("on-lvm", "write", 6900.0, 60002)]
+
+
+@pytest.mark.parametrize("other", [_JOB.format(rw="read"), ""])
+def test_without_an_only_direction_a_list_is_not_read(other: str) -> None:
+    assert _found(other + (_JOB.format(rw="write") if other else "") + _NAMED) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "limit: IOPS=16.0k, BW=1000MiB/s",
+        "the old array did IOPS=31.0k, BW=121MiB/s until the upgrade to the next release",
+        "IOPS=31.0k, BW=121MiB/s",
+    ],
+)
+def test_limits_and_sentences_are_not_lists(line: str) -> None:
+    assert _found(_JOB.format(rw="randwrite") + line + "\n") == []
