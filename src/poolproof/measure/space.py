@@ -69,8 +69,8 @@ def enough_space(
 ) -> AbstractContextManager[Callable[[], None]]:
     """Monitor the free space of these directories in the background, and call `stop` if hardly any is left.
 
-    A directory that has little free space from the start is ignored, because the run did not use it up. Yields as
-    `checked_every` does.
+    A directory that has little free space from the start is ignored, because the run did not use it up. The context
+    provides the function of `checked_every`.
     """
     watched = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
 
@@ -81,7 +81,7 @@ def enough_space(
                 yield BuildError(
                     f"the file system of {directory} has only {format_size(free)} left, so work on the layout was "
                     "stopped",
-                    "free some space, then: poolproof resume RUN",
+                    "free some space, then run the campaign again",
                 )
                 with contextlib.suppress(PoolproofError):
                     stop()
