@@ -224,10 +224,11 @@ def crash_warning(host: Host) -> str | None:
     if not crashed:
         return None
     paths = ", ".join(each.state.path for each in crashed)
+    where = "this machine" if host.name == LocalHost.name else host.name
     whose = "a crashed run" if len(crashed) == 1 else "crashed runs"
     commands = "; ".join(sorted({_clean_command(each, host) for each in crashed}))
     return (
-        f"warning: this machine has mounts of {whose} ({paths}). Programs that read every mount, such as "
+        f"warning: {where} has mounts of {whose} ({paths}). Programs that read every mount, such as "
         f"mkfs.btrfs, can fail on them. To remove them: {commands}"
     )
 
@@ -261,7 +262,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
-        return Leftover(state, "lost", why, run, (f"poolproof clean --work {_parent(state.path)}",))
+        return Leftover(state, "lost", why, run, (f"{_clean_all(host)} --work {_parent(state.path)}",))
     return Leftover(state, "lost", why, run, _removal_commands(state.path, host))
 
 
@@ -272,6 +273,10 @@ def _clean_command(found: Leftover, host: Host) -> str:
     """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
+    return _clean_all(host)
+
+
+def _clean_all(host: Host) -> str:
     return "poolproof clean" if host.name == LocalHost.name else f"poolproof clean --on {host.name}"
 
 

@@ -219,6 +219,23 @@ def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(pl
     assert place.state().is_dir()
 
 
+def test_what_crashed_runs_left_on_another_host_is_described_with_the_name_of_that_host(place: Place) -> None:
+    run = place.leave()
+    mounted = f"/dev/fuse {place.state()}/a.disk fuse rw 0 0\n"
+
+    class Nas(LocalHost):
+        name = "nas"
+
+        def read(self, path: str) -> str:
+            return mounted if path == "/proc/self/mounts" else super().read(path)
+
+    warning = crash_warning(Nas())
+    assert warning is not None and warning.startswith("warning: nas has mounts of a crashed run")
+    run.journal_path.unlink()
+    (lost,) = find_leftovers(Nas(), None)
+    assert lost.next == (f"poolproof clean --on nas --work {place.work}",)
+
+
 @pytest.mark.parametrize("alive", [True, False])
 def test_a_new_run_warns_of_mounts_left_by_crashed_runs(place: Place, alive: bool) -> None:
     run = place.leave()
