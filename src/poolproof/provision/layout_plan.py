@@ -11,13 +11,14 @@ from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.devices.disk import bare_identity
 from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
-from poolproof.errors import CommandError, HostError
+from poolproof.errors import HostError
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
 from poolproof.layers.layer_catalogue import device_under, leaves_under
 from poolproof.layers.tree import TreePlan, devices, directories, leaves_of_layers, plan_tree
+from poolproof.process import CommandFailed
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.steps import Step, path_on
@@ -202,7 +203,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             found = leaves_under(host, real)
         except HostError as error:
             raise error.concerning(path) from None
-        except CommandError:
+        except CommandFailed:
             raise HostError(f"the directory {path} no longer exists", f"ls -ld {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found

@@ -3,15 +3,20 @@
 The run's own steps write this name, and it can be read from any host.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.yaml import parse_campaign
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.resolve import resolve
+from poolproof.process import CommandTimedOut, Completed
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import FILE, StateOwner, name_owner, owner_of, read_owner
 from poolproof.provision.journal import Journal
+from poolproof.provision.layout_plan import gather_facts
 
 HOST = LocalHost()
 
@@ -43,3 +48,18 @@ def test_a_reader_finds_the_whole_file_or_none(tmp_path: Path) -> None:
     step = name_owner(str(tmp_path), StateOwner("/r", "h", ""))
     HOST.run(step.argv, stdin=step.stdin, timeout_s=10)
     assert read_owner(str(tmp_path), HOST) == StateOwner("/r", "h", "")
+
+
+def test_a_directory_whose_file_system_does_not_answer_is_not_called_missing(tmp_path: Path) -> None:
+    class Hung(LocalHost):
+        def run(
+            self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+        ) -> Completed:
+            if argv[:2] == ["stat", "--file-system"]:
+                raise CommandTimedOut(argv, timeout_s)
+            return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+    campaign = parse_campaign(f"layouts: {{one: dir {tmp_path}}}\nworkloads: {{r: {{rw: read, size: 1m}}}}", "t")
+    node = resolve(campaign.layouts[0].expression, set())
+    with pytest.raises(CommandTimedOut):
+        gather_facts(Hung(), campaign, [node], str(tmp_path / "state"))
