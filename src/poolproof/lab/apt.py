@@ -85,7 +85,7 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
     `components`: the components that each returned source has.
 
-    Raises a HostError if no configured source has the suite.
+    Raises a HostError if no configured source has the suite with the component `main`.
     """
     suites = {f"{codename}{suffix}" for suffix in _SUFFIXES}
     found = [source for source in sources if source.suite in suites and "main" in source.components]
@@ -100,7 +100,7 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite that an os-release(5) file names, or "" if it names none."""
+    """Return the codename in the text of an os-release(5) file, such as `bookworm`, or "" if it has none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
@@ -133,7 +133,7 @@ class PrivateApt:
             raise HostError(
                 f"apt could not fetch the package lists for the lab's image: {_first_errors(done.stderr)}",
                 "check that the mirrors in /etc/apt are reachable and have backports and the components "
-                f"{', '.join(self._components)}: apt-get update",
+                f"{', '.join(self._components)}: sudo apt-get update",
             )
 
     def offers(self, package: str) -> tuple[Offer, ...]:

@@ -18,7 +18,7 @@ from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
 from poolproof.lab.contents import ABOUT, components, lacking
 from poolproof.lab.labs import BUILD, Image, image_named, images, lab_folder, locked, require
-from poolproof.lab.recipe import SIGNS, Recipe, build_command, build_mode, check_series, scratch
+from poolproof.lab.recipe import SERIES, SIGNS, Recipe, build_command, build_mode, check_series, scratch
 from poolproof.units import format_size
 
 USUALLY = "about 5 minutes on two idle cores"
@@ -146,6 +146,11 @@ class _Build:
     work: Path
     tell: Tell
 
+    @property
+    def _again(self) -> str:
+        """The command that repeats the build."""
+        return f"poolproof lab build --zfs {self.recipe.series}"
+
     def make(self, image: Image) -> None:
         tree = self.work / "tree.tar"
         if not tree.exists():
@@ -192,7 +197,7 @@ class _Build:
         except OSError as error:
             raise HostError(
                 f"{image.folder} cannot be written: {error.strerror}",
-                f"ls -ld {image.folder.parent}; to try again: poolproof lab build --anew",
+                f"ls -ld {image.folder.parent}; to try again: {self._again} --anew",
             ) from None
 
     def _run(self, argv: Sequence[str], log: Path, timeout_s: float, what: str) -> None:
@@ -203,7 +208,7 @@ class _Build:
             raise HostError(f"could not {what}: {error.message}", f"see the log: {log}") from None
         if done.returncode != 0:
             end = log.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL_CHARACTERS:]
-            raise HostError(f"could not {what}: {end}", f"see {log}; to try again: poolproof lab build")
+            raise HostError(f"could not {what}: {end}", f"see {log}; to try again: {self._again}")
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
@@ -211,9 +216,10 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
+        usable = [each for each in SERIES if any(offer.version.startswith(f"{each}.") for offer in offers)]
         raise HostError(
             f"the package archives do not contain zfs-dkms {series}; available: {available}",
-            "choose an available series: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
+            f"choose an available series: poolproof lab build --zfs {usable[0]}" if usable else "sudo apt-get update",
         )
     return found
 

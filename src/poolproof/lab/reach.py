@@ -97,7 +97,8 @@ def reach_own_lab(
             yield _in_lab(host, lab.record, campaign, frozenset())
     finally:
         if keep:
-            tell(f"the lab keeps running: poolproof lab ssh {lab.name}; to remove it: poolproof lab rm {lab.name}")
+            state = f"keeps running: poolproof lab ssh {lab.name}" if is_running(lab.folder) else "is kept, but crashed"
+            tell(f"the lab {state}; to remove it: poolproof lab rm {lab.name}")
         else:
             remove(lab.folder)
 

@@ -55,6 +55,12 @@ def test_an_unavailable_series_is_rejected_with_the_available_versions(message: 
     message(refused.value)
 
 
+def test_the_suggested_series_is_one_that_is_available() -> None:
+    with pytest.raises(HostError) as refused:
+        chosen([offer for offer in OFFERS if offer.version.startswith("2.1.")], "2.3")
+    assert refused.value.hint.endswith("poolproof lab build --zfs 2.1")
+
+
 def test_an_unknown_series_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--zfs 9"):
         check_series("9")
