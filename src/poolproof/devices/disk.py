@@ -115,9 +115,9 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     """Erase the signatures on a real disk that the run has claimed, if it is still the same disk.
 
     The file `note` must still name the disk. The disk at `path` must still have the recorded size, `number`
-    (major:minor; empty for a disk with a by-id name), serial number and WWN. Nothing is erased if the disk contains a
-    file system, pool or array without the run's `label`. This last check is skipped for journals of older versions,
-    which have no label.
+    (major:minor; empty for a disk with a by-id name), serial number and WWN. Nothing is erased if the machine was
+    rebooted after the claim, or if the disk contains a file system, pool or array without the run's `label`. This last
+    check is skipped for journals of older versions, which have no label.
     """
 
     identity: Compared

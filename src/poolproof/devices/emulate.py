@@ -44,7 +44,9 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
     `in_ram`: True to store the disk's data in `ram_dir`; False to store it in `state_dir`.
 
-    Raises a CampaignError if the model is unknown, and a HostError if root or a program is missing.
+    Raises:
+        CampaignError: the model is unknown.
+        HostError: root or a program is missing, or the path of the socket is too long.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)

@@ -107,7 +107,7 @@ class IoLimit:
 
 @dataclass(frozen=True)
 class CpuLimits:
-    """A control group's tightest CPU limit, and how often and for how long the process was throttled.
+    """The tightest CPU limit of the process's control groups, and how often and for how long it was throttled.
 
     `processors`: the limit as a number of processors, or None if unlimited.
     `periods`, `seconds`: the number of throttled periods and their total duration, since the group was created.

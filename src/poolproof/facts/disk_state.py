@@ -59,8 +59,8 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
     """Describe each degraded array to which one of the devices belongs.
 
-    An md array is found whether it is one of the devices, below them or on top of them. An LVM volume is found only if
-    it is one of the devices or below them.
+    An md array is found whether it is one of the devices, below them or on top of them. An LVM volume is found if it is
+    one of the devices or below a device-mapper device. Below other devices, it may be missed.
     """
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))

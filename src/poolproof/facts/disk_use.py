@@ -48,10 +48,10 @@ _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd",
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk, and a command to run next.
+    """A use of a disk, and what to do next.
 
     `what`: a phrase that follows the disk's name in a sentence.
-    `hint`: the command.
+    `hint`: usually a command to run.
     """
 
     what: str
@@ -91,10 +91,11 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def exclusive_use(host: Host, path: str) -> DiskUse | None:
-    """Return what uses a block device that the kernel refuses to open exclusively, or None if it can be opened.
+    """Return a use if the kernel refuses to open the block device exclusively because it is busy, otherwise None.
 
     The kernel refuses if a file system (in any mount namespace), swap, md or device mapper uses the device. If the host
-    has no program for this test, the device is treated as used. Raises a CommandError if the host does not respond.
+    has neither Python nor Perl for this test, the device counts as used. Raises a CommandError if the host does not
+    respond.
     """
     code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
     return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED
@@ -119,7 +120,10 @@ def diskseq(host: Host, name: str) -> str:
 
 
 def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that has it open, unless the process only monitors disks."""
+    """Yield the use of a disk by a process that has it open.
+
+    Programs that only monitor disks are skipped, unless they have opened the disk for writing.
+    """
     name = text_of(host, f"/proc/{process}/comm").strip()
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS

@@ -21,7 +21,7 @@ class HostUnreachable(HostError):
 class Tick:
     """The contents of several files at one point in time.
 
-    `at_s`: the time at which they were read, by the host's clock, in seconds since 1970.
+    `at_s`: the time at which they were read, in seconds since 1970. It ignores later changes to the host's clock.
     `texts`: the contents of each file, with "" for a file that could not be read.
     """
 

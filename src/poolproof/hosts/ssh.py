@@ -60,8 +60,9 @@ class SshHost:
     that signal n killed the program.
 
     Raises:
-        UsageError: the destination is empty, looks like an option, or contains characters with a meaning in a shell.
-        HostUnreachable: the connection failed. Every method can raise this.
+        UsageError: the destination is empty or too long, looks like an option, or contains characters with a meaning in
+            a shell.
+        HostUnreachable: the connection failed. `run`, `read` and `read_files` can raise this too.
         HostError: ssh is not installed on this machine, or setsid is not installed on the host.
     """
 

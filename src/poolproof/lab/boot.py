@@ -191,7 +191,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     """Start QEMU, wait until the guest is ready, and return the port of its sshd.
 
     Raises:
-        _NotUp: the guest crashed, or was not ready within `limit_s` seconds.
+        _NotUp: QEMU did not start, the guest crashed, or the guest was not ready within `limit_s` seconds.
         HostError: the port is in use.
     """
     deadline = time.monotonic() + limit_s

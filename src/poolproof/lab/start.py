@@ -66,7 +66,7 @@ class LabRequest:
 def parse_ram(text: str) -> int:
     """Parse the amount of RAM for a lab. Returns it in bytes.
 
-    Raises a UsageError if `text` is not a size, or if ZFS needs more RAM.
+    Raises a UsageError if `text` is not a size, or is less than 512 MiB.
     """
     try:
         size = parse_size(text)

@@ -45,6 +45,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     Raises:
         RunError: the path is not a run directory, or the run is in use, is from another machine, or could have been
             written by another user.
+        HostError: the host can't be reached.
         BuildError: a change can't be undone.
     """
     run = RunDirectory.open(path)

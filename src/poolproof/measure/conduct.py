@@ -134,7 +134,8 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
 class _Conductor:
     """Builds, measures and removes layouts.
 
-    `schedule`: sets the time limit of each trial if the campaign has a budget, otherwise None.
+    `schedule`: sets the time limit of each trial. None if the campaign has no budget, and while disks are measured
+    individually.
     """
 
     plan: RunPlan
@@ -149,13 +150,13 @@ class _Conductor:
     def measure(
         self, names: Sequence[str], orders: Mapping[str, TrialOrder], build: int = 1, *, affordable: bool = False
     ) -> bool:
-        """Measure one build of each of these layouts, one family at a time.
+        """Measure one build of each of these layouts, one family at a time. Return True if all were measured.
 
         Within a family, each layout is converted into the next one in place. If layouts are built several times, each
         is built from scratch instead, because a converted layout is not an independent build.
 
-        `affordable`: whether to stop before the first family for which the schedule has not enough time. The result is
-        then False.
+        `affordable`: whether to stop and return False if the time that the schedule has left does not suffice for the
+        next family.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):

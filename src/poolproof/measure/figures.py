@@ -101,6 +101,9 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the coefficient of variation of fio's rate samples, one per 500 ms. None if unknown."""
+    """Return the coefficient of variation of fio's rate samples, one per 500 ms.
+
+    Return None if it is unknown, or if there are fewer than four samples.
+    """
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean

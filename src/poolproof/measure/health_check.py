@@ -27,7 +27,7 @@ def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
 
 
 def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], None]]:
-    """Check the layout's file system programs in the background, and yield as `checked_every` does.
+    """Check the layout's file system programs in the background. The context provides the function of `checked_every`.
 
     If a program hangs, it is killed, so that the processes that wait for it fail instead of hanging.
     """

@@ -111,6 +111,7 @@ class RatePublisher:
 class LoadWatch:
     """Watches a running fio from a background thread, from the call of `begins` until the context ends.
 
+    `publisher`, `ending`: if both are None, fio is not watched.
     `most_s`: the time, in seconds, after which fio should have ended. If it is None, hangs are not detected.
     `report`: fio's reports so far.
     `decision`: the decision because of which fio was stopped, or None if it was not stopped.
@@ -149,7 +150,7 @@ class LoadWatch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float, clock_ahead_s: float) -> None:
-        """Start watching. Called just before fio is started.
+        """Start watching. Must be called just before fio is started.
 
         `at_s`: the current time by the clock of the counters' timestamps.
         `clock_ahead_s`: the number of seconds by which the host's wall clock is ahead of that clock.

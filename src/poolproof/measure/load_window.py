@@ -38,7 +38,7 @@ class LoadRun:
     `decision`: the decision on convergence, or None for a trial of fixed length.
     `ended`: whether fio was stopped because of the decision.
     `warm_up`: the report at the start of the window, or an empty string if the window starts with the run.
-    `most_s`: the maximum length of the trial.
+    `most_s`: the maximum length of the trial in seconds, or 0 if there is no decision.
     `latencies`: the latency histograms over time.
     """
 

@@ -62,7 +62,7 @@ class Listener:
         """Called with the new rates once a second while fio is running, from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
-        """Called when a trial has been measured, judged and saved."""
+        """Called when a trial has been saved, whether it was measured or failed."""
 
     def warning(self, message: str) -> None:
         """Called when something has gone wrong but the run continues."""
@@ -121,7 +121,8 @@ class Fill:
 
     `job`: the job that wrote them.
     `seconds`: the time that this took.
-    `stored_share`: the fraction of the files' bytes that the disks stored, or None if the layout does not compress.
+    `stored_share`: the fraction of the files' bytes that the disks stored. None if it is unknown, or if the layout does
+    not compress.
     """
 
     job: str

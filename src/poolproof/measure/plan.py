@@ -304,7 +304,8 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
                 raise CampaignError(
                     f"workload {cell.workload.name} has a file of {format_size(largest)}, but a file on layout "
                     f"{planned.layout.name} can be at most {format_size(largest_room)}",
-                    "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
+                    "a file must fit on one branch: use larger devices for the branches, or a smaller `size` for the "
+                    "workload",
                 ).concerning("size")
 
 

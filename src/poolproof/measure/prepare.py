@@ -71,7 +71,10 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, up to the last byte that any workload uses. All workloads share this data."""
+    """Fill the device once, up to the last byte that any workload uses. All workloads share this data.
+
+    If all workloads have `fill: false`, nothing is written.
+    """
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -110,7 +113,9 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 
 
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
-    """Return the fraction of the files' bytes that the disks store, or None if the layout does not compress.
+    """Return the fraction of the files' bytes that the disks store, but at least 1%.
+
+    Return None if the fraction is unknown, or if the layout does not compress.
 
     There are two ways to compute it: from the bytes that the disks wrote during the fill, including metadata, or from
     the number of blocks that the files occupy, if the file system reports it. The smaller result is used. With

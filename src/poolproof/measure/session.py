@@ -115,6 +115,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
         RunError: the run was imported, is in use, is from another machine, could have been written by another user, or
             used a steady-state criterion that this version does not support.
         BuildError: a change that the run left behind can't be undone.
+        PoolproofError: as for `open_session`.
     """
     record = run.record()
     if record.imported:
@@ -257,8 +258,8 @@ def measure_run(
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
     """If the session's host is this machine, hold its locks while the context is active.
 
-    Raises a HostError if another run is in progress. With `share`, the error is raised only if that run uses one of the
-    same disks or directories.
+    Raises a HostError if another run is in progress, or if a lock file can't be opened. With `share`, another run
+    causes an error only if it uses one of the same disks or directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()

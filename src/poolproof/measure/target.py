@@ -152,7 +152,7 @@ def _version(kernel: str) -> tuple[int, int] | None:
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
     """Return the number of dirty bytes at which writers have to wait, or None if unknown.
 
-    It is vm.dirty_bytes or, if that is 0, vm.dirty_ratio per cent of the free RAM (vm.rst).
+    It is vm.dirty_bytes or, if that is 0, vm.dirty_ratio percent of the free RAM (vm.rst).
     """
     try:
         limit = int(host.read("/proc/sys/vm/dirty_bytes"))

@@ -67,7 +67,8 @@ _DECODER = msgspec.json.Decoder(ChangeLine | Undone)
 def undo_kinds() -> tuple[type[Undo], ...]:
     """Return all types of undo: those in `undos.py`, those of devices, and those of each layer.
 
-    A journal that contains any other type is rejected. Raises a TypeError if a type has a field without a check.
+    A journal that contains a type other than these or `OldCommand` is rejected. Raises a TypeError if a type has a
+    field without a check.
     """
     of_layers = (kind for layer in all_layers().values() for kind in layer.undos)
     kinds: tuple[type[Undo], ...] = tuple(dict.fromkeys((*SHARED_KINDS, UndoLoop, UndoClaim, *of_layers)))

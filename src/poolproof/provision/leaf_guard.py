@@ -19,7 +19,8 @@ def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: C
     A leaf device that does not exist yet will be created by the layout's own steps. One that exists must be a free and
     empty disk.
 
-    `permitted`: the identities of the disks that may be overwritten, each after its host's name: `nas2:V1G0DDDD`.
+    `permitted`: the identities of the disks that may be overwritten. For a disk on another host, they start with that
+    host's name: `nas2:V1G0DDDD`.
     `built`: leaf devices to skip, because they belong to a part of the layout that is already built.
 
     Raises:
