@@ -15,8 +15,8 @@ _FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 64 << 20, 1e6
 def why_little_is_left(case: Case) -> str:
     """Return why only a small part of a result's data can have been left in RAM, or an empty string if it may be more.
 
-    RAM accepts many small writes at once, so a program that only writes, and needed long for a few MiB, waited for the
-    disk with each write. Otherwise, at most 15% of the data may fit into the dirty data that the system allows. If
+    RAM accepts small writes at once. Therefore, if a program that only writes took long for a few MiB, each of its
+    writes waited for the disk. Otherwise, the dirty data that the system allows must be at most 15% of the data. If
     neither this limit nor the RAM is known, the data must be larger than twice the usual RAM of a server, and the
     writes must have been slower than copies in RAM for minutes. Data that was written again does not count.
     """

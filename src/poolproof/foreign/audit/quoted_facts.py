@@ -293,9 +293,9 @@ class _NamedDisks:
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
     """Yield, for each result, the disks named on the nearest line above it that names disks.
 
-    None if no line above the result names disks, or if the nearest one mentions flash. Lines inside results are
-    ignored. If the line does not count the hard disks, their number is the largest one on any line above. If no line
-    names disks, the model of a NAS gives the number of its drives, which are usually hard disks.
+    None if no line above the result names disks or a NAS, or if the nearest one with disks mentions flash. Lines inside
+    results are ignored. If the line does not count the hard disks, their number is the largest one on any line above.
+    If no line names disks, the model of a NAS gives the number of its drives, which are usually hard disks.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
