@@ -38,7 +38,7 @@ class FixedText:
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
     """Apply all automatic fixes. Return the corrected text, the findings that were fixed and those that remain.
 
-    A change is made only if it removes a finding from at least one job and adds no error or warning.
+    A change is made only if it removes a finding from at least one job and does not lead to more errors or warnings.
     """
     before = lint(source, targets, fio)
     changed_for: set[str] = set()
@@ -88,16 +88,25 @@ def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Target
         if text is None or text == source.text:
             continue
         better = replace(source, text=text)
-        if _helps(source, better, number, found.finding.rule, targets):
+        if _helps(source, better, number, found.finding.rule, attempt, targets):
             return better
     return None
 
 
-def _helps(before: Source, after: Source, number: int, rule: str, targets: Targets | None) -> bool:
-    """True if fewer jobs break the rule than before, without more errors or warnings than before."""
+def _helps(
+    before: Source, after: Source, number: int, rule: str, changes: Mapping[int, Changes], targets: Targets | None
+) -> bool:
+    """True if fewer jobs break the rule than before, without more errors or warnings than before.
+
+    False if a job does not have the changed values. For example, a job that loses an option may inherit another value.
+    """
     units = after.units
     if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
         return False
+    jobs = units[number].jobs
+    for job, wanted in changes.items():
+        if job >= len(jobs) or any(jobs[job].options.get(name) != value for name, value in wanted.items()):
+            return False
     old, new = _located(before.units[number], targets), _located(units[number], targets)
 
     def blamed(found: Sequence[LocatedFinding]) -> int:

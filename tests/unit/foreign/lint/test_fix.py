@@ -92,6 +92,14 @@ def test_an_option_is_left_out_with_its_line() -> None:
     assert fixed_text(text).text == "[a]\nrw=randread\nsize=1g\nbs=4k\n"
 
 
+def test_an_option_is_not_left_out_if_the_job_then_inherits_another_value() -> None:
+    text = "[global]\nrw=read\nbs=1m\nsize=1g\nfsync=none\n[a]\nfsync=0\nfilename=a\n[b]\nfsync=1\nfilename=b\n"
+    assert (10, "note", "sync-on-reads") in said(text)
+    after = fixed_text(text)
+    assert not any(each.severity == "error" for each in after.left)
+    assert "fsync=1\n" in after.text
+
+
 def test_a_shared_file_is_parted_among_the_jobs() -> None:
     text = "[a]\nrw=write\nbs=1m\nfilename=f\nsize=1g\nnumjobs=4\nend_fsync=1\n"
     assert fixed_text(text).text == text.replace("size=1g", "size=256m") + "offset_increment=256m\n"
