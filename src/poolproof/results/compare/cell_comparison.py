@@ -138,7 +138,7 @@ def compare(
     """Compare B with A by each workload's own metric, or by `metric` if given.
 
     `limit`: the largest slowdown that `--fail-if-slower` allows. If given, the result also lists the cells that are
-    slower by more than this, and the cells without a usable value in B.
+    significantly slower by more than this, and the cells that have a usable value only in A.
 
     Raises:
         UsageError: no trial measured `metric`.
@@ -226,8 +226,10 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
     tested = [cell for cell in cells if cell.difference.error is not None]
     if not lost and not tested:
         raise RunError(
-            "--fail-if-slower: no cell has two steady trials in both A and B, so poolproof cannot test for a slowdown",
-            "measure again with --trials 3 or more; for cells that did not converge, also raise --max",
+            "--fail-if-slower: poolproof cannot test for a slowdown, because every cell has a single trial, a changing "
+            "rate, or a percentile with too few events in A or B",
+            "measure again with --trials 3 or more; for cells that did not converge, also raise --max; for too few "
+            "events, measure longer trials",
         )
     decisions = decide([cell.difference for cell in cells], limit)
     slower = tuple(cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower")

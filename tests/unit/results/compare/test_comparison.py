@@ -197,7 +197,7 @@ def test_a_gate_lets_a_smaller_slowdown_pass(tmp_path: Path) -> None:
 
 def test_a_gate_without_a_testable_cell_is_an_error(tmp_path: Path) -> None:
     one, other = ({("one", "reads"): [value]} for value in (10.0, 11.0))
-    with pytest.raises(RunError, match="--fail-if-slower: no cell"):
+    with pytest.raises(RunError, match="--fail-if-slower: poolproof cannot test"):
         compared(make_run(tmp_path / "a", one), make_run(tmp_path / "b", other), limit=0.05)
 
 

@@ -75,6 +75,8 @@ def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun, wording: 
     found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
     assert [cell.decision.word for cell in found.cells] == ["undecided"]
     assert SENTENCE in wording(printed(print_comparison, found))
+    with pytest.raises(RunError, match="too few events"):
+        compare(Side(run, "one"), Side(run, "pair"), effect=0.02, limit=0.05)
     text = "sync_p99(one, etcd) < 20ms"
     (claim,) = evaluate((Claim("fast", "here", text, parse_claim(text, Spot("test"))),), run.cells)
     assert claim.result == "undecided" and SENTENCE in claim.why

@@ -85,7 +85,7 @@ def test_a_gate_leaves_unsteady_cells_open_and_fails_if_none_is_steady(tmp_path:
     assert gate is not None and gate.passed
     assert [cell.key.layout for cell in gate.open] == ["pair"]
     none = run(tmp_path / "c", dict.fromkeys(VALUES, "drift"))
-    with pytest.raises(RunError, match="--fail-if-slower: no cell"):
+    with pytest.raises(RunError, match="--fail-if-slower: poolproof cannot test"):
         compare(Side(a), Side(none), effect=0.02, limit=0.05)
 
 
