@@ -81,7 +81,8 @@ def _check_folder(root: Path) -> None:
         if is_folder:
             os.scandir(root).close()
     except OSError as error:
-        raise RunError(f"{root} cannot be read: {error.strerror}", _AS_ROOT) from None
+        hint = _AS_ROOT if isinstance(error, PermissionError) else f"ls -ld {root}"
+        raise RunError(f"{root} cannot be read: {error.strerror}", hint) from None
     if not is_folder:
         raise RunError(f"{root} is not a folder", "give the folder that contains the runs, as in: poolproof runs runs")
 

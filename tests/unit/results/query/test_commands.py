@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.errors import RunError
+from poolproof.results.query.find_runs import find_runs
 from poolproof.results.runs.directory import RunDirectory
 from tests.unit.command import Command
 from tests.unit.presentation.export.making import grid_run, trials_of
@@ -78,6 +80,12 @@ def test_a_folder_without_runs_is_named(poolproof: Command) -> None:
     code, _, err = poolproof("runs", "nowhere")
     assert code == 7
     assert "nowhere" in err
+
+
+def test_root_is_suggested_only_if_permission_is_missing() -> None:
+    with pytest.raises(RunError, match="cannot be read") as refused:
+        find_runs(Path("x" * 300))
+    assert refused.value.hint.startswith("ls -ld ")
 
 
 def test_runs_of_another_schema_are_named_and_left_out(poolproof: Command) -> None:
