@@ -66,7 +66,10 @@ def module_facts(host: Host) -> ZfsFacts:
 
 
 def _shortest_feed_s(host: Host) -> float | None:
-    """Return the minimum interval in seconds between two writes to a cache device (arc.c, l2arc_write_interval)."""
+    """Return the minimum interval in seconds between two writes to a cache device, or None if it is unknown.
+
+    Source: l2arc_write_interval() in OpenZFS (module/zfs/arc.c).
+    """
     if _parameter(host, "l2arc_feed_again") == 0:
         seconds = _parameter(host, "l2arc_feed_secs")
         return None if seconds is None else float(seconds)
@@ -131,7 +134,8 @@ def fault_of(pool: str, host: Host) -> LayerFault | None:
         return None
     if state == "SUSPENDED":
         return LayerFault(
-            f"ZFS suspended the pool {pool}, because disks that it needs are gone: all I/O to the pool is blocked",
+            f"ZFS suspended the pool {pool}, because disks that it needs are gone or return errors: all I/O to the "
+            "pool is blocked",
             f"bring the disks back and run `zpool clear {pool}`, or restart the machine",
         )
     return LayerFault(
