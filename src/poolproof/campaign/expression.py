@@ -67,7 +67,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    """A parenthesised layout that is used as a device."""
+    """A layout in parentheses that is used as a device."""
 
     expression: "Expression"
     span: TextSpan = field(default=TextSpan(), compare=False)

@@ -91,7 +91,8 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
     """Return the campaign and its YAML source. For a campaign file, the source is the file's contents.
 
     Raises:
-        UsageError: neither a file nor options that describe a campaign are given, or both.
+        UsageError: neither a file nor options that describe a campaign are given, or both. Also if `--quick`,
+            `--baseline` or `--trials` does not fit the campaign.
         CampaignError: the campaign contains a mistake.
     """
     layouts, devices, workloads = (list(each or ()) for each in (flags.layouts, flags.devices, flags.workloads))

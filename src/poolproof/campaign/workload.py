@@ -105,8 +105,8 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 
     `where`: the mapping's name in error messages.
 
-    Raises a CampaignError if a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a
-    value.
+    Raises a CampaignError if a key cannot be the name of a fio option, a list is empty or repeats a value, or a value
+    is empty or contains a control character.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:

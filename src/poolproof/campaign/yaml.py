@@ -94,7 +94,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
 def quick_of(campaign: Campaign) -> Campaign:
     """Return the quick variant of a campaign, which must have a `quick` section.
 
-    Claims about workloads that the quick variant omits are dropped.
+    The budget is dropped, and so are claims about workloads that the quick variant omits.
     """
     assert campaign.quick is not None, "checked by the caller"
     workloads = campaign.workloads

@@ -1,1 +1,1 @@
-"""The storage technologies. Each module defines one: its syntax, and the steps to build, open and close it."""
+"""The storage technologies. Each `LAYER` is one: its syntax, and the steps to build, open and close it."""

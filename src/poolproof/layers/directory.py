@@ -31,7 +31,7 @@ zpool sync "${dataset%%[[/]*}"
 """A shell script that flushes a directory's file system to disk.
 
 On ZFS, syncfs writes only to the intent log (zfs_sync), so the script also waits until the pool has written its
-transaction groups. It syncs only this pool, because syncing a suspended pool would hang.
+transaction groups. It syncs only this pool, because the script would hang if another pool were suspended.
 """
 
 

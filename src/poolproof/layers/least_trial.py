@@ -1,9 +1,9 @@
 """The minimum length of trials that run until their value is precise: three write-back periods.
 
-Workloads that write nothing have no minimum. The periods are estimated from the campaign alone. When a trial starts,
-`measure/ending.py` replaces the estimates with the periods of the host. A period is certain only if the layout sets it,
-for example with the `commit` option of btrfs. Otherwise, it depends on the host's settings, and heavy writes can start
-write-back earlier. The page cache matters only for writes that are neither direct nor synchronous.
+Workloads without buffered writes have no minimum. The periods are estimated from the campaign alone. When a trial
+starts, `measure/ending.py` replaces the estimates with the periods of the host. A period is certain only if the layout
+sets it, for example with the `commit` option of btrfs. Otherwise, it depends on the host's settings, and heavy writes
+can start write-back earlier. The page cache matters only for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -32,7 +32,7 @@ _SYNCS = ("sync", "fsync", "fdatasync")
 def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
     """Return the minimum trial length in seconds, keyed by cell. Empty if trials have a fixed length.
 
-    The minimum is 0 for workloads that write nothing.
+    The minimum is 0 if the workload writes nothing, or if nothing buffers its writes.
     """
     if campaign.measure.until is None:
         return {}
@@ -83,7 +83,11 @@ def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
 
 
 def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
-    """Return the maximum time in seconds that written data may stay in RAM, or 0 if the workload writes nothing."""
+    """Return the maximum time in seconds that written data may stay in RAM.
+
+    The result is 0 if the workload writes nothing, or if nothing buffers its writes.
+    `only_certain`: whether to ignore the periods that depend on the host.
+    """
     jobs = [dict(job.options) for job in workload.jobs]
     writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:

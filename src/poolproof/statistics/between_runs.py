@@ -142,7 +142,8 @@ class BetweenRuns(Generic[Key]):
     def _between(self, key: Key, inside: float) -> Points:
         """Return the distribution of a cell's between-run variance.
 
-        `inside`: the within-run variance, which is subtracted from the estimate if no other run measured the cell.
+        `inside`: the within-run variance, which is subtracted from the estimate if fewer than two runs measured the
+        cell.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):

@@ -61,7 +61,7 @@ def f_upper_tail(f: float, upper: float, lower: float) -> float:
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function I(x; a, b) for 0 ≤ x ≤ 1."""
+    """Return the regularized incomplete beta function I(x; a, b) for 0 ≤ x ≤ 1."""
     if x <= 0 or x >= 1:
         return 0.0 if x <= 0 else 1.0
     if x > (a + 1) / (a + b + 2):  # the continued fraction converges fast only on the other side

@@ -43,7 +43,7 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
     """Return the number of warm-up samples at the start of a series, by MSER-5.
 
     White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts the series at the point
-    that minimises the squared standard error of the remaining samples. Every series has such a minimum. The samples
+    that minimizes the squared standard error of the remaining samples. Every series has such a minimum. The samples
     before it therefore count as warm-up only if they differ from the rest significantly and by more than the tolerance.
     The number is large if the series never levels off.
     """
@@ -58,7 +58,7 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 
 
 def _mser_cut(values: Sequence[float]) -> int:
-    """Return the number of samples to cut off in order to minimise the MSER statistic of the remaining batches.
+    """Return the number of samples to cut off in order to minimize the MSER statistic of the remaining batches.
 
     This statistic is the sum of their squared deviations, divided by the square of their number.
     """
@@ -106,8 +106,8 @@ class _Fit:
 def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChange | None:
     """Return a drift or a step, whichever fits the series better, or None if neither matters.
 
-    `whole`: the length of the series before its warm-up was cut off. The size of a drift is extrapolated to this
-    length.
+    `whole`: the length of the series before its warm-up was cut off. A drift is extrapolated to this length before it
+    is compared with the tolerance, but the result gives its size over `values` alone.
 
     A change matters if it is significant and larger than half the tolerance. Both kinds are fitted by least squares and
     tested against the long-run error of the residuals. The position of a step is estimated from the data, so its t must
@@ -234,7 +234,8 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 
     One-dimensional 2-means divides the batch means into the two groups with the smallest sum of squares. Even for a
     normal sample, the means of these groups are 2.6 within-group deviations apart. They therefore count as two levels
-    only if they are at least four deviations and more than twice the tolerance apart.
+    only if they are more than four deviations and more than twice the tolerance apart. Each group must also contain at
+    least a tenth of the batches.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)

@@ -310,7 +310,8 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     """Rank a run's layouts by the goal, using each workload's own metric, or `metric` if given.
 
     Raises:
-        RunError: no layout has a usable value for each of the goal's workloads.
+        RunError: no layout has a usable value for each of the goal's workloads, or there are too many pairs of layouts.
+        CampaignError: this version of poolproof can't parse a layout's expression.
         UsageError: no trial measured `metric`.
     """
     check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")

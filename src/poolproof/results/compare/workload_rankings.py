@@ -19,7 +19,8 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
     The confidence level of 95% applies to the places in all rankings together.
 
     Raises:
-        RunError: the layouts can't be ranked for any workload.
+        RunError: the layouts can't be ranked for any workload, or there are too many pairs of layouts.
+        CampaignError: this version of poolproof can't parse a layout's expression.
         UsageError: no trial measured `metric`.
     """
     check_metric(metric, run.cells)

@@ -12,11 +12,14 @@ from poolproof.rules.other_work import OTHER_WORK, PROCESSOR_WEIGHTS
 from poolproof.verdicts import has_values
 
 LEAST_OTHERS = 3
-"""The minimum number of undisturbed trials of a build without which none of its trials is left out."""
+"""The number of undisturbed trials that a build needs before its disturbed trials are left out."""
 
 
 def is_disturbed(trial: Trial) -> bool:
-    """True if the result for the workload's own metric is suspect only because other work took processor time."""
+    """True if the result for the workload's own metric is suspect only because of other work.
+
+    Some of that work must have taken processor time.
+    """
     if trial.verdict_on(trial.metric) != "suspect":
         return False
     causes = [finding for finding in trial.findings_on() if finding.effect == "suspects"]

@@ -55,7 +55,7 @@ class Elimination:
     together. A layout whose extremes are unknown can neither lead nor be eliminated.
     `risk`: an upper bound on the probability that the best layout was eliminated.
     `test_risk`: the part of that risk allotted to a single test.
-    `checkpoints`: the number of times that layouts are tested.
+    `checkpoints`: the maximum number of times that layouts are tested.
     `pairs`: the maximum number of tests at each checkpoint.
     """
 

@@ -72,7 +72,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 def events_s(trial: Trial) -> float | None:
     """Return the time, in seconds, after which this trial would have had enough events for its percentile.
 
-    Return None if the metric is a rate, or if the number of events is unknown.
+    Return None if the metric is a rate, or if the number of events is unknown or 0.
     """
     needed = metric_of(trial.metric).events_needed
     if not needed or trial.figures is None:

@@ -175,7 +175,7 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
     """Return the reason why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither.
 
-    The reason is RAM if the disks did not transfer more than a tenth of the expected bytes. Requests count as merged if
+    The reason is RAM if the disks transferred less than nine tenths of the expected bytes. Requests count as merged if
     their mean size is at least 1.5 times that on the bare disks.
     """
     missing = _missing(cell)

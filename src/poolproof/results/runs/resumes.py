@@ -49,7 +49,7 @@ def changes_text(changes: Mapping[str, str]) -> str:
 
 
 def resumes_text(record: RunRecord, trials: Sequence[Trial]) -> str:
-    """Return what may have changed between the parts of a resumed run, or an empty string if it was not resumed.
+    """Return what may have changed between the parts of a resumed run, or an empty string if nothing did.
 
     Only the trials on which the results are based are considered.
     """
