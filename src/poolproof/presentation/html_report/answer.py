@@ -316,8 +316,8 @@ def _eliminated(run: LoadedRun) -> Iterator[str]:
 def _builds(run: LoadedRun) -> Iterator[str]:
     """Yield a sentence about the number of builds per result, and sentences about failed builds."""
     if run.by_build:
-        most = max(cell.builds for cell in run.cells)
-        builds = format_number_of(most, "build")
+        numbers = {cell.builds for cell in run.cells}
+        builds = f"{'up to ' * (len(numbers) > 1)}{format_number_of(max(numbers), 'build')}"
         yield (
             f"Each result is the mean of {builds} of its layout; the intervals account for the differences between its "
             "builds."

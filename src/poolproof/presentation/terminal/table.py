@@ -200,8 +200,9 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield the number of builds if there are several, then each cell with fewer builds and the reason."""
     if not any(cell.by_build for cell in cells):
         return
-    most = max(cell.builds for cell in cells)
-    builds = format_number_of(most, "build")
+    numbers = {cell.builds for cell in cells}
+    most = max(numbers)
+    builds = f"{'up to ' * (len(numbers) > 1)}{format_number_of(most, 'build')}"
     yield Text(
         f"\nEach result is the mean of {builds} of its layout. The intervals account for the differences between its "
         "builds."

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
@@ -144,6 +145,13 @@ def test_answers_say_what_they_hold_for(tmp_path: Path) -> None:
         assert words in " ".join(shown(print_comparison, found).split())
         assert words in " ".join(shown(print_ranking, rank(run, Goal({"w0": 1.0}), metric=None, effect=0.02)).split())
     assert "mean of 4 builds" in shown(print_table, several.cells, None)
+
+
+def test_cells_with_fewer_builds_are_not_said_to_have_all(tmp_path: Path) -> None:
+    run = two(tmp_path / "r", other=SHIFTED[:3])
+    assert {cell.builds for cell in run.cells} == {3, 4}
+    assert "up to 4 builds" in shown(print_table, run.cells, None)
+    assert any("up to 4 builds" in line for line in answer(run).rest)
 
 
 def test_layouts_that_are_built_several_times_are_no_family(tmp_path: Path) -> None:
