@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A shingled disk",
-    wrong="A shingled disk first writes about 32 GiB of random writes to a cache area. A short test measures only this "
+    wrong="A shingled disk first stores about 32 GiB of random writes in a cache area. A short test measures only this "
     "cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
     "6.8 also host-aware), or `--devices` lists an `smr` disk. The kernel cannot identify a drive-managed SMR disk or, "

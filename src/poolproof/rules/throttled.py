@@ -3,6 +3,7 @@
 from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, notes, suspects
+from poolproof.rules.tolerances import percent
 from poolproof.units import format_count, format_duration, format_rate
 
 _REACHED = 0.7
@@ -35,7 +36,7 @@ def _times(count: int) -> str:
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     """Yield a finding if the limit applies to this load.
 
-    The finding has the effect `suspects` if the rate came close to the limit, otherwise `notes`.
+    The finding has the effect `suspects` if the rate reached `_REACHED` of the limit, otherwise `notes`.
     """
     rate = _rate(case, limit)
     if rate is None:
@@ -47,7 +48,7 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     yield finding(
         "suspects" if reached else "notes",
         f"a control group limits {way} of {limit.device} to {most} (io.max or blkio.throttle), and the {way} "
-        f"{'came close to' if reached else 'stayed well below'} this limit",
+        f"{'reached at least' if reached else 'stayed below'} {percent(_REACHED)} of this limit",
         weight=87,
     )
 

@@ -125,7 +125,7 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 
 
 def with_late_writes(case: Case) -> Case:
-    """Return the case, in which writes that the disks had not done when fio ended count as done later.
+    """Return the case as if the disks had done the missing writes after fio had ended.
 
     The counters end with fio, but the kernel writes unsynced data later. The case is unchanged if all data was synced
     by then, or if the writes bypassed RAM.
