@@ -109,7 +109,10 @@ def _nothing_valid(run: LoadedRun) -> Headline:
         rest = (f"Most frequent cause ({most.rule}): {most.message}.", f"Fix: {most.fix}")
     count = len(run.cells)
     cells = "The only result" if count == 1 else f"All {count} results"
-    sentence = f"Nothing can be concluded. {cells} failed or measured something other than the disks."
+    how = "failed or measured something other than the disks"
+    if any(cell.counts for cell in run.cells):
+        how = "has no value" if count == 1 else "failed, have no value or measured something other than the disks"
+    sentence = f"Nothing can be concluded. {cells} {how}."
     return Headline(sentence, rest, tone="nothing")
 
 

@@ -93,6 +93,13 @@ def test_all_refuted_concludes_nothing_and_names_a_fix(tmp_path: Path) -> None:
     assert found.tone == "nothing"
 
 
+def test_sound_results_without_a_value_are_not_called_refuted(tmp_path: Path) -> None:
+    found = _answer(tmp_path / "all", trials=[replace(each, figures=None) for each in all_trials()])
+    assert "6 results" in found.sentence and "no value" in found.sentence and found.tone == "nothing"
+    one = _answer(tmp_path / "one", trials=[replace(trial("one", "reads"), figures=None)])
+    assert "no value" in one.sentence and "disks" not in one.sentence
+
+
 def test_nothing_measured_says_how_to_continue(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=[])
     assert _done(found) == {(0, 12)} and found.tone == "nothing"
