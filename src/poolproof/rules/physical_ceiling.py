@@ -1,21 +1,36 @@
 """Results that exceed what the disks can physically reach."""
 
 from poolproof.evidence.model import Target
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes
+from poolproof.rules.coverage import proves
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes, suspects
 from poolproof.rules.reported import Kind, bandwidth_bytes, parts
 from poolproof.units import format_count, format_number_of, format_rate
 
 _OVER = 1.05  # rated speeds are rounded, and a link may be a little faster than its nominal rate
+_FAR_OVER = 1.5  # providers let volumes exceed their limit a little, and count large I/Os as several
 _SEEKS_MANY, _SEEKS_IMPOSSIBLE = 600, 1500
 
 
 def _in_result(case: Case) -> Findings:
+    yield from _stated_iops(case)
     if case.target is None:
         return
     if case.cold:
         yield from _bandwidth(case, "read", case.target.ceiling_read_bytes_per_s)
         yield from _seeks(case, case.target)
     yield from _bandwidth(case, "write", case.target.ceiling_write_bytes_per_s)
+
+
+def _stated_iops(case: Case) -> Findings:
+    """Yield a finding if the I/Os per second are far above the limit that the text gives for the storage."""
+    limit, words = case.quoted.iops_limit if case.quoted else (0.0, "")
+    found = [part.figures.iops or 0.0 for part in parts(case.outcome) if case.cold or part.kind == "write"]
+    if limit and sum(found) > _FAR_OVER * limit and not proves(case):
+        yield suspects(
+            f"the result is {format_count(sum(found))} I/Os/s, {sum(found) / limit:.2g} times the limit of the storage "
+            f"({words}): a cache was involved, or the result is from other storage",
+            weight=64,
+        )
 
 
 def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
@@ -58,9 +73,11 @@ RULE = Rule(
     wrong="The rate is higher than the links and disks can deliver. A cache was involved, even if all counters agree: "
     "they do not show the memory of a controller or a hypervisor.",
     shows="In a result: the rate is more than 1.05 times what all disks together can deliver, which refutes the "
-    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). If a disk's "
-    "speed is unknown, the maximum of its kind is used: 560 MB/s for a hard disk (with two actuators), 600 MB/s for "
-    "SATA, 4.8 GB/s for SAS (with both ports), and 3.94, 7.88 or 15.75 GB/s for four lanes of PCIe 3, 4 or 5.",
+    "result; or there are more than 600 seeks/s per rotational disk (more than 1500 refute the result). In a text: the "
+    "I/Os per second are more than 1.5 times the limit that a line gives for the storage (`provisioned IOPS 6000`), "
+    "which makes the result suspect. If a disk's speed is unknown, the maximum of its kind is used: 560 MB/s for a "
+    "hard disk (with two actuators), 600 MB/s for SATA, 4.8 GB/s for SAS (with both ports), and 3.94, 7.88 or 15.75 "
+    "GB/s for four lanes of PCIe 3, 4 or 5.",
     error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s each.",
     fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it can hold, and drop caches "
     "first",

@@ -28,6 +28,7 @@ class Quoted:
     `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
+    `iops_limit`: the I/Os per second to which the text limits the storage, and a quotation; 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.
     `honours_direct`: True if a heading above the result names only file systems that honour O_DIRECT, or a raw device.
@@ -52,6 +53,7 @@ class Quoted:
     without_barriers: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
+    iops_limit: tuple[float, str] = (0.0, "")
     has_log_device: bool = False
     served_without_sync: str = ""
     honours_direct: bool = False

@@ -15,6 +15,7 @@ from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.quoted_conditions import conditions_of
+from poolproof.foreign.audit.stated_disks import find_iops_limits
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -122,6 +123,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     disks = _nearest_disks(numbered, results)
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = [] if has_battery else _unambiguous(_without_barriers(numbered), results)
+    limits = list(find_iops_limits(numbered))
     unsynced = _unambiguous(_sync_settings(numbered), results)
     return tuple(
         replace(
@@ -135,6 +137,9 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             without_barriers=_last_above(barriers, result.line),
             served_without_sync=_last_above(unsynced, result.line),
             honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
+            iops_limit=max(
+                (limit for limit in limits if limit[0] < result.line), key=itemgetter(1), default=(0, 0.0, "")
+            )[1:],
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
             has_log_device=named.has_log_device if named else False,

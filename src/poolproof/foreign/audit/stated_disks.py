@@ -3,7 +3,7 @@
 Only two kinds of sentence are used. One gives the number of disks and the rate of each disk ("three NVMe drives, each
 capable of 3.2 GB/s"). The other gives the maximum rate of a single disk ("this disk … max writes 900MB/s"), and is
 ignored if the text mentions striping. If several sentences apply, the highest rate is used, because the sentences may
-describe different disks.
+describe different disks. A limit on the I/Os per second, as of a cloud volume, is used in the same way.
 """
 
 import re
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from poolproof.errors import UsageError
 from poolproof.foreign.audit.context import parse_devices
+from poolproof.load.fio.plain_lines import Line
 from poolproof.units import format_rate
 
 _NUMBERS = {
@@ -31,8 +32,26 @@ _ONE = re.compile(
     rf"\s+(?:about\s+|around\s+|~\s*)?{_RATE}",
     re.IGNORECASE,
 )
+_COUNT_OF_IOPS = r"(?P<iops>\d{1,3}(?:,\d{3}){1,2}|\d{3,7}|\d{1,4}(?:\.\d)?[kK])"
+_IOPS_LIMITS = (
+    re.compile(
+        rf"\b(?:provisioned|qos|limit)[ _-]?IOPS ?(?:[:=]|of|at|is)? ?{_COUNT_OF_IOPS}(?![\w.%])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:provisioned|rated|spec(?:s|ified|ification)?|limit(?:ed)?|capped|throttled)"
+        r"(?: (?:at|to|for|of|with|is)){0,2} "
+        rf"{_COUNT_OF_IOPS} (?:(?:provisioned|random|read|write) ){{0,2}}IOPS\b",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"(?<![\w.,]){_COUNT_OF_IOPS} provisioned IOPS\b", re.IGNORECASE),
+)
+_NOT_A_LIMIT = re.compile(
+    r"\b(?:not|n't|no|without|un(?:limited|capped)|was|were|got|reach\w*|measured)\b|n't\b", re.IGNORECASE
+)
 _STRIPED = re.compile(r"\b(?:raid-?(?:0|5|6|10|z)|raidz\d?|draid|strip(?:e|ed|ing))\b", re.IGNORECASE)
 _LONGEST_PARAGRAPH = 4000
+_LONGEST_LINE, _NEAR = 400, 25
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,22 @@ def largest_above(statements: Sequence[Statement], line: int) -> Statement | Non
     """Return the statement above `line` with the highest rate, or None if there are no statements above `line`."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
+
+
+def find_iops_limits(numbered: Sequence[Line]) -> Iterator[tuple[int, float, str]]:
+    """Yield each number of I/Os per second to which a line limits the storage, with the line number and a quotation.
+
+    Examples are `provisioned IOPS 6000` and `limited to 16k IOPS`.
+    """
+    for number, line in numbered:
+        if "iops" not in line.lower() or len(line) > _LONGEST_LINE:
+            continue
+        for match in filter(None, (pattern.search(line) for pattern in _IOPS_LIMITS)):
+            if _NOT_A_LIMIT.search(line, max(0, match.start() - _NEAR), match.end()):
+                continue
+            words = match["iops"].lower().replace(",", "")
+            limit = float(words.rstrip("k")) * (1000 if words.endswith("k") else 1)
+            yield number, limit, f"line {number} says “{' '.join(match[0].split())}”"
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:

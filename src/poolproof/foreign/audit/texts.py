@@ -39,6 +39,7 @@ from poolproof.foreign.audit.quoted_machine import (
 )
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
+from poolproof.foreign.audit.table_repeats import without_repeated_rows
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import find_results, without_repeats
 from poolproof.load.fio.job import render
@@ -125,7 +126,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     others = [(_found(result), result) for result in find_foreign(text, _spans(runs))]
     foreign = {id(found): result for found, result in others}
     found_others = [found for found, _ in others]
-    tables = find_tables(text, _spans([*runs, *found_others]))
+    tables = without_repeated_rows(find_tables(text, _spans([*runs, *found_others])), [*runs, *found_others])
     results = sorted([*without_repeats(runs), *found_others, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
