@@ -126,8 +126,8 @@ def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit
         return "it has no result"
     foreign = [leaf.device for leaf in cell.leaves if leaf.device not in devices]
     if foreign or not cell.leaves:
-        disks = f": it is on {', '.join(foreign)}" if foreign else ""
-        return f"the disks of an existing directory contain data and can't be measured alone{disks}"
+        disks = f" ({', '.join(foreign)})" if foreign else ""
+        return f"the disks of an existing directory{disks} contain data and can't be measured alone"
     if unfit:
         return f"it can't run on a bare disk: {cell.workload} {unfit}"
     loads = _loads(cell)
