@@ -77,7 +77,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return the length in bytes that each file must have, which is where the load's I/O ends, keyed by path."""
+    """Return the minimum length of each file in bytes, keyed by path: the end of the load's last I/O in the file."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
@@ -92,7 +92,7 @@ def _check_file(workload: str, path: str, end: float, host: Host) -> None:
     size, _, kind = found.stdout.strip().partition(" ")
     if found.returncode != 0 or not kind.startswith("regular"):
         hint = "specify a file in that directory: filename=…"
-        raise CampaignError(f"workload {workload}: there is no regular file {path}", hint)
+        raise CampaignError(f"workload {workload}: {path} does not exist or is not a regular file", hint)
     if end > int(size):
         end_text = "an unknown position" if math.isinf(end) else format_size(int(end))
         raise CampaignError(
