@@ -90,7 +90,7 @@ class Stage:
 class Expression:
     """A layout's stages, from bottom to top.
 
-    `text`: the source before brace expansion, to which all spans in the expression and its groups refer.
+    `text`: the source before brace expansion. All spans in the expression and its groups refer to it.
     `origin`: the location of the source ("campaign.yaml:12"), for error messages.
     """
 
@@ -122,7 +122,7 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
 def parse_expression(text: str, origin: str = "") -> Expression:
     """Parse a layout expression into a tree, without expanding its braces.
 
-    `origin`: the location of the expression ("campaign.yaml:12"), with which error messages begin.
+    `origin`: the location of the expression ("campaign.yaml:12"). Error messages begin with it.
 
     Raises a CampaignError if `text` is not a valid layout expression. The message points at the mistake.
     """

@@ -68,7 +68,7 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
     """Split the positional arguments into the campaign file (or None) and the workloads.
 
     Workloads can be positional, because the shell expands an unquoted `--workload rw=randread,bs={4k,16k}` into several
-    words, of which only the first follows `--workload`. Raises a UsageError if more than one campaign file is given.
+    words, and only the first of them follows `--workload`. Raises a UsageError if more than one campaign file is given.
     """
     workloads = [word for word in words if "=" in word and not Path(word).exists()]
     paths = [word for word in words if word not in workloads]

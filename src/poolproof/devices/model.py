@@ -9,7 +9,7 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Leaf:
-    """A disk at the bottom of a layout, for which bytes are counted.
+    """A disk at the bottom of a layout, whose bytes are counted.
 
     `name`: the disk's name in the campaign.
     `path`: the disk's device node (/dev/loop40).

@@ -55,7 +55,7 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """The disk's name in a campaign: a by-id name or, failing that, its serial number or WWN, or "" without any."""
+        """The disk's name in a campaign: a by-id name, otherwise its serial number or WWN, or "" if it has none."""
         return next(iter(self.identities), "")
 
     @property

@@ -1,8 +1,8 @@
 """Uses of a disk that lsblk does not show: loop devices on it, programs that hold it open, and exclusive opens.
 
 A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use a
-part of it, or a container may have mounted it. This module also detects a partition table of which only the copy at the
-end of the disk is left, which wipefs overlooks.
+part of it, or a container may have mounted it. This module also detects partition tables that wipefs overlooks, for
+example if only the copy at the end of the disk is left.
 """
 
 import re

@@ -90,7 +90,7 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts. The first one is "", which stands for the main host."""
+    """Return the names of a run's hosts. The first one is "", which means the main host."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 

@@ -181,7 +181,7 @@ def _processors(count: int) -> str:
     """Return the value of -smp, which reserves a slot for a second processor if the guest has only one.
 
     If a guest can't have more than one processor, QEMU up to 8.0 omits memory barriers, although its disk thread runs
-    on another of this machine's processors. That thread may then miss a new request, for which the guest waits forever.
+    on another of this machine's processors. That thread may then miss a new request, and the guest waits forever.
     Source: commit c914d46d0a64 of QEMU (`tcg_gen_mb`), and `mttcg_start_vcpu_thread` (`max_cpus > 1`).
     """
     return str(count) if count > 1 else "1,maxcpus=2"

@@ -1,7 +1,7 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
 The tiers are directories, from the fastest to the slowest. Each `quota=` applies to the tier on its left. A quota is a
-percentage or a size, and defaults to 100 %. Keys of the [Global] section are written with dashes: `log-level`,
+percentage or a size, and defaults to 100%. Keys of the [Global] section are written with dashes: `log-level`,
 `tier-period` (in seconds), `copy-buffer-size`.
 
 autotierfs may crash or hang. Each command therefore has a time limit, a health check runs during each measurement, and
@@ -160,8 +160,8 @@ class AutotierLayer(Layer[Autotier]):
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
         """Describe how the quotas that autotier uses differ from those in the layout, or return None if they do not.
 
-        autotier misreads quotas without an error: it takes an invalid quota as 100 %, and `20` without a percent sign
-        as 2000 %. If `autotier status` fails, the returned description says so.
+        autotier misreads quotas without an error: it takes an invalid quota as 100%, and `20` without a percent sign as
+        2000%. If `autotier status` fails, the returned description says so.
         """
         configuration, *_ = _files(built.volume.path)
         try:
@@ -188,7 +188,7 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent. autotier cannot parse exponents and would use 100 % instead."""
+    """Format a quota without an exponent. autotier cannot parse exponents and would use 100% instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 

@@ -310,7 +310,7 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the free space where the layout's images are stored, and kill fio if hardly any is left."""
+        """Monitor the free space on the file system of the layout's images. Kill fio if less than 64 MiB is left."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

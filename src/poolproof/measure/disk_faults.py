@@ -120,8 +120,8 @@ def slowed_disks(
 ) -> list[Finding]:
     """Return a note for each disk that was at least 10 times slower in the window's last third than in its first.
 
-    Both the time per request and the time per byte must have increased. Otherwise, a change of the load could look like
-    a slower disk.
+    Both the time per request and the time per byte must have grown tenfold. Otherwise, a change of the load could look
+    like a slower disk. The disk must also have been busy for at least 70% of the last third.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:

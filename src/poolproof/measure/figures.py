@@ -14,9 +14,9 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics.
 
-    As in fio, a total rate is the sum of the parts' rates, but only of parts that ran at the same time. If one part has
-    no rate, the total is None. Percentiles are computed from the merged histograms of all parts. Trims count neither as
-    reads nor as writes.
+    As in fio, the rates of parts that ran at the same time are added up. If parts ran one after another, their total is
+    divided by their total run time. If one part has no rate, the result is None. Percentiles are computed from the
+    merged histograms of all parts. Trims count neither as reads nor as writes.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {

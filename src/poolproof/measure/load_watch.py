@@ -114,7 +114,7 @@ class LoadWatch:
     `publisher`, `ending`: if both are None, fio is not watched.
     `most_s`: the time, in seconds, after which fio should have ended. If it is None, hangs are not detected.
     `report`: fio's reports so far.
-    `decision`: the decision because of which fio was stopped, or None if it was not stopped.
+    `decision`: the decision to stop fio, or None if fio was not stopped.
     `stuck`: the functions in which the threads of a hanging fio were waiting when it was killed, or None if it did not
     hang.
     """

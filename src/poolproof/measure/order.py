@@ -11,15 +11,14 @@ from poolproof.results.runs.model import Trial
 
 
 def build_rounds(layouts: Sequence[str], builds: int, seed: int) -> list[list[str]]:
-    """Return the order of the layouts in each round, in which every layout is built once.
+    """Return the order of the layouts in each round. Every round builds each layout once.
 
-    Each layout is built early in a round as often as late, for example in the order ABBA. A steady drift in the
-    machine's speed then affects all layouts equally.
+    A single round has the campaign's order. With several rounds, each layout is built early in a round about as often
+    as late, for example in the order ABBA. A steady drift in the machine's speed then affects all layouts equally.
 
-    A single round has the campaign's order. Several rounds form pairs: the first is in random order, and the second is
-    the reverse. The sum of a layout's two positions is therefore the same for all layouts. If the number of rounds is
-    odd, the last three form a group, in which these sums differ by at most 1. The same seed always gives the same
-    order.
+    The rounds form pairs: the first of a pair is in random order, and the second is its reverse. The sum of a layout's
+    two positions is therefore the same for all layouts. If the number of rounds is odd, the last three form a group, in
+    which these sums differ by at most 1. The same seed always gives the same order.
     """
     if builds == 1:
         return [list(layouts)]

@@ -23,7 +23,7 @@ _ALMOST = 0.05
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Return the statuses after the ramp, at the end of which fio restarts its clock.
+    """Return the statuses after the ramp. When the ramp ends, fio restarts its clock.
 
     `begun_at_s`: the time at which the generator was started, by the clock of the statuses' timestamps.
     """

@@ -67,10 +67,10 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 def enough_space(
     host: Host, directories: Sequence[str], stop: Callable[[], None]
 ) -> AbstractContextManager[Callable[[], None]]:
-    """Monitor the free space of these directories in the background, and call `stop` if hardly any is left.
+    """Monitor the free space of these directories in the background, and call `stop` if less than 64 MiB is left.
 
-    A directory that has little free space from the start is ignored, because the run did not use it up. The context
-    provides the function of `checked_every`.
+    A directory with less than 128 MiB of free space at the start is ignored, because the run did not use it up. The
+    context provides the function of `checked_every`.
     """
     watched = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
 

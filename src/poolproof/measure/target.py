@@ -58,7 +58,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _writes_to_ram(host: Host, mount: Mount) -> bool:
-    """True if the mount is an overlay whose upper directory, to which files are written, is in RAM."""
+    """True if the mount is an overlay whose upper directory is in RAM. All files are written to this directory."""
     upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
     if mount.file_system != "overlay" or not upper:
         return False

@@ -356,7 +356,7 @@ def _load_s(load: Load, result: Outcome) -> float | None:
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window to which fio's results apply, which excludes fio's ramp.
+    """Return the window that fio's results cover. It excludes fio's ramp.
 
     The window begins when the first job's ramp ends, and ends with fio's last report. The counters at its beginning are
     interpolated between two samples.

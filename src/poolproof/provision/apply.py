@@ -55,7 +55,7 @@ def apply(
 
 
 def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[IdentityCheck] = ()) -> None:
-    """Run the steps that unmount and remount a layout between trials.
+    """Run steps that flush, unmount or remount a layout between trials.
 
     Nothing is added to the journal, because it already contains the undos for these steps. `identity_checks`: as for
     `apply`.

@@ -153,7 +153,7 @@ class Difference:
     difference cannot be tested.
     `known`: the distribution of the remaining variance, which was estimated with a prior.
     `below`, `above`: the amounts by which the true difference may be lower or higher if a rate was changing. Each test
-    assumes the less favourable extreme.
+    assumes the less favorable extreme.
     `logs`: the samples of both sides.
 
     Decisions and eliminations depend only on these values. A different test, such as a permutation test, would

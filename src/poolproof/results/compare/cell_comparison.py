@@ -143,8 +143,8 @@ def compare(
     Raises:
         UsageError: no trial measured `metric`.
         RunError: A and B have no cell in common, no cell has a usable value in both or, with `limit`, no slowdown can
-            be tested. If B lost a value and `limit` is given, the last two cases are part of the result and raise no
-            error.
+            be tested. With `limit`, the last two cases are not errors if a cell has a usable value only in A, because
+            the gate then fails anyway.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)

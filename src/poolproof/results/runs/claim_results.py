@@ -250,7 +250,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interval:
-    """Return the confidence interval of a mean, widened where necessary to include that of the geometric mean.
+    """Return the confidence interval of a mean, widened if necessary to include that of the geometric mean.
 
     Only the latter includes the between-run variance.
     """

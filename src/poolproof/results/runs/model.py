@@ -99,7 +99,7 @@ class Trial:
 
     `number`: the trial's number within its cell, counted from 1 across all builds.
     `figures`: the results, or None if fio reported none.
-    `verdicts`: the verdicts on those metrics for which it differs from `verdict`.
+    `verdicts`: the verdicts that differ from `verdict`, keyed by metric.
     `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
     `settling`: the convergence, or None if the trial ran for a fixed time.
     `interrupted`: whether the trial failed because the connection to the host was lost.
