@@ -135,11 +135,13 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
     `instead`: text to append to the error's hint.
 
-    Raises a HostError if nothing exists at the path, or if it is not a directory.
+    Raises a HostError if nothing exists at the path, if it is not a directory, or if the user may not look there.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
         raise HostError(f"{path} is not a directory", f"ls -ld {path}{instead}")
+    if "Permission denied" in found.stderr:
+        raise HostError(f"no permission to access {path}", f"namei -l {path}{instead}")
     if found.returncode != 0:
         raise HostError(f"the directory {path} does not exist", f"mkdir -p {path}{instead}")
     return found.stdout.rstrip("\n")

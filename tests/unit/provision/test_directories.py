@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import HostError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.resolve import resolve
 from poolproof.process import CommandTimedOut, Completed
 from poolproof.provision.apply import apply
-from poolproof.provision.directories import FILE, StateOwner, name_owner, owner_of, read_owner
+from poolproof.provision.directories import FILE, StateOwner, existing_directory, name_owner, owner_of, read_owner
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout_plan import gather_facts
 
@@ -63,3 +64,13 @@ def test_a_directory_whose_file_system_does_not_answer_is_not_called_missing(tmp
     node = resolve(campaign.layouts[0].expression, set())
     with pytest.raises(CommandTimedOut):
         gather_facts(Hung(), campaign, [node], str(tmp_path / "state"))
+
+
+def test_a_directory_that_may_not_be_accessed_is_not_called_missing() -> None:
+    class Closed(LocalHost):
+        def run(self, argv: Sequence[str], **_options: object) -> Completed:
+            return Completed(tuple(argv), 1, "", f"realpath: {argv[-1]}: Permission denied\n", 0.0)
+
+    with pytest.raises(HostError, match="no permission to access /srv/closed") as refused:
+        existing_directory(Closed(), "/srv/closed")
+    assert refused.value.hint == "namei -l /srv/closed"
