@@ -210,7 +210,12 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes a free port first, another port is tried."""
+    """Start QEMU and return the port. If another program takes a free port first, another port is tried.
+
+    Raises:
+        _NotUp: QEMU did not start.
+        HostError: the port is in use.
+    """
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

@@ -174,7 +174,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks that sysfs lists for a btrfs mount.
+        """Return the disks that sysfs lists for a btrfs mount, or None for any other mount.
 
         The mount itself does not identify any disk, because its device number is anonymous.
         """
@@ -224,7 +224,7 @@ class BtrfsLayer(Layer[Btrfs]):
         """Return the number of bytes left for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
         Metadata takes 15% of each device, but at most 2 GiB. It takes at least 48 MiB, or 96 MiB on a single device,
-        because metadata is then stored twice.
+        because metadata is then stored twice. Another 1% of each device is set aside.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB
         metadata = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]

@@ -92,7 +92,10 @@ class ArrayReader(FoundReader):
     """Queries about arrays that poolproof did not build, answered by md."""
 
     def members_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the members of an array, and of the arrays that it consists of."""
+        """Return the members of an array, or None for any other device.
+
+        A member that is itself an array is replaced with its own members.
+        """
         array = find_array(host, device)
         if array is None:
             return None
@@ -103,7 +106,10 @@ class ArrayReader(FoundReader):
         return replace(target, md_bitmap=any(array.has_bitmap for array in arrays)) if arrays else target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the write amplification of an array, assuming full stripes for raid4 to raid6."""
+        """Return the write amplification of an array, or None if the storage is not a single array.
+
+        For raid4 to raid6, full stripes are assumed.
+        """
         array = find_array(host, found.devices[0]) if len(found.devices) == 1 else None
         return None if array is None else Expected(self._factor_of(array, host))
 

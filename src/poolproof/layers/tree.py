@@ -137,7 +137,10 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan all nodes of a layout, from the bottom up. Each layer takes the next name from `names`."""
+    """Plan all nodes of a layout, from the bottom up. Each layer takes the next name from `names`.
+
+    Raises a HostError if a device is too small for its layer, or if a layer cannot be built.
+    """
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)

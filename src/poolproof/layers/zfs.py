@@ -164,7 +164,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     ) -> tuple[Step, ...]:
         """Return the steps that attach the new leaf vdevs, wait for the resilver, and then detach the old ones.
 
-        The steps fail if a new pool on the target's disks would have a different ashift.
+        The steps fail if a new pool on the target's disks would have a different ashift, unless the layout sets it.
         """
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]

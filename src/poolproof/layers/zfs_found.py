@@ -223,14 +223,20 @@ class PoolReader(FoundReader):
     """Queries about pools that poolproof did not build, answered by ZFS."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs of the dataset's pool. Empty if the pool is unknown or one of its vdevs is a file."""
+        """Return the leaf vdevs of the dataset's pool, or None if the mount is not a ZFS dataset.
+
+        The result is empty if the pool is unknown or one of its vdevs is a file.
+        """
         if mount.file_system != _TYPE:
             return None
         pool = find_pool(host, mount.source.partition("/")[0])
         return pool.disks if pool else ()
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs below a zvol, because the zvol's own counters include reads that the ARC served."""
+        """Return the leaf vdevs below a zvol, or None if the device is not a zvol or its pool is unknown.
+
+        The zvol's own counters are not used, because they include reads that the ARC served.
+        """
         volume = volume_of(host, f"/dev/{device}")
         pool = find_pool(host, volume.partition("/")[0]) if volume else None
         return pool.disks if pool else None

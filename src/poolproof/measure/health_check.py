@@ -48,7 +48,9 @@ def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], N
 def checked_every(
     interval_s: float, check: Callable[[], Iterator[BuildError]], *, limit_s: float
 ) -> Iterator[Callable[[], None]]:
-    """Repeat a check, which takes at most about `limit_s`, in a background thread until it finds errors.
+    """Repeat a check in a background thread until it finds errors or the context ends.
+
+    `limit_s`: the maximum time, in seconds, that a check takes.
 
     Yields a function that raises the first error, if there is one. In that case, this error also replaces any
     PoolproofError raised in the context.

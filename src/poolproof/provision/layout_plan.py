@@ -192,7 +192,10 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """Return an existing directory as a volume. Its leaf devices are its file system's block devices."""
+    """Return an existing directory as a volume. Its leaf devices are its file system's block devices.
+
+    Raises a HostError if the directory does not exist, is not writable, or could be replaced by another user.
+    """
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
         try:

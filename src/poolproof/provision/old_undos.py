@@ -46,7 +46,10 @@ def typed(old: OldCommand) -> Undo | None:
 
 
 def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
-    """Return the typed undo that is equivalent to a script, judging by the script's arguments and condition."""
+    """Return the typed undo that is equivalent to a script, or None if poolproof never wrote such a script.
+
+    The script is recognized by its arguments and its condition.
+    """
     match arguments, condition:
         case [note, parameter], Holds(path) if parameter == ARC_PARAMETER and path == note:
             return UndoArcLimit(note)

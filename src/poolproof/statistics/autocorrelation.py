@@ -62,7 +62,10 @@ def long_run(values: Sequence[float]) -> LongRun:
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples. The first samples are dropped if they do not fill a batch."""
+    """Return the means of batches of `size` samples.
+
+    If the samples do not fill a whole number of batches, the first ones are dropped.
+    """
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]

@@ -183,7 +183,7 @@ class _Limits:
 
 @contextlib.contextmanager
 def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[None]:
-    """Interrupt the queries inside the context on a signal and when the time limit is reached.
+    """Interrupt the queries inside the context if a signal arrives or the time limit is reached.
 
     If DuckDB does not stop, remove the directory `scratch` and end the process.
 

@@ -50,7 +50,7 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """While the context is active, let the process that measures the run know that it should record rates."""
+        """Ask the process that measures the run to record rates while the context is active."""
         with os.fdopen(self._run.root.open_file("run.json", os.O_RDONLY), "rb") as file:
             with contextlib.suppress(OSError):  # live rates are not available on a file system without locks
                 fcntl.flock(file, fcntl.LOCK_SH)

@@ -161,7 +161,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Convert a ratio of speeds to a ratio of values. For latencies, this is the inverse."""
+    """Convert a ratio of speeds to a ratio of values. For latencies, this is the inverse. None stays None."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))
@@ -174,7 +174,10 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that all outputs show. If there are several builds, it is the mean of the builds' means."""
+    """Return the mean that all outputs show, or None if there are no values.
+
+    If there are several builds, it is the mean of the builds' means.
+    """
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 
