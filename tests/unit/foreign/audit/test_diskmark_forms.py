@@ -168,3 +168,34 @@ def test_a_table_is_read_if_it_names_the_directions(text: str, rates: list[tuple
 
     assert found[: len(rates)] == [(name, pytest.approx(rate * 1e6)) for name, rate in rates]
     assert bool(found) == bool(rates)
+
+
+def test_values_of_several_disks_next_to_each_other_are_separate_results() -> None:
+    text = """\
+[Read]                             (one disk, without any cache in front)        (two disks as a mirror, with a cache)
+Sequential 1MiB (Q=  8, T= 1):   180.512 MB/s [    172.1 IOPS]   351.048 MB/s [    334.8 IOPS] <  23851.10 us>
+    Random 4KiB (Q=  1, T= 1):     0.614 MB/s [    149.9 IOPS]     0.000 MB/s [      0.0 IOPS]
+
+[Write]                            (one disk, without any cache in front)        (two disks as a mirror, with a cache)
+Sequential 1MiB (Q=  8, T= 1):   171.966 MB/s   240.123 MB/s   2 GiB
+"""
+    found = [
+        (each.line, way, round((moved.bandwidth_bytes or 0) / 1e6, 3))
+        for each in audit_text("post", text, Context())
+        for way, moved in each.figures.directions.items()
+    ]
+
+    assert found == [
+        (2, "read", 180.512), (2, "read", 351.048), (3, "read", 0.614), (6, "write", 171.966), (6, "write", 240.123),
+    ]  # fmt: skip
+
+
+def test_columns_can_have_their_own_direction() -> None:
+    text = "[Read]          [Write]\nRandom 4KiB (Q=  1, T= 1):     32.614 MB/s     99.125 MB/s   0.5\n"
+    found = [
+        (way, round((moved.bandwidth_bytes or 0) / 1e6, 3))
+        for each in audit_text("post", text, Context())
+        for way, moved in each.figures.directions.items()
+    ]
+
+    assert found == [("read", 32.614), ("write", 99.125)]

@@ -2,7 +2,7 @@
 
 Each test has one line, with MB/s and, in most versions, IOPS and latency. A line under `[Mix]` has a combined value for
 reads and writes. Some people copy the values into a table (`diskmark_tables.py`), or write both values in one line:
-`SEQ1M Q8T1: Read 4706.07 MB/s / Write 4451.08 MB/s`.
+`SEQ1M Q8T1: Read 4706.07 MB/s / Write 4451.08 MB/s`. Others put the values of several disks next to each other.
 
 Data sheets also have lines such as `Sequential Read : 507.0 MB/s`. Such a line is a result only if the text names the
 program above it, or if a line near it has a form that only these programs print.
@@ -11,7 +11,7 @@ program above it, or if a line near it has a form that only these programs print
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import cycle, islice, takewhile
 
 from poolproof.foreign.audit.formats.amounts import count_of, decimal, number, size_in_bytes
 from poolproof.foreign.audit.formats.directions import named_direction, named_order
@@ -24,12 +24,17 @@ _PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark|tdeDiskMark)", re.I
 _SIDE = re.compile(
     r"^[\s>|\"'`*#]{0,40}+(?:\[(?P<side>[^\W\d_][^\]\d:]{0,20})(?:\d[^\]]{0,20})?\]|(?P<alone>[^\W\d_]{2,20}+)[\s:*]{0,9}$)"
 )
+_OTHER_SIDE = re.compile(r"\[([^\W\d_][^\]\d:]{0,20})\]")
 _MIX = re.compile(r"^(?:mix|mezcl|gemischt|혼합|混合|ミックス|смеш)", re.IGNORECASE)
 _LINE = re.compile(
     r"^[\s>|\"'`*\xbb_-]{0,80}+(?P<label>[^\W\d_][^\d:|()\[\]<>=]{1,39}+)"
     r"(?:(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?)?\s{0,9}"
     r"(?:\(?\s{0,9}(?:QD?\s?=?\s{0,9}(?P<depth>\d{1,4}))?,?\s{0,9}(?:T\s?=?\s{0,9}(?P<threads>\d{1,3}))?\s{0,9}\)?)"
     r"\s{0,9}:\s{0,20}(?P<rate>\d[\d.,]{0,20}+) ?(?:MB/s|\u041c\u0411/\u0441)"
+    r"(?:\s{0,9}\[\s{0,9}(?P<iops>\d[\d.,]{0,20}+) IOPS\])?(?:\s{0,9}<\s{0,9}(?P<us>\d[\d.,]{0,20}+) us>)?"
+)
+_NEXT = re.compile(
+    r"\s{0,40}(?P<rate>\d[\d.,]{0,20}+) ?(?:MB/s|\u041c\u0411/\u0441)"
     r"(?:\s{0,9}\[\s{0,9}(?P<iops>\d[\d.,]{0,20}+) IOPS\])?(?:\s{0,9}<\s{0,9}(?P<us>\d[\d.,]{0,20}+) us>)?"
 )
 _IN_A_LINE = re.compile(
@@ -49,6 +54,7 @@ _LONGEST_SIDE = 80
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     program, side, heading, last_row = "", "", "", -1
+    sides = [side]  # of the columns, or of all columns
     in_tables: set[int] = set()
     certain = _certain_lines(numbered)
     for at, (line_number, line) in enumerate(numbered):
@@ -61,19 +67,25 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             in_tables |= {result.line for result in found}
             yield from found
         heading = line if line.strip() and at > last_row else heading
-        if line_number in in_tables or not ("/" in line or len(line) <= _LONGEST_SIDE):
+        may_match = "/" in line or "[" in line[:_LONGEST_SIDE] or len(line) <= _LONGEST_SIDE
+        if line_number in in_tables or not may_match:
             continue
         if "MB/s" in line and (both := _IN_A_LINE.search(line)):
             yield from _from_line(program or _USUAL, line_number, both)
         elif match := _SIDE.match(line):
             name = match["side"] or match["alone"]
             side = "mix" if _MIX.match(name) else named_direction(name) or side
+            others = _OTHER_SIDE.findall(line, match.end(), match.end() + _LONGEST_SIDE)
+            sides = [side, *filter(None, map(named_direction, others))]
         elif match := _LINE.match(line):
             is_certain = bool(program) or at in certain
-            test = _test(match, side, is_certain=is_certain)
-            result = _result(program or _USUAL, line_number, match, test) if test else None
-            if result is not None:
-                size, is_zero = _size(numbered, at)
+            tests = [_test(match, each, is_certain=is_certain) for each in sides]
+            columns = zip(cycle(tests) if len(tests) == 1 else tests, _columns(match), strict=False)
+            results = [
+                _result(program or _USUAL, line_number, column, test) for test, column in columns if test is not None
+            ]
+            size, is_zero = _size(numbered, at) if results else (None, False)
+            for result in filter(None, results):
                 parts = tuple(replace(part, extents=file_of(size), zero_buffers=is_zero) for part in result.parts)
                 yield replace(result, size_bytes=size, parts=parts)
 
@@ -112,6 +124,14 @@ def _test(found: re.Match[str], side: str, *, is_certain: bool) -> DiskMarkTest 
     depth, is_random = count_of(found["depth"]), order == "random"
     block = block_of(is_random, found["block"], found["unit"], depth)
     return DiskMarkTest(kind, is_random, block, depth, count_of(found["threads"]))
+
+
+def _columns(first: re.Match[str]) -> Iterator[re.Match[str]]:
+    """Yield the match of a line's first values, and one for the values of each other disk next to them."""
+    match: re.Match[str] | None = first
+    while match is not None:
+        yield match
+        match = _NEXT.match(match.string, match.end())
 
 
 def _result(program: str, line: int, found: re.Match[str], test: DiskMarkTest) -> ForeignResult | None:
