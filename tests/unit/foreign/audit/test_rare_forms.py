@@ -304,3 +304,25 @@ def test_bonnie_tables_without_machine_and_size_can_have_several_rows_with_words
         (6, 120877, None),
         (6, 0, 288.0),
     ]
+
+
+def test_dd_in_the_rows_of_a_table_has_its_command() -> None:
+    found = audit_text(
+        "post",
+        "| Test | Command | Duration | Rate |\n|---|---|---|---|\n"
+        "| Write 2GB | dd if=/dev/zero of=a bs=1MB count=2000 oflag=direct | 12.5 s | 160 MB/s |\n"
+        "| Read 2GB | dd if=a of=/dev/null bs=1MB iflag=direct | 3.2 seconds | 625 MB/s |\n"
+        "| Copy | cp -r dd.old dd.new | 1.5 s | 900 MB/s |\n",
+        Context(),
+    )
+
+    assert [
+        (each.line, way, moved.bandwidth_bytes) for each in found for way, moved in each.figures.directions.items()
+    ] == [(3, "write", 160e6), (4, "read", 625e6)]
+    assert found[1].command == "dd if=a of=/dev/null bs=1MB iflag=direct"
+
+
+def test_a_line_of_dd_without_its_number_of_bytes() -> None:
+    found = audit_text("post", "(13 GB, 12 GiB) copied, 6.5 s, 2.0 GB/s\n", Context())
+
+    assert [moved.bandwidth_bytes for each in found for moved in each.figures.directions.values()] == [2e9]

@@ -2,7 +2,7 @@
 
 Several languages are supported. If several results below one command are separated only by dd's own output, the command
 ran in a loop. The line may be in a sentence, its rate or its number of bytes may be cut off, and a web page may have
-lost the line breaks around it.
+lost the line breaks around it. A row of a table can have the command, the seconds and the rate.
 """
 
 import itertools
@@ -24,7 +24,8 @@ _GNU = re.compile(
     rf"{_SECONDS}(?:{_RATE}|(?:[,\uff0c\u3001]\s{{0,9}}[\d.,]{{0,20}}\s?[A-Za-z]{{0,5}}/?)?\s{{0,9}}$)"
 )
 _WITHOUT_BYTES = re.compile(
-    rf"^[^(\uff08]{{0,60}}?(?:copied|kopiert|copi\w{{1,5}}|\u590d\u5236|\u8907\u88fd|\u30b3\u30d4\u30fc)\s?{_SECONDS}{_RATE}"
+    r"^(?:[^(\uff08]{0,60}?|[^(\uff08]{0,30}[(\uff08][^)\uff09]{1,60}[)\uff09]\s?)"
+    rf"(?:copied|kopiert|copi\w{{1,5}}|\u590d\u5236|\u8907\u88fd|\u30b3\u30d4\u30fc)\s?{_SECONDS}{_RATE}"
 )
 _VERB_FIRST = re.compile(
     rf"^\s*[\u0400-\u04ff]{{4,20}} (?P<bytes>\d{{1,18}}) [\u0400-\u04ff]{{1,12}} \([^)]{{1,60}}\){_SECONDS}{_RATE}"
@@ -32,6 +33,10 @@ _VERB_FIRST = re.compile(
 _BSD = re.compile(
     r"(?<![\w.,+/-])(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]{0,20}(?:e-?\d{1,2})?)"
     r" (?:secs?|seconds?)(?: \(|$)"
+)
+_IN_TABLE = re.compile(
+    r"\|\s{0,40}+(?P<seconds>\d[\d.,]{0,20}+)\s?s(?:ec(?:onds?|s)?)?\s{0,40}+"
+    r"\|\s{0,40}+(?P<rate>\d[\d.,]{0,20}+\s?[kKMGT]?i?B)/s\s{0,40}+(?:\||$)"
 )
 _GLUED = re.compile(
     r"(?=(?<!\d)\d{1,18}\+\d{1,18} records (?:in|out))|(?<=records in)(?=\d)|(?<=records out)(?=\d)"
@@ -153,6 +158,8 @@ def _separated(line: str) -> Sequence[str]:
 
 
 def _values(line: str) -> re.Match[str] | None:
+    if "|" in line and "dd" in line and (row := _IN_TABLE.search(line)):
+        return row if _COMMAND.search(line) else None
     if not ("," in line or "\uff0c" in line or "\u3001" in line or "bytes transferred" in line):
         return None
     return _GNU.search(line) or _VERB_FIRST.match(line) or _BSD.search(line) or _WITHOUT_BYTES.match(line)
