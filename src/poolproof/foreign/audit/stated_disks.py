@@ -1,9 +1,10 @@
 """Find sentences that state the speed of the disks.
 
-Only two kinds of sentence are used. One gives the number of disks and the rate of each disk ("three NVMe drives, each
-capable of 3.2 GB/s"). The other gives the maximum rate of a single disk ("this disk … max writes 900MB/s"), and is
-ignored if the text mentions striping. If several sentences apply, the highest rate is used, because the sentences may
-describe different disks. A limit on the I/Os per second, as of a cloud volume, is used in the same way.
+Three kinds of sentence are used. One gives the number of disks and the rate of each disk ("three NVMe drives, each
+capable of 3.2 GB/s"). The others are about a single disk and are ignored if the text mentions striping: its maximum
+rate ("this disk … max writes 900MB/s"), or its specified rate ("an SSD with a write spec of 900MB/s"), which a disk may
+exceed by half. If several sentences apply, the highest rate is used, because the sentences may describe different
+disks. A limit on the I/Os per second, as of a cloud volume, is used in the same way.
 """
 
 import re
@@ -49,7 +50,14 @@ _IOPS_LIMITS = (
 _NOT_A_LIMIT = re.compile(
     r"\b(?:not|n't|no|without|un(?:limited|capped)|was|were|got|reach\w*|measured)\b|n't\b", re.IGNORECASE
 )
+_SPECIFIED = re.compile(
+    rf"\b(?P<disk>{_DISK})\b(?:(?!\b(?:disk|drive|ssd|hdd)s\b)[^.!?]){{0,60}}?(?P<before>(?:\b[\w-]+\s+){{0,3}})"
+    r"\b(?:spec(?:s|ced|ified|ifications?)?|rating)\s*(?:of|at|for|is|are|:)?\s*"
+    rf"(?:\d[\d.,]*\s?[kM]?\s?iops\s*(?:and|with|[,/&])\s*)?(?:about\s+|around\s+|~\s*)?{_RATE}",
+    re.IGNORECASE,
+)
 _STRIPED = re.compile(r"\b(?:raid-?(?:0|5|6|10|z)|raidz\d?|draid|strip(?:e|ed|ing))\b", re.IGNORECASE)
+_OVER_SPECIFICATION = 1.5
 _LONGEST_PARAGRAPH = 4000
 _LONGEST_LINE, _NEAR = 400, 25
 
@@ -76,7 +84,7 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
     Lines in the `skip` ranges (1-based, inclusive) are ignored.
     """
-    patterns = [_EACH] if _STRIPED.search(text) else [_EACH, _ONE]
+    patterns = [_EACH] if _STRIPED.search(text) else [_EACH, _ONE, _SPECIFIED]
     found = [
         _statement(line + paragraph.count("\n", 0, match.start()), match)
         for line, paragraph in _paragraphs(text, skip)
@@ -124,6 +132,9 @@ def _statement(line: int, match: re.Match[str]) -> Statement | None:
         count = _NUMBERS.get(named["count"].lower()) or int(named["count"])
         total = count * each
         arithmetic = f"{count} × {format_rate(each)} = {format_rate(total)}"
+    elif "disk" in named:
+        total = _OVER_SPECIFICATION * each
+        arithmetic = f"{_OVER_SPECIFICATION} × the specified {format_rate(each)} = {format_rate(total)}"
     direction = f"{named.get('before', '')} {named['after']}".lower()
     only_writes = "writ" in direction and "read" not in direction
     scope = "for writes" if only_writes else "for reads, and a drive writes no faster than it reads"

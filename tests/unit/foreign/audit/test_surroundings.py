@@ -75,6 +75,8 @@ def test_idle_reports_do_not_lower_the_mean() -> None:
         ("four SATA SSDs that each can do about 500MB/s write", None, 2e9),
         ("This disk is rated at 250 MB/s.", 250e6, 250e6),
         ("the same nvme drive, where max writes are around 900MB/s", None, 900e6),
+        ("on a cloud SSD, whose write spec is 20k IOPS and 400MB/s.", None, 600e6),
+        ("My ssd (specs: 2 GB/s) is full.", 3e9, 3e9),
     ],
 )
 def test_unambiguous_statements_are_used(text: str, read: float | None, write: float) -> None:
@@ -90,6 +92,8 @@ def test_unambiguous_statements_are_used(text: str, read: float | None, write: f
         "This disk is rated at 250 MB/s.\n\nThe pool is a stripe over four of them.",
         "I wanted max 500 MB/s and got less.",
         "Reads reached 3.2 GB/s on this disk.",
+        "The SSDs have a write spec of 400MB/s.",
+        "The SSD is below the spec. It writes 400MB/s.",
         "It has three NVMe drives, each capable of 9999999999999999999 GB/s.",
     ],
 )
