@@ -1,9 +1,9 @@
 """The direction and the block size of a table's rows, from names, headings and the only jobs in the text."""
 
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.directions import named_direction
@@ -20,9 +20,13 @@ _LARGEST_BLOCK_BYTES = 1 << 40
 
 @dataclass(frozen=True)
 class TextJobs:
-    """The jobs of a text, as a fallback for tables that do not name the direction or the block size."""
+    """The jobs of a text, as a fallback for tables that do not name the direction or the block size.
+
+    `sections`: the titles of the sections around a table, the innermost first. They take precedence over the jobs.
+    """
 
     text: str
+    sections: tuple[str, ...] = ()
 
     @property
     def direction(self) -> str:
@@ -36,17 +40,22 @@ class TextJobs:
         sizes = {size for part in self._parts for size in (part.block_bytes, part.max_block_bytes)}
         return sizes.pop() if len(sizes) == 1 else None
 
-    @cached_property
+    @property
     def _parts(self) -> tuple[LoadPart, ...]:
-        return tuple(part for made in source_commands(plain_lines(self.text)) for part in made.load.parts)
+        return _parts_of(self.text)
+
+
+@functools.lru_cache(maxsize=1)
+def _parts_of(text: str) -> tuple[LoadPart, ...]:
+    return tuple(part for made in source_commands(plain_lines(text)) for part in made.load.parts)
 
 
 def row_direction(names: Iterable[str], jobs: TextJobs) -> str:
-    """Return the direction that the first of the names mentions, or that of the jobs, or `mixed`.
+    """Return the direction that the first of the names mentions, or that of the sections or of the jobs, or `mixed`.
 
     A name that mentions both directions ends the search.
     """
-    for name in names:
+    for name in (*names, *jobs.sections):
         if direction := named_direction(name):
             return direction
         if _MIXED.search(name):

@@ -67,6 +67,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
         if match := _SECTION.match(line):
             level = len(match["level"])
             sections = {each: title for each, title in sections.items() if each < level} | {level: above}
+            jobs = replace(jobs, sections=tuple(reversed(sections.values())))
         if line_number in rows or len(line) > _LONGEST_LINE or not _MAY_BE_TABLE.search(line):
             continue
         read, last = ([], place) if LABELLED.search(line) else _table_at(numbered, place, above, jobs, tried)
@@ -76,7 +77,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
         rows |= {number for each in read for number in range(each.line, each.last_line + 1)}
         rows |= {number for number, _ in numbered[place : last + 1]} if read else set()
         if not read and "iops" in line.lower():
-            titled = row_direction((above, *reversed(sections.values())), _NO_JOBS)
+            titled = row_direction((above, *jobs.sections), _NO_JOBS)
             pairs = list(_pairs(line_number, line, heads, titled.replace("mixed", "")))
             found += pairs or _in_list(line_number, line, jobs)
     return tuple(sorted(found, key=lambda each: each.line))

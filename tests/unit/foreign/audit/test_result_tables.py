@@ -261,3 +261,20 @@ def test_a_pair_without_direction_has_that_of_the_sections_around_it(headings: s
     text = f"{headings}\n- job-xfs: IOPS=10.2k, BW=40.0MiB/s (41.9MB/s)(2400MiB/60001msec)\n"
 
     assert [way for way, _, _ in _values(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("sections", "way"),
+    [
+        ("## Random write\n\n### Small machine\n", "write"),
+        ("## Random write\n\n## Small machine\n", "read"),
+        ("## Random write\n\n### Mixed (r/w)\n\n#### Small machine\n", "mixed"),
+    ],
+)
+def test_the_rows_of_a_table_have_the_direction_of_the_sections_before_that_of_the_jobs(
+    sections: str, way: str
+) -> None:
+    jobs = "fio --name=a --rw=randread --bs=4k --filename=/dev/sdb\n\n"
+    table = "| layout | IOPS | BW |\n|---|---|---|\n| xfs | 10240 | 40 MiB/s |\n"
+
+    assert [each for each, _, _ in _values(f"{jobs}{sections}\n{table}")] == [way]
