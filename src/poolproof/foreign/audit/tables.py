@@ -15,6 +15,7 @@ from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
+from poolproof.foreign.audit.table_groups import grouped_header
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, without_marks
 from poolproof.foreign.audit.table_matrix import find_in_matrix
 from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
@@ -93,6 +94,12 @@ def _table_at(
     line = numbered[place][1]
     header = header_in(line, heading, jobs)
     if header is not None:
+        below = place + 1
+        while below < len(numbered) and below <= place + _MAX_BLANK_LINES and is_rule(numbered[below][1]):
+            below += 1
+        grouped = grouped_header(line, numbered[below][1], heading, jobs) if below < len(numbered) else None
+        if grouped is not None:
+            return list(_rows(numbered, below + 1, grouped)), below
         return list(_rows(numbered, place + 1, header)), place
     separator = separator_of(line)
     cells = cells_of(line, separator)

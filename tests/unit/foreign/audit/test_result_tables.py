@@ -60,6 +60,18 @@ Test Description                                      BW(MB/s)      IOPS  Lat(us
 Sustained Sequential Read by Block Size, BS=4096         41.94    10,240      0.0
 Sustained Random Write by Block Size, BS=4096            40.96     10000      0.0
 """
+TWO_LINES_OF_HEADERS = """\
+                                     bw                                iops
+bs          rw              xfs              ext 4           xfs            ext 4
+4k       randread       40 MiB/s        20 MiB/s         10240         5120
+16k      randwrite      80 MiB/s        -                5120          -
+"""
+TWO_ROWS_OF_HEADERS = """\
+| | IOPS | | BW | |
+|---|---|---|---|---|
+| Test | xfs | ext4 | xfs | ext4 |
+| 4k read | 10240 | 5120 | 40 MiB/s | 20 MiB/s |
+"""
 PAIRS_OF_TARGETS = """\
 | Operation | Ceph | Local |
 |---|---|---|
@@ -151,6 +163,10 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
         PAIRS_OF_TARGETS,
         [("read", 300, 4.7 * MIB), ("read", 7000, 109 * MIB), ("write", 380, 6e6), ("write", 556, 9e6)],
     ),
+    "two lines of headers": (
+        TWO_LINES_OF_HEADERS, [("read", 10_240, 40 * MIB), ("read", 5120, 20 * MIB), ("write", 5120, 80 * MIB)],
+    ),
+    "two rows of headers": (TWO_ROWS_OF_HEADERS, [("read", 10_240, 40 * MIB), ("read", 5120, 20 * MIB)]),
     "counts that are not IOPS": (COUNTS_OF_FILES, []),
     "aligned by blanks": (BLANKS, [("read", 10_240, 41.94e6), ("write", 10_000, 40.96e6)]),
     "single blanks": (SINGLE_BLANKS, [("read", 10_240, 40 * MIB)]),
