@@ -271,7 +271,10 @@ def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
 
 
 def summed(one: Points, other: Points) -> Points:
-    """Return the distribution of the sum of two independent variances, with at most 32 points."""
+    """Return the distribution of the sum of two independent variances.
+
+    If both distributions have several points, the result has at most 32.
+    """
     if len(one) == 1 or len(other) == 1:
         return tuple((a + b, p * q) for a, p in one for b, q in other)
     return condensed([(a + b, p * q) for a, p in one for b, q in other])

@@ -166,7 +166,7 @@ class Entry:
     """A layout to be ranked.
 
     `cells`: the layout's value for each workload.
-    `score`: the weighted mean of these values.
+    `score`: the weighted mean of the logarithms of these values.
     """
 
     layout: str

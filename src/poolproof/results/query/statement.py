@@ -189,7 +189,7 @@ def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[N
 
     Raises:
         RunError: the time limit was exceeded.
-        Interrupted: the user pressed Ctrl-C.
+        Interrupted: the user pressed Ctrl-C, or another signal arrived.
     """
     import duckdb
 

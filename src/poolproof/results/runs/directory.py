@@ -74,7 +74,7 @@ class RunDirectory:
     def open(cls, path: Path) -> "RunDirectory":
         """Open an existing run.
 
-        Raises a RunError if the path is not a run directory, or if the user has no permission to read it.
+        Raises a RunError if the path is not a run directory, or if it can't be read.
         """
         try:
             is_run = Folder.open(path).kind("run.json") == ""
@@ -92,7 +92,7 @@ class RunDirectory:
     def locked(self) -> Iterator[None]:
         """Lock the run until the context ends, so that no other poolproof process writes to it.
 
-        Raises a RunError if another process holds the lock, or if the user has no permission to write to the directory.
+        Raises a RunError if another process holds the lock, or if the lock file can't be opened for writing.
         """
         try:
             lock = open_lock(self.path / ".lock", root=self.root)
@@ -140,8 +140,7 @@ class RunDirectory:
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 
-        Raises a RunError if a line is damaged or has a different schema version, or if the user has no permission to
-        read the file.
+        Raises a RunError if a line is damaged or has a different schema version, or if the file can't be read.
         """
         try:
             return tuple(

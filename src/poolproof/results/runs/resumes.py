@@ -25,7 +25,7 @@ _MOST_RESUMES = 20
 def machine_changes(before: RunRecord, now: RunRecord) -> Mapping[str, str]:
     """Return the facts and versions that differ between two records, each mapped to `old → new`.
 
-    Facts and versions missing from either record are ignored.
+    Facts and versions missing from either record are ignored, and so is the machine's ID.
     """
     changes = {}
     for old, new in ((before.facts, now.facts), (before.versions, now.versions)):

@@ -76,7 +76,7 @@ def check_numbers(text: bytes) -> None:
     """Check that the JSON contains no number that is too large for any measurement, such as 1e308.
 
     Calculations with such a number would overflow. An integer must fit in 64 bits, so that it can be written again.
-    Raises a msgspec.ValidationError if there is one, and a DecodeError or RecursionError if the input is not JSON.
+    Raises a msgspec.ValidationError if there is one. Input that is not JSON may raise a DecodeError or RecursionError.
     """
     digits = text.translate(_AS_ZEROS)
     if any(part in digits for part in _MAYBE_LARGE):  # the exact check takes longer

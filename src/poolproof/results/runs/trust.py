@@ -74,7 +74,7 @@ def _others_write(path: Path, found: os.stat_result) -> bool:
     """True if the group, others or an access control list have write permission.
 
     Root's group is ignored, and so is a group with the same ID as the owner, because it is assumed to contain only the
-    owner.
+    owner. With an access control list, no group is ignored.
     """
     is_private = found.st_gid in (0, found.st_uid) and not _has_acl(path)
     return bool(found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_private))
