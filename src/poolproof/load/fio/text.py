@@ -216,7 +216,7 @@ class _TextParser:
         if part.name == _TOTAL:
             starts_run = any(job.part.name == _TOTAL for job in self._run.jobs)  # a client prints its total once
         else:
-            starts_run = has_totals or self._is_of_another_run(part) or self._is_later(part, printed)
+            starts_run = has_totals or self._is_of_another_run(part) or self._is_printed_apart(part, printed)
         if starts_run:
             self.finish()
         self._run.jobs.append(_PrintedJob(part, pid, printed=printed))
@@ -236,13 +236,13 @@ class _TextParser:
         is_merged = any(job.part.group == part.group and (job.part.clones > 1 or part.clones > 1) for job in before)
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
-    def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
-        """True if the run has a job with this name and group that was printed more than a minute earlier.
+    def _is_printed_apart(self, part: PartOutcome, printed: datetime | None) -> bool:
+        """True if the run has a job with this name and group that was printed more than a minute earlier or later.
 
         fio prints all jobs of a run when the last one ends, so clones of the same run are printed at the same time.
         """
         return printed is not None and any(
-            job.printed is not None and printed - job.printed > _LONGEST_PRINTING
+            job.printed is not None and abs(printed - job.printed) > _LONGEST_PRINTING
             for job in self._run.jobs
             if (job.part.name, job.part.group, job.part.host) == (part.name, part.group, part.host)
         )

@@ -130,3 +130,17 @@ def test_numbers_are_parsed_as_fio_prints_them() -> None:
     for cut in ("81.0M", "81", "", "GiB", "1..2MiB"):
         with pytest.raises(ValueError, match="number of bytes"):
             amount(cut, 1000)
+
+
+@pytest.mark.parametrize(
+    ("printed", "runs"), [("21:14:09", 1), ("21:14:59", 1), ("21:15:30", 2), ("20:58:00", 2)], ids=str
+)
+def test_blocks_of_one_name_belong_together_only_if_they_were_printed_within_a_minute(printed: str, runs: int) -> None:
+    block = (
+        "w: (groupid=0, jobs=1): err= 0: pid=9: Tue Mar  7 {} 2023\n"
+        "  write: IOPS={}, BW={}MiB/s (9MB/s)(1MiB/30000msec)\n"
+    )
+
+    found = read_text(block.format("21:14:05", 400, 100) + block.format(printed, 90, 45))
+
+    assert len(found) == runs
