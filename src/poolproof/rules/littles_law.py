@@ -19,6 +19,13 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
     if queue is None or in_flight is None or (job is not None and job.averages_runs):
         return None
+    if late := next((part for part in directions if _exceeds_run(part)), None):
+        mean_ns = late.total.mean_ns if late.total else None
+        return notes(
+            f"the mean latency of {format_duration((mean_ns or 0) / 1e9)} is longer than the run, so it is not a "
+            "latency. fio prints such values if the job disables clat or slat. The rates do not depend on them",
+            weight=35,
+        )
     if in_flight > 1.1 * queue:
         return finding(
             "suspects" if proves(case) else "refutes",
@@ -39,6 +46,12 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             fix="use more jobs with a smaller iodepth each, and check whether a CPU is saturated",
         )
     return None
+
+
+def _exceeds_run(part: ReportedDirection) -> bool:
+    """True if the mean latency is more than twice the runtime, which is impossible."""
+    mean_ns = part.total.mean_ns if part.total else None
+    return bool(mean_ns and part.figures.runtime_ms and mean_ns > 2e6 * max(part.figures.runtime_ms, 1000))
 
 
 def _in_flight(directions: Sequence[ReportedDirection], *, in_turn: bool) -> float | None:
@@ -91,7 +104,8 @@ RULE = Rule(
         "In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If the product is less than "
         "half of the queue depth, the queue was less than half full on average, which is reported as a note. This note "
         "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
-        "syncs, because the mean latency does not include such interruptions."
+        "syncs, because the mean latency does not include such interruptions. A mean latency of more than twice the "
+        "runtime is also a note, because it is not a latency."
     ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",

@@ -225,6 +225,14 @@ def test_one_clone_of_several_is_not_held_to_the_depth_of_all() -> None:
     assert not any("clones" in gap for gap in grouped.missing)
 
 
+@pytest.mark.parametrize(("mean_us", "effect"), [(2_000, None), (40_000_000, "refutes"), (130_000_000, "notes")])
+def test_a_mean_latency_longer_than_the_run_says_nothing_about_the_rate(mean_us: float, effect: str | None) -> None:
+    text = header("r", "randread", depth=16) + block("r", "read", 8_000, seconds=60, clat_us=mean_us)
+    (found,) = audit_text("x", text, Context())
+    assert {each.effect for each in found.findings if each.rule == "littles-law"} == ({effect} if effect else set())
+    assert found.verdict == ("refuted" if effect == "refutes" else "unproven")
+
+
 def test_an_fsdax_mount_in_the_text_is_not_too_fast() -> None:
     command = "fio --name=d --rw=randread --bs=4k --size=9g --direct=1 --filename=/srv/f"
     text = f"{command}\n{header('d', 'randread', engine='psync')}{block('d', 'read', 300_000, p50_us=2)}"
