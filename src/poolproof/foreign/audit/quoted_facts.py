@@ -86,7 +86,7 @@ _NAS = re.compile(  # Synology's DS218: up to 2 drives, year 2018. QNAP's TS-453
 _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
-_NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
+_NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _SYNC_SETTING = re.compile(r"\bsync[\s=:]{1,3}(?:(?P<off>disabled)|always|standard)\b", re.IGNORECASE)
 _SERVED = re.compile(r"\b(?:nfs\w?|iscsi|smb|cifs)\b", re.IGNORECASE)
 _HONOURS_DIRECT = re.compile(r"\b(?:ext[234]|xfs|raw (?:block )?device|block device)\b", re.IGNORECASE)

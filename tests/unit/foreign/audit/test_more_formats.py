@@ -231,7 +231,7 @@ def test_hdparm_with_direct_repeats_the_same_bytes() -> None:
     assert (found.verdict, cached.verdict) == ("suspect", "refuted")
 
 
-@pytest.mark.parametrize("words", ["hdd:sdb", "vda     25G  HDD"])
+@pytest.mark.parametrize("words", ["hdd:sdb", "vda     25G  HDD", "sdc     25G  HDD"])
 def test_a_label_or_a_virtual_disk_names_no_hard_disk(words: str) -> None:
     text = (
         f"{words}\nfio --rw=randread --bs=4k --direct=1 --filename=/dev/sdb --ioengine=libaio --iodepth=32 --name=a\n"
