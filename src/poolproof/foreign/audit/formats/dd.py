@@ -17,7 +17,7 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
 
 _SECONDS = r"[,\uff0c\u3001]\s{0,9}(?P<seconds>\d[\d.,]{0,20}(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?"
-_RATE = r"[,\uff0c\u3001][\s*#]{0,9}(?P<rate>\d[\d.,]{0,20}\s?(?:[kKMGT]?i?B|bytes))/[^\W\d_]{1,3}"
+_RATE = r"[,\uff0c\u3001][\s*#]{0,9}(?P<rate>\d[\d.,]{0,20}\s?(?:[kKMGT]?i?B|bytes|[kKMGT](?=/s)))/[^\W\d_]{1,3}"
 _GNU = re.compile(
     r"(?:(?<![\w.,+/-])|(?<=copied))(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
     r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
@@ -46,6 +46,7 @@ _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?=\S+=\S)")
 _ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
 _ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
+_WRAPPED = re.compile(r"^\s*(?:if|of|bs|ibs|obs|count|skip|seek|oflag|iflag|conv|status)=\S")
 _ELIDED = re.compile(r"^\W*(?:\.{3}|\u2026)\W*$")
 _WORD = re.compile(
     r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`)])+)"
@@ -124,7 +125,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     numbered = [(number, part) for number, line in numbered for part in _separated(line)]
     for at, (line_number, line) in enumerate(numbered):
         cached.see(line)
-        if found := list(_commands(line_number, line)):
+        if found := list(_commands(line_number, _unwrapped(numbered, at))):
             commands, has_ended = found, False
             every += found
         match = _values(line)
@@ -150,6 +151,16 @@ def _labelled(label: str, near: _DdCommand, every: Sequence[_DdCommand]) -> _DdC
     """Return the last command that reads or writes as the label says. A script may print its results at its end."""
     fitting = [each for each in every if each.is_read == (label == "read")]
     return near if near in fitting else next(iter(reversed(fitting)), None)
+
+
+def _unwrapped(numbered: Sequence[Line], at: int) -> str:
+    """Return a line, joined with the next one if a mail program broke a dd command between two of its arguments."""
+    line, below = numbered[at][1], numbered[at + 1][1] if at + 1 < len(numbered) else ""
+    if "dd" not in line or not _WRAPPED.match(below):
+        return line
+    ends = (_ARGUMENTS.match(line, match.end()) for match in _COMMAND.finditer(line))
+    is_broken = any(found is not None and not line[found.end() :].strip() for found in ends)
+    return f"{line.rstrip()} {below.lstrip()}" if is_broken else line
 
 
 def _separated(line: str) -> Sequence[str]:
