@@ -1,5 +1,6 @@
 """Estimates how much of a result's writes can have been in RAM when the load ended."""
 
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.model import Case
 from poolproof.rules.reported import bandwidth_bytes, moved_bytes, ran_s
 from poolproof.units import format_rate, format_size
@@ -8,7 +9,8 @@ _GIB = 1024**3
 _MOST_LEFT = 0.15
 _DIRTY_SHARE = 0.2  # vm.dirty_ratio: at most 20% of RAM is dirty
 _DIRTY_ON_ZFS = 4 * _GIB  # zfs_dirty_data_max_max: ZFS accepts 4 GiB, or less on machines with less than 40 GiB of RAM
-_MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = 128 * _GIB, 120, 500e6
+_USUAL_RAM = 64 * _GIB
+_MOST_OF_ANY_RAM, _LONG_S, _COPY_BYTES_PER_S = _DIRTY_SHARE * _USUAL_RAM / _MOST_LEFT, 120, 750e6
 _FEWEST_WRITES, _LITTLE_BYTES, _NOT_BUFFERED_BYTES_PER_S = 16, 64 << 20, 1e6
 
 
@@ -17,13 +19,13 @@ def why_little_is_left(case: Case) -> str:
 
     RAM accepts small writes at once. Therefore, if a program that only writes took long for a few MiB, each of its
     writes waited for the disk. Otherwise, the dirty data that the system allows must be at most 15% of the data. If
-    neither this limit nor the RAM is known, the data must be larger than twice the usual RAM of a server, and the
-    writes must have been slower than copies in RAM for minutes. Data that was written again does not count.
+    neither this limit nor the RAM is known, the usual RAM of a server is assumed, and the writes must have been slower
+    than copies in RAM for minutes. Data that was written again does not count.
     """
-    written = moved_bytes(case.outcome, "write")
+    written, rate = moved_bytes(case.outcome, "write") or _whole_files(case), bandwidth_bytes(case.outcome, "write")
     if not written:
         return ""
-    rate, seconds = bandwidth_bytes(case.outcome, "write"), ran_s(case.outcome)
+    seconds = ran_s(case.outcome) or (written / rate if rate else 0.0)
     only_writes = all(job.writes and not (job.reads or job.rate_limited or job.thinks) for job in case.jobs)
     fewest = _FEWEST_WRITES * max((job.max_block_bytes for job in case.jobs), default=0)
     is_crawling = rate is not None and rate < _NOT_BUFFERED_BYTES_PER_S and fewest <= written <= _LITTLE_BYTES
@@ -36,10 +38,16 @@ def why_little_is_left(case: Case) -> str:
         share = 100 * most / distinct
         return f"{source}, which is {share:.2g}% of the {format_size(distinct)} written" if is_little else ""
     writers = sum(job.clones for job in case.jobs if job.writes)
-    is_slow = rate is not None and rate < _COPY_BYTES_PER_S * writers and (seconds or 0) >= _LONG_S
+    is_slow = rate is not None and rate < _COPY_BYTES_PER_S * writers and seconds >= _LONG_S
     if not is_slow or distinct < _MOST_OF_ANY_RAM:
         return ""
     return f"{case.generator} wrote {format_size(distinct)}, at a lower rate than copies in RAM reach"
+
+
+def _whole_files(case: Case) -> int:
+    """Return the size of the files of a program that writes each file once and prints only the rate, such as iozone."""
+    sizes = [job.clones * (job.size_bytes or 0) for job in case.jobs if job.writes and not is_fio_job(job)]
+    return sum(sizes) if case.outcome is not None and all(sizes) else 0
 
 
 def _dirty_limit(case: Case) -> tuple[float, str] | None:

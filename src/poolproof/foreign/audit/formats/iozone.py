@@ -168,6 +168,7 @@ def _result(
         is_random=kind in _RANDOM or is_mixed,
         block_bytes=block or 4096,
         max_block_bytes=block or 4096,
+        size_bytes=size,
         clones=clones,
         queue=clones,
         is_synchronous=True,
