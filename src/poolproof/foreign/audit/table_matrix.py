@@ -1,12 +1,14 @@
 """Read tables in which the rows name the metrics (`Read IOPS`) and the columns name what was compared.
 
 If the header's first cell or the heading above the table names the only metric (`IOPS`), a row needs only a direction.
+So does a row of two cells below `Benchmark | Result`, if its second cell has a unit (`416 MB/s`, `52,100 IOPS`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
 from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
 from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
@@ -19,6 +21,9 @@ _NOT_COMPARED = re.compile(
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(r"^[-+\u2212~]?[\d.,]{1,12}(?:[-–][\d.,]{1,12})? ?[%x×](?: .{1,30})?$")
+
+_RESULT = re.compile(r"^(?:results?|values?|scores?|speeds?)$", re.IGNORECASE)
+_UNIT = re.compile(r"\d ?(?:(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|ps| per second))$", re.IGNORECASE)
 
 
 @dataclass
@@ -58,6 +63,9 @@ def find_in_matrix(
         row = column_of(cells[0])
         if row.kind == "side" and shared.has_values:
             row = replace(shared, direction=row.direction, test=row.test)
+        elif row.kind in ("side", "name") and _RESULT.match(header[-1]) and is_test(cells):
+            is_count = cells[1].lower().endswith("iops")
+            row = replace(row, kind="iops" if is_count else "bandwidth", direction=named_direction(cells[0]))
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
         compared = [at for at in range(1, len(header)) if not _NOT_COMPARED.search(header[at])]
@@ -79,6 +87,11 @@ def find_in_matrix(
     for result in found:
         if (outcome := result.outcome()) is not None:
             yield FoundResult(outcome, result.line, result.line, "text")
+
+
+def is_test(cells: Sequence[str]) -> bool:
+    """True if a row consists of a name with a direction, and of a value with its unit."""
+    return len(cells) == 2 and named_direction(cells[0]) != "" and _UNIT.search(cells[1]) is not None
 
 
 def _is_estimate(cell: str) -> bool:

@@ -17,7 +17,7 @@ from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_groups import grouped_header
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, without_marks
-from poolproof.foreign.audit.table_matrix import find_in_matrix
+from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
 from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
 from poolproof.foreign.audit.table_stack import find_stacked
 from poolproof.load.fio.pairing import FoundResult
@@ -103,7 +103,8 @@ def _table_at(
         return list(_rows(numbered, place + 1, header)), place
     separator = separator_of(line)
     cells = cells_of(line, separator)
-    if place > tried and separator in "|\t " and len(cells) > 1 and column_of(cells[0]).kind in _ROWS:
+    is_row = len(cells) > 1 and (column_of(cells[0]).kind in _ROWS or is_test(cells))
+    if place > tried and separator in "|\t " and is_row:
         first, last = _ends(numbered, place, separator)
         lines = [(number, cells_of(row, separator)) for number, row in numbered[first : last + 1] if not is_rule(row)]
         return list(_matrix(lines, separator, heading, jobs)), last

@@ -72,6 +72,16 @@ TWO_ROWS_OF_HEADERS = """\
 | Test | xfs | ext4 | xfs | ext4 |
 | 4k read | 10240 | 5120 | 40 MiB/s | 20 MiB/s |
 """
+BENCHMARKS = """\
+| Benchmark | Result |
+| --- | --- |
+| gio 4K random read | 20.48 MB/s |
+| fio 1M sequential write | 300MB/s |
+| Random read QD1 | 5,120 IOPS |
+| Read cache | 64 MB |
+| Geekbench | 900 |
+"""
+LIMITS_OF_PARTS = "| Part | Price |\n|---|---|\n| SSD with 500 MB/s read | 50 EUR |\n| Read of the SSD | 500 MB/s |\n"
 PAIRS_OF_TARGETS = """\
 | Operation | Ceph | Local |
 |---|---|---|
@@ -167,6 +177,8 @@ TABLES: dict[str, tuple[str, list[Value]]] = {
         TWO_LINES_OF_HEADERS, [("read", 10_240, 40 * MIB), ("read", 5120, 20 * MIB), ("write", 5120, 80 * MIB)],
     ),
     "two rows of headers": (TWO_ROWS_OF_HEADERS, [("read", 10_240, 40 * MIB), ("read", 5120, 20 * MIB)]),
+    "benchmarks and results": (BENCHMARKS, [("read", 0, 20.48e6), ("write", 0, 300e6), ("read", 5120, None)]),
+    "another kind of table": (LIMITS_OF_PARTS, []),
     "counts that are not IOPS": (COUNTS_OF_FILES, []),
     "aligned by blanks": (BLANKS, [("read", 10_240, 41.94e6), ("write", 10_000, 40.96e6)]),
     "single blanks": (SINGLE_BLANKS, [("read", 10_240, 40 * MIB)]),
