@@ -27,7 +27,7 @@ def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
 
 
 def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], None]]:
-    """Check the layout's file system programs in the background. The context provides the function of `checked_every`.
+    """Check the layout's file system programs in the background. Yields a function that raises the first error.
 
     If a program hangs, it is killed, so that the processes that wait for it fail instead of hanging.
     """
@@ -38,7 +38,7 @@ def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], N
             if not _answers(host_named(host, name), check):
                 yield BuildError(
                     f"{check.program} did not answer for {LIMIT_S:g} s and was killed",
-                    "see that program's log; poolproof continues with the next layout",
+                    "look at dmesg and at the program's log, if it has one; the run continues without this layout",
                 )
 
     return checked_every(EVERY_S, hung, limit_s=LIMIT_S) if checks else contextlib.nullcontext(lambda: None)

@@ -60,7 +60,7 @@ class StalledDisks:
     def check(self) -> None:
         """Raise a BuildError if one of the current layout's disks has stalled. Its programs have then been ended."""
         if len(self.found) > self._known:
-            raise BuildError(self.found[-1], "look at dmesg; poolproof continues with the next layout")
+            raise BuildError(self.found[-1], "look at dmesg; the run continues without this layout")
 
     def _watch(self) -> None:
         while not self._end.wait(EVERY_S):
