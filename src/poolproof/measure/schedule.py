@@ -142,10 +142,10 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _events_s(self, layout: str, workload: str) -> float:
-        """Return the time, in seconds, after which a trial has enough events for its percentile, or 0 for a rate.
+        """Return the time, in seconds, in which a trial should get enough events for its percentile, or 0 for a rate.
 
         The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
-        far. Before the first trial of the workload, a low rate is assumed.
+        far. Before the first trial of the workload, a low rate is assumed. The result includes a margin of 20%.
         """
         of_workload = [trial for trial in self._trials() if trial.workload == workload]
         own = [trial for trial in of_workload if trial.layout == layout] or of_workload

@@ -69,8 +69,8 @@ def enough_space(
 ) -> AbstractContextManager[Callable[[], None]]:
     """Monitor the free space of these directories in the background, and call `stop` if less than 64 MiB is left.
 
-    A directory with less than 128 MiB of free space at the start is ignored, because the run did not use it up. The
-    context provides the function of `checked_every`.
+    A directory with less than 128 MiB of free space at the start is ignored, because the run did not use it up. Yields
+    a function that raises an error if work was stopped.
     """
     watched = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
 
