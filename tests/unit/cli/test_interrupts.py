@@ -43,11 +43,6 @@ main()
 """
 
 
-def _python(program: str) -> "subprocess.CompletedProcess[str]":
-    argv = [sys.executable, "-c", program]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
-
-
 @pytest.mark.parametrize(
     ("module", "lost"),
     [("typer", False), ("poolproof.rules.rule_catalogue", False), ("poolproof.rules.rule_catalogue", True)],
