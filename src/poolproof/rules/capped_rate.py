@@ -2,12 +2,14 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
 from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.units import format_count
 
 RATES = tuple(metric.id for metric in METRICS if metric.is_rate)
 _REACHED, _PAUSED = 0.9, 0.1
+_FEWEST_IOS, _ROUND, _PAUSES = 10_000, 0.0003, 0.7
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -20,6 +22,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
             weight=72,
             metrics=RATES,
         )
+    if job is not None and is_fio_job(job) and not job.extents and case.quoted is not None:
+        return _round_rate(part)
     if job is None or not job.rate_limited:
         return None
     for option, reached in (("rate_iops", part.figures.iops), ("rate", part.figures.bandwidth_bytes)):
@@ -35,6 +39,31 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
                 metrics=RATES,
             )
     return None
+
+
+def _round_rate(part: ReportedDirection) -> Finding | None:
+    """Return a finding if a job whose options are unknown did exactly a round number of I/Os per second, with pauses.
+
+    A device that limits the rate makes I/Os wait, so the queue stays full. A pause between I/Os is not part of their
+    latency, and shows that the job itself waits.
+    """
+    figures, alone = part.figures, len(part.job.directions) == 1
+    latency = part.total.mean_ns if part.total else None
+    if not (figures.ios and figures.runtime_ms and latency) or figures.ios < _FEWEST_IOS or not alone:
+        return None
+    each = 1000 * figures.ios / figures.runtime_ms / part.job.clones
+    nearest = float(f"{each:.1e}")
+    in_flight = each * latency / 1e9
+    if part.job.sync is not None or abs(each - nearest) > _ROUND * nearest or in_flight > _PAUSES:
+        return None
+    return finding(
+        "suspects",
+        f"each clone did exactly {format_count(nearest)} {part.kind}s/s, but had only {in_flight:.2g} I/Os in "
+        f"flight on average: the job itself paused, as with rate_iops={nearest:.0f}, so this is the requested rate, "
+        "not the highest rate of the disks",
+        weight=72,
+        metrics=RATES,
+    )
 
 
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
@@ -80,7 +109,9 @@ RULE = Rule(
     shows=(
         "In a result: rate or rate_iops is set, and the rate reached at least 90% of this limit; or the pauses caused "
         "by thinktime add up to at least 10% of the time. The finding changes only the verdict on rates, and these "
-        "rates are neither compared nor ranked. In other people's results, the finding is a note."
+        "rates are neither compared nor ranked. In other people's results, the finding is a note, unless "
+        "the text does not show the options. Then it is suspect if each clone did exactly a number of I/Os per second "
+        "with two digits (24,999 counts as 25,000), with an average of at most 0.7 I/Os in flight."
     ),
     error="Too low, because the job's options determine the rate. The latencies are valid at this rate.",
     fix=(

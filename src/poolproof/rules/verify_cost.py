@@ -1,11 +1,14 @@
 """Verification in a speed test."""
 
 from poolproof.load.model import LoadPart
+from poolproof.load.outcome import PartOutcome
 from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes, suspects
-from poolproof.rules.proof import OF_READS
-from poolproof.rules.reported import parts
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_doc, fio_source, notes, suspects
+from poolproof.rules.proof import OF_READS, OF_WRITES
+from poolproof.rules.reported import each_job, parts
+
+_BUSY_PERCENT, _CHECKSUM_PERCENT = 90, 20
 
 
 def _in_job(case: Case) -> Findings:
@@ -25,6 +28,7 @@ def _in_result(case: Case) -> Findings:
     if case.outcome is None:
         return
     yield from _only_verified(case)
+    yield from each_job(_saturated)(case)
     checked = [job for job in case.jobs if job.verifies and job.writes and _reads_back(job)]
     if jobs := [job for job in checked if job.is_mixed]:
         yield suspects(
@@ -56,6 +60,22 @@ def _only_verified(case: Case) -> Findings:
             return
 
 
+def _saturated(case: Case, reported: PartOutcome) -> Finding | None:
+    """Return a finding if the CPU, on which fio computes checksums, limited a job that verifies its writes."""
+    job, user, system = case.job_named(reported.name), reported.user_cpu_percent, reported.system_cpu_percent
+    if job is None or not job.writes or reported.write is None or user is None or system is None:
+        return None
+    shows_verification = not job.reads and reported.read is not None and bool(reported.read.io_bytes)
+    if not (job.verifies or shows_verification) or user + system < _BUSY_PERCENT or user < _CHECKSUM_PERCENT:
+        return None
+    return suspects(
+        f"the job verifies what it writes, and used {user + system:.0f}% of a CPU ({user:.0f}% in fio, which computes "
+        "the checksums there): the CPU limits the writes, not the disk",
+        weight=60,
+        metrics=OF_WRITES,
+    )
+
+
 def _reads_back(job: LoadPart) -> bool:
     """True if fio reads data back to verify it.
 
@@ -71,8 +91,8 @@ RULE = Rule(
     "reports these reads next to the writes. It skips them if do_verify=0 is set or if the writes of a time_based job "
     "use up its runtime.",
     shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports these reads "
-    "together with those that verify; the job only writes, but the result has reads; or verify_backlog interrupts the "
-    "writes.",
+    "together with those that verify; the job only writes, but the result has reads; verify_backlog interrupts the "
+    "writes; or the job used at least 90% of a CPU, of which at least 20% was in fio itself.",
     error="Too low, and the result may include reads that nobody requested.",
     fix="use verify only in a correctness test, and measure speed without it",
     sources=(
