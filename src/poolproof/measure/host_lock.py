@@ -26,9 +26,13 @@ _NAME_DIGITS = 16
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
-    """Return what two runs must not use at the same time: the campaign's real disks, and the given directories."""
+    """Return what two runs must not use at the same time: the campaign's real disks, and the given directories.
+
+    Links in the directories' paths are resolved, so that a link to a directory counts as the directory itself.
+    """
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
-    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
+    paths = map(os.path.realpath, directories)
+    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {path}" for path in paths})
 
 
 @contextlib.contextmanager

@@ -65,6 +65,14 @@ def test_what_runs_must_not_share() -> None:
     assert uses_of(campaign, ["/srv"]) == {"the disk ata-x", "the directory /srv"}
 
 
+def test_a_link_to_a_directory_is_the_same_directory(tmp_path: Path) -> None:
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    campaign = parse_campaign("layouts: {one: dir /srv}\nworkloads: {r: {rw: read}}\n", "c.yaml")
+    paths = [str(tmp_path / "data" / "deep"), str(tmp_path / "link" / "deep"), f"{tmp_path}/data/../link/deep"]
+    assert uses_of(campaign, paths) == {f"the directory {tmp_path.resolve()}/data/deep"}
+
+
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd"), Path.mkdir])
 def test_a_prepared_lock_is_reported(locks: Path, make: Callable[[Path], None]) -> None:
     locks.mkdir()
