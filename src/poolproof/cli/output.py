@@ -174,8 +174,8 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
     done, ahead = len(run.trials), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):
-        text = f"{done} of {done + ahead} trials done; to continue: poolproof resume {run.path}"
-        out.print(text, markup=False, soft_wrap=True)
+        way = " so far; to follow the run: poolproof watch" if run.is_going else "; to continue: poolproof resume"
+        out.print(f"{done} of {done + ahead} trials done{way} {run.path}", markup=False, soft_wrap=True)
     return run
 
 

@@ -191,6 +191,14 @@ def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path, message: Mes
     assert "✓ sound" in done.stdout and "ended" in message(done.stderr)
 
 
+def test_show_says_how_to_follow_a_run_in_progress(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:3])
+    with going(path):
+        during = _typed("show", path)
+    assert during.stdout.endswith(f"trials done so far; to follow the run: poolproof watch {path}\n")
+    assert _typed("show", path).stdout.endswith(f"trials done; to continue: poolproof resume {path}\n")
+
+
 def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path, message: Message) -> None:
     """The minimum number of trials has finished, but their results differ.
 
