@@ -21,7 +21,7 @@ from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, word
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
 from poolproof.layers.existing_storage import FoundStorage
 from poolproof.layers.file_system import mount, mount_point, mounted
-from poolproof.layers.option_values import FEATURES
+from poolproof.layers.option_values import BTRFS_ERRORS, FEATURES
 from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step
 from poolproof.units import parse_size
@@ -125,7 +125,9 @@ class BtrfsLayer(Layer[Btrfs]):
     mkfs_discards = True  # mkfs.btrfs(8) `--nodiscard`
     compressed_unit_bytes = 128 * 1024
     smallest_device_bytes = 114 * _MIB
-    values = MappingProxyType({"features": FEATURES, "runtime-features": FEATURES})
+    values = MappingProxyType(
+        {"fatal_errors": BTRFS_ERRORS, "features": FEATURES, "runtime-features": FEATURES}
+    )
 
     def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None

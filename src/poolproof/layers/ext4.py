@@ -15,7 +15,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.base import OpenLayer
 from poolproof.layers.file_system import FileSystemLayer
-from poolproof.layers.option_values import FEATURES, SIZE
+from poolproof.layers.option_values import EXT4_ERRORS, FEATURES, SIZE
 from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
 
@@ -67,7 +67,7 @@ class Ext4Layer(FileSystemLayer):
     mkfs_discards = True  # mke2fs(8) `discard`
     vocabulary = _WORDS
     values = MappingProxyType(
-        {"features": FEATURES, **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE)}
+        {"errors": EXT4_ERRORS, "features": FEATURES, **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE)}
     )
 
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:

@@ -35,6 +35,10 @@ WORD = values(r"[a-z0-9+][a-z0-9+.:_%-]*", "a word or a number")
 SIZE = values(r"\d+(\.\d+)?([bskmgtpe]|[kmgtpe]i?b)?", "a number, or a size such as 64m")
 NUMBER = values(r"-?\d+(\.\d+)?", "a number")
 FEATURES = values(r"[\^!]?[a-z0-9][\w-]*(,[\^!]?[a-z0-9][\w-]*)*", "names of features, such as ^has_journal,bigalloc")
+_HOW_TO_FAIL = "because panic would crash the whole machine at the first I/O error"
+EXT4_ERRORS = values("continue|remount-ro", f"continue or remount-ro, {_HOW_TO_FAIL}")
+BTRFS_ERRORS = values("bug", f"bug, {_HOW_TO_FAIL}")
+POOL_ERRORS = values("wait|continue", f"wait or continue, {_HOW_TO_FAIL}")
 SETTINGS = values(r"[a-z]\w*=\w+( [a-z]\w*=\w+)*", "settings such as high_watermark=90")
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from poolproof.campaign.expression import Option
 from poolproof.layers.arguments import check_values, unknown, words
 from poolproof.layers.base import StageReader
-from poolproof.layers.option_values import Values, values
+from poolproof.layers.option_values import POOL_ERRORS, Values, values
 
 POOL = words(
     "ashift autoexpand autoreplace autotrim comment compatibility dedup_table_quota delegation failmode "
@@ -37,7 +37,6 @@ _CHECKED: Mapping[str, frozenset[str]] = {
     "encryption": words("off on aes-128-ccm aes-192-ccm aes-256-ccm aes-128-gcm aes-192-gcm aes-256-gcm"),
     "direct": words("standard always disabled"),
     "dnodesize": words("legacy auto 1k 2k 4k 8k 16k"),
-    "failmode": words("wait continue panic"),
     "logbias": words("latency throughput"),
     "prefetch": words("all none metadata"),
     "primarycache": _CACHES,
@@ -53,6 +52,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         "compatibility": values(
             r"[a-z0-9][\w.+-]*(,[a-z0-9][\w.+-]*)*", "names of feature sets, such as openzfs-2.1-linux"
         ),
+        "failmode": POOL_ERRORS,
         "feature@": values("enabled|disabled|local", "enabled or disabled"),
         **dict.fromkeys(("sharenfs", "sharesmb"), values("off", "off, because a run shares nothing over the network")),
         ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),

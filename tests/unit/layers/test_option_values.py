@@ -78,11 +78,23 @@ def test_the_plan_of_an_accepted_value_has_no_new_option(message: Message) -> No
 
 
 @pytest.mark.parametrize(
+    ("stage", "key"), [("a | ext4", "errors"), ("btrfs raid1 a b", "fatal_errors"), ("zfs mirror a b", "failmode")]
+)
+def test_no_layout_crashes_the_machine_at_an_io_error(stage: str, key: str) -> None:
+    """poolproof itself makes the I/O of a hanging disk fail, so such a layout would take the whole machine down."""
+    for value in ("panic", "PANIC", "Panic"):
+        with pytest.raises(CampaignError, match="panic would crash the whole machine"):
+            resolve(f"{stage} {key}={value}")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "a | ext4 features=^has_journal,bigalloc stride=16 commit=5 errors=remount-ro",
         "a | xfs log.size=64m data.su=64k data.sw=2 naming.version=ci allocsize=1g",
-        "btrfs raid1 a b features=^no-holes,extref compress=zstd:3 commit=120 discard=async",
+        "a | ext4 errors=continue",
+        "btrfs raid1 a b features=^no-holes,extref compress=zstd:3 commit=120 discard=async fatal_errors=bug",
+        "zfs mirror a b failmode=continue",
         "mergerfs (a | ext4) minfreespace=4G category.create=epmfs func.readdir=cosr:4 cache.files=auto-full",
         'a | luks cipher="capi:xts(aes)-plain64" key-size=512 hash=sha256',
         'lvm cache a cachevol b cachesettings="migration_threshold=2048 random_threshold=4"',
