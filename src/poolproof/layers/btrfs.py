@@ -125,9 +125,7 @@ class BtrfsLayer(Layer[Btrfs]):
     mkfs_discards = True  # mkfs.btrfs(8) `--nodiscard`
     compressed_unit_bytes = 128 * 1024
     smallest_device_bytes = 114 * _MIB
-    values = MappingProxyType(
-        {"fatal_errors": BTRFS_ERRORS, "features": FEATURES, "runtime-features": FEATURES}
-    )
+    values = MappingProxyType({"fatal_errors": BTRFS_ERRORS, "features": FEATURES, "runtime-features": FEATURES})
 
     def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None

@@ -67,7 +67,11 @@ class Ext4Layer(FileSystemLayer):
     mkfs_discards = True  # mke2fs(8) `discard`
     vocabulary = _WORDS
     values = MappingProxyType(
-        {"errors": EXT4_ERRORS, "features": FEATURES, **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE)}
+        {
+            "errors": EXT4_ERRORS,
+            "features": FEATURES,
+            **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE),
+        }
     )
 
     def format(self, options: Mapping[str, str], device: str, label: str) -> tuple[Step, ...]:

@@ -43,7 +43,8 @@ class LoadPart:
     `is_synchronous`, the engine waits for each I/O before submitting the next. `queue` is the maximum number of
     outstanding I/Os of all clones combined.
 
-    Files: each clone uses `files` files. If the part `makes_new_files`, it creates all of them and removes them at the
+    Files: each clone uses `files` files, each created with at least `file_bytes` bytes (0 if only as large as the part
+    of it that is used). If the part `makes_new_files`, it creates all of them and removes them at the
     end. `extents` lists the byte ranges that each clone covers. If `may_use_page_cache`, the kernel's page cache may
     serve I/O that is not `direct`.
 
@@ -79,6 +80,7 @@ class LoadPart:
     queue: int = 1
     is_synchronous: bool = False
     files: int = 1
+    file_bytes: int = 0
     makes_new_files: bool = False
     extents: tuple[Extent, ...] = ()
     direct: bool = False
@@ -199,6 +201,19 @@ class Load:
             return None
         total = sum(map(_covered, groups.values()))
         return None if math.isinf(total) else int(total)
+
+    @cached_property
+    def created_bytes(self) -> int:
+        """The total size in bytes of the files that the load needs. They can be larger than the parts that it uses."""
+        sizes: dict[str, int] = {}
+        for part in self.parts:
+            for extent in part.extents:  # a path in `extents` may stand for several files of a clone
+                each = part.file_bytes * (part.files * part.clones // len(part.extents))
+                sizes[extent.file] = max(sizes.get(extent.file, 0), each)
+        for (file, scale), extents in _by_file(_extents(self.parts)).items():
+            covered = _covered(extents) if scale == "bytes" else math.inf
+            sizes[file] = max(sizes.get(file, 0), 0 if math.isinf(covered) else int(covered))
+        return sum(sizes.values())
 
     @property
     def asked_s(self) -> float | None:

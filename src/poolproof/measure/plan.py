@@ -298,7 +298,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
         )
     largest_room = tree.largest_file_bytes(planned.node, sizes)
     for cell in plan.cells:
-        largest = max((part.size_bytes or 0) // max(1, part.files) for part in cell.load.parts)
+        largest = max(max(part.file_bytes, (part.size_bytes or 0) // max(1, part.files)) for part in cell.load.parts)
         if cell.workload.fill and largest > largest_room:
             with located_in(cell.workload):
                 raise CampaignError(
@@ -323,5 +323,5 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
     apart = tree.copies_on_write(planned.node)
     for cell in filled:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
-        sets[place] = max(sets.get(place, 0), cell.load.unique_bytes or 0)
+        sets[place] = max(sets.get(place, 0), cell.load.created_bytes)
     return sum(sets.values())

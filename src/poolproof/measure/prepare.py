@@ -152,7 +152,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     check_identity(f"fill the test files of {layout.name}", layout.identity_checks, host)
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files (set {number} of {len(filling)})")
-        fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
+        fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.created_bytes)
     laid_out = {directory: list_files(host, directory) for directory in own}
     return [
         _Placed(load, laid_out[directory] if text else _unfilled(cell, directory), fills.get(text))

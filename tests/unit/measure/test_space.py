@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.errors import BuildError, HostError
+from poolproof.errors import BuildError, CampaignError, HostError
 from poolproof.measure import space
 from poolproof.measure.space import SPARE_BYTES, enough_space
 from poolproof.process import Completed
@@ -39,6 +39,17 @@ def test_images_that_do_not_fit_are_refused_before_anything_is_built(tmp_path: P
     message(caught.value)
     assert "--work" in caught.value.hint
     assert not any(argv[0] in ("truncate", "losetup", "mkdir") for argv in host.ran if "--list" not in argv)
+
+
+def test_files_that_are_larger_than_the_part_in_use_must_fit(tmp_path: Path) -> None:
+    """fio would write all 900 GiB, so that other programs find the file system full."""
+    host = _host(Disk(100 * 1024 * MIB))
+    with pytest.raises(CampaignError, match=r"test files take \d+ GiB"):
+        planned(
+            host, tmp_path / "run", CAMPAIGN.replace("iodepth: 4, size: 8m", "iodepth: 4, size: 8m, filesize: 900g")
+        )
+    with pytest.raises(HostError, match="not enough space for the images"):
+        planned(_host(Disk(SPARE_BYTES + 90 * MIB)), tmp_path / "run", CAMPAIGN.replace("8m}", "8m, filesize: 64m}", 1))
 
 
 def test_images_that_fit_are_planned(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Translate fio jobs into a load, which requires a model of how fio's options interact.
 
 A job with `offset` and `size` covers [offset, offset + size). `size` is divided evenly among the job's files, and is
-limited to `filesize` times the number of files. With `offset_increment`, clone i starts i increments further into the
-file. `io_size` changes the number of bytes transferred, but not the range that they cover. These rules were measured
-with fio 3.33.
+limited to `filesize` times the number of files. fio creates each file with `filesize` bytes, even if `size` is smaller.
+With `offset_increment`, clone i starts i increments further into the file. `io_size` changes the number of bytes
+transferred, but not the range that they cover. These rules were measured with fio 3.33.
 """
 
 import math
@@ -71,6 +71,7 @@ def part_of(job: Job) -> LoadPart:
         queue=clones * (1 if submits_one else depth),
         is_synchronous=is_synchronous,
         files=_files_each(job),
+        file_bytes=_filesize(job),
         makes_new_files=writes and not reads and job.flag("unlink") and not job.flag("overwrite"),
         extents=_extents(job, clones),
         direct=_direct(job),
