@@ -206,7 +206,9 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
 def _first_counted(far: Sequence[int], start: int) -> int:
     """Return the index of the first sample that may belong to a burst.
 
-    It is 0 if the warm-up contains a burst that did not begin with the series, and otherwise `start`.
+    It is 0 if the warm-up contains a burst that does not belong to it, and otherwise `start`. Bursts belong to the
+    warm-up if their samples are the first of the series, or if they begin near its start and make up at least a third
+    of the warm-up.
     """
     before = [at for at in far if at < start]
     is_ramp = before == list(range(len(before)))
