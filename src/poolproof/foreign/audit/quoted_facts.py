@@ -104,6 +104,7 @@ _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
 _SIGNAL = "line {} says that the run was ended by a signal"
 _STOPS = (". ", "; ", "! ", "? ")
 _LINES_BELOW = 5
+_LONGEST_LIST = 8
 _LONGEST_SENTENCE = 300
 _LONGEST_NAMING_LINE = 400
 _LONGEST_QUOTE = 80
@@ -129,7 +130,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
         replace(
             quoted,
             laid_out_bytes=size or None,
-            memory=next(_sentences(_MEMORY, lines, result), ""),
+            memory=next(_sentences(_MEMORY, [*_above_adjacent(numbered, results, at), *lines], result), ""),
             buffered=next(_sentences(_BUFFERED, lines, result), ""),
             has_fast_media=has_fast_media,
             has_persistent_memory=has_persistent_memory,
@@ -149,8 +150,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             busy=conditions.busy,
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
-        for result, lines, size, quoted, named, conditions in zip(
-            results, around, sizes, files, disks, conditions_of(numbered, results), strict=True
+        for at, (result, lines, size, quoted, named, conditions) in enumerate(
+            zip(results, around, sizes, files, disks, conditions_of(numbered, results), strict=True)
         )
     )
 
@@ -220,6 +221,18 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
         last = min(last, results[at + 1].line - 1)
     begin = bisect_right(numbered, first, key=itemgetter(0))
     return list(numbered[begin : bisect_right(numbered, last, begin, key=itemgetter(0))])
+
+
+def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
+    """Return the lines above the results that end directly above the result at index `at`, if there are any.
+
+    A line that introduces a list of results applies to all of them.
+    """
+    first = at
+    while first and results[first - 1].last_line + 1 == results[first].line and at - first < _LONGEST_LIST:
+        first -= 1
+    above = [line for line in _around(numbered, results, first) if line[0] < results[first].line]
+    return above if first < at else []
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:

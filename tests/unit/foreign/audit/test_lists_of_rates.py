@@ -47,3 +47,14 @@ def test_without_an_only_direction_a_list_is_not_read(other: str) -> None:
 )
 def test_limits_and_sentences_are_not_lists(line: str) -> None:
     assert _found(_JOB.format(rw="randwrite") + line + "\n") == []
+
+
+@pytest.mark.parametrize(
+    ("between", "verdict"), [("", "suspect"), ("\nOn the array:\n", "unproven")], ids=["one list", "another target"]
+)
+def test_a_line_that_introduces_a_list_applies_to_all_of_it(between: str, verdict: str) -> None:
+    text = f"A run on a RAM disk:\nREAD: IOPS=910K BW=3554MiB/s\n{between}WRITE: IOPS=905K BW=3535MiB/s\n"
+
+    first, second = audit_text("post", text, Context())
+
+    assert (first.verdict, second.verdict) == ("suspect", verdict)
