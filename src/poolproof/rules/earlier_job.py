@@ -12,6 +12,7 @@ _DISK_RATE = 1e9
 _HALF = 50.0
 _LARGE_BYTES = 64 << 30
 _SMALL_BYTES = 64 << 20
+_CACHED_BYTES, _CACHED_RATE = 256 << 20, 300e6
 
 
 def _in_result(case: Case) -> Findings:
@@ -38,15 +39,17 @@ def _may_be_memory(case: Case) -> bool:
     """True if the values look like those of RAM, and most servers can cache the file.
 
     The values look like those of RAM at 1 GB/s or more, and if random reads take less than 200 µs on average or in more
-    than half of the cases. For a file of at most 64 MiB, any values do, unless fio reads it: fio drops a file's pages
-    before it reads the file.
+    than half of the cases. For a file of at most 256 MiB, 300 MB/s is enough, which hard disks and cards do not reach,
+    and for a file of at most 64 MiB, any values do, unless fio reads it: fio drops a file's pages before it reads the
+    file.
     """
     size = case.load.unique_bytes or 0
     if size >= _LARGE_BYTES:
         return False
-    if 0 < size <= _SMALL_BYTES and not any(map(is_fio_job, case.jobs)):
+    rate, keeps_pages = bandwidth_bytes(case.outcome, "read") or 0.0, not any(map(is_fio_job, case.jobs))
+    if keeps_pages and (0 < size <= _SMALL_BYTES or (0 < size <= _CACHED_BYTES and rate >= _CACHED_RATE)):
         return True
-    if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:
+    if rate >= _DISK_RATE:
         return True
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
@@ -68,7 +71,8 @@ RULE = Rule(
         "In a text with several jobs: a job reads a file that an earlier job wrote only in part (less than 95%), or "
         "wrote without direct=1. In the second case, the reads must reach 1 GB/s, or random reads must take less than "
         "200 µs on average, or for more than half of them, unless a program other than fio reads a file of at most "
-        "64 MiB. Files of 64 GiB or more are not reported in this case. If fio's disk statistics or the disks' "
+        "64 MiB, or one of at most 256 MiB at 300 MB/s or more. Files of 64 GiB or more are not reported in this "
+        "case. If fio's disk statistics or the disks' "
         "counters are available, they take precedence."
     ),
     error="Too high. In one case, only 63% of the file had been written, and reads of the rest returned zeros.",
