@@ -44,3 +44,32 @@ def test_the_dd_of_android_prints_units_without_b(rate: str) -> None:
     (found,) = audit_text("post", text, Context())
 
     assert found.figures.directions["read"].bandwidth_bytes == pytest.approx(32e6)
+
+
+_ERROR = "dd: error reading '/dev/sdz': Input/output error\n"
+_FULL = "dd: error writing '/data/x': No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "verdict"), [(_ERROR, "failed"), (_FULL, "unproven"), (f"{_ERROR}retry:\n", "unproven"), ("", "unproven")]
+)
+def test_a_copy_that_an_io_error_ended_failed(above: str, verdict: str) -> None:
+    (found,) = audit_text("post", f"$ dd if=/dev/sdz of=/dev/null bs=1M\n{above}{_OUTPUT}", Context())
+
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("mib", "seconds", "verdict"),
+    [(200, 0.5, "suspect"), (200, 1.0, "unproven"), (300, 0.6, "unproven"), (50, 1.0, "suspect")],
+    ids=["as fast as RAM", "as slow as a disk", "a larger file", "a small file"],
+)
+def test_reads_of_a_file_just_written(mib: int, seconds: float, verdict: str) -> None:
+    size = mib << 20
+    output = f"{mib}+0 records in\n{mib}+0 records out\n{size} bytes ({mib} MiB) copied, {{}} s, {{}} MB/s\n"
+    write = f"$ dd if=/dev/urandom of=/data/x bs=1M count={mib} conv=fsync\n" + output.format(40, 5)
+    read = "$ dd if=/data/x of=/dev/null bs=1M\n" + output.format(seconds, round(size / 1e6 / seconds))
+
+    _, found = audit_text("post", write + read, Context())
+
+    assert found.verdict == verdict

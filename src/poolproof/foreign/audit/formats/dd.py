@@ -8,7 +8,8 @@ lost the line breaks around it. A row of a table can have the command, the secon
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from errno import EIO
 
 from poolproof.foreign.audit.formats.amounts import amount, decimal, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
@@ -47,6 +48,7 @@ _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?=\S+=\S)")
 _ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
 _ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
 _WRAPPED = re.compile(r"^\s*(?:if|of|bs|ibs|obs|count|skip|seek|oflag|iflag|conv|status)=\S")
+_FAILED = re.compile(r"^\W*dd: (?:error reading|(?:reading|writing) |error writing).{0,300}: Input/output error\W*$")
 _ELIDED = re.compile(r"^\W*(?:\.{3}|\u2026)\W*$")
 _WORD = re.compile(
     r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`)])+)"
@@ -58,6 +60,7 @@ _LONGEST_RECORDS = 60
 _CLOCK_ERROR_S = 0.02
 _NEAR = 15
 _PROGRESS_NEAR = 3
+_ERROR_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
 _AFTER = re.compile(r"^[^;&]*+[;&\s]*+")
 _ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
@@ -139,7 +142,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             near = _labelled(label[1].lower(), near, every)
         result = _result(line_number, match, near, cached.why(near.source) if near else "")
         if result is not None:
-            yield result
+            yield _with_error(result) if _failed(numbered, at) else result
         if near is not None and near in commands and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
             cached.see(_AFTER.sub("", near.after, count=1))  # commands after dd on the same line run after it
@@ -205,6 +208,21 @@ def _continues(line: str, below: str) -> bool:
     later = (decimal(second["seconds"]) or 0.0) - (decimal(first["seconds"]) or 0.0)
     is_whole = abs(later - round(later)) < _CLOCK_ERROR_S and later > 0
     return is_whole and int(first["bytes"]) < int(second["bytes"])  # dd prints a line per second
+
+
+def _failed(numbered: Sequence[Line], at: int) -> bool:
+    """True if dd printed an I/O error above the record counts of this line."""
+    for _, line in reversed(numbered[max(0, at - _ERROR_NEAR) : at]):
+        if _FAILED.match(line):
+            return True
+        if not _RECORDS.match(line):
+            return False
+    return False
+
+
+def _with_error(result: ForeignResult) -> ForeignResult:
+    parts = tuple(replace(part, error=EIO) for part in result.outcome.parts)
+    return replace(result, outcome=replace(result.outcome, parts=parts))
 
 
 def _result(line: int, match: re.Match[str], command: _DdCommand | None, written: str) -> ForeignResult | None:
