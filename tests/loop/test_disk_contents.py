@@ -5,6 +5,8 @@ Loop devices take the place of disks.
 
 import contextlib
 import hashlib
+import os
+import stat
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
@@ -109,6 +111,17 @@ def test_a_disk_under_a_loop_device_is_refused(testbed: Testbed) -> None:
 def test_a_disk_that_a_program_holds_open_is_refused(testbed: Testbed, mode: str) -> None:
     with _disk(testbed) as (disk, _), _open(disk.path, mode) as process:
         _refused(disk, f"is held open by sleep (process {process})")
+
+
+def test_a_disk_that_is_open_through_another_node_is_refused(testbed: Testbed, tmp_path: Path) -> None:
+    """In its jail, a virtual machine opens a disk by a node outside /dev, which may be removed afterwards."""
+    with _disk(testbed) as (disk, _):
+        node = tmp_path / "drive"
+        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        with _open(str(node), "<>") as process:
+            _refused(disk, f"is held open by sleep (process {process})")
+            node.unlink()
+            _refused(disk, f"is held open by sleep (process {process})")
 
 
 def test_a_disk_mounted_where_we_cannot_see_it_is_refused(testbed: Testbed) -> None:

@@ -19,8 +19,9 @@ for file in /sys/block/loop*/loop/backing_file; do
   loop=${file#/sys/block/}; loop=${loop%%/*}; read -r path <"$file"
   [ -b "$path" ] && echo "loop $(stat -L -c %t:%T -- "$path") /dev/$loop"
 done
-find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' ! -lname /dev/null ! -lname '/dev/pts/*' ! -lname '/dev/*random' \
-  -exec stat -L -c 'open %t:%T %n %F' {} + 2>/dev/null | grep 'block special file$'
+timeout -s KILL 20 find /proc/[0-9]*/fd -maxdepth 1 -lname '/*' ! -lname /dev/null ! -lname '/dev/pts/*' -xtype b \
+  -exec stat -L -c 'open %t:%T %n' {} + 2>/dev/null
+[ $? -ne 137 ] || echo unseen
 exit 0
 """
 _EXCLUSIVE = r"""
@@ -66,10 +67,16 @@ _UNTRIED = DiskUse(
     "may be in use; poolproof could not check this, because its host has neither Python nor Perl",
     "install python3 or perl on the host that has the disk",
 )
+_UNSEEN = DiskUse(
+    "may be in use; poolproof could not check this, because a program has a file open on a file system that hangs",
+    "to find it, run stat -f on each mount point that this command lists: findmnt -t nfs,nfs4,cifs,fuse",
+)
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
     """Return the uses of each block device: loop devices on it, and programs that have it open.
+
+    A program in a container or jail may have opened the device by a node outside /dev, so its number decides.
 
     `numbers`: device numbers such as `8:16`, which are also the keys of the result.
 
@@ -77,6 +84,8 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
     """
     listed = host.run(["sh", "-c", _FILES], timeout_s=_LIMIT_S, check=False).stdout
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
+    if "unseen" in listed.splitlines():
+        return dict.fromkeys(numbers, (_UNSEEN,))
     for line in listed.splitlines():
         kind, _, rest = line.partition(" ")
         number, _, name = rest.partition(" ")
