@@ -23,6 +23,7 @@ from poolproof.files.folder import FileRefused, Folder
 _PLACES = ("/run/lock", "/tmp")
 _EVERYONE = 0o666
 _NAME_DIGITS = 16
+_DIRECTORY = "the directory "
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
@@ -32,7 +33,7 @@ def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
     """
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
     paths = map(os.path.realpath, directories)
-    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {path}" for path in paths})
+    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"{_DIRECTORY}{path}" for path in paths})
 
 
 @contextlib.contextmanager
@@ -51,12 +52,21 @@ def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
             )
         fcntl.flock(host, fcntl.LOCK_SH)
         _sign(host)
-        for use in sorted(uses):
-            lock = held.enter_context(_opened(hashlib.sha256(use.encode()).hexdigest()[:_NAME_DIGITS]))
+        for key, use in sorted({_key(use): use for use in uses}.items()):
+            lock = held.enter_context(_opened(hashlib.sha256(key.encode()).hexdigest()[:_NAME_DIGITS]))
             if not _take(lock, fcntl.LOCK_EX):
                 raise HostError(f"another poolproof run uses {use}{_holder(lock)}", "wait for it to end")
             _sign(lock)
         yield
+
+
+def _key(use: str) -> str:
+    """Return a string that is the same for all paths of a directory, which can be mounted in several places."""
+    try:
+        found = Path(use.removeprefix(_DIRECTORY)).stat() if use.startswith(_DIRECTORY) else None
+    except OSError:
+        found = None
+    return f"{_DIRECTORY}{found.st_dev}:{found.st_ino}" if found is not None else use
 
 
 def _opened(name: str) -> IO[bytes]:

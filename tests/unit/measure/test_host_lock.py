@@ -59,6 +59,18 @@ def test_a_run_that_does_not_share_is_refused_while_others_share() -> None:
         pass
 
 
+def test_a_directory_is_the_same_by_every_path(tmp_path: Path) -> None:
+    """The lock depends on the directory's inode, because a bind mount has another path that no link resolves."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to("data")
+    paths = [f"the directory {tmp_path}/{each}" for each in ("data", "link", "data/../data")]
+    for path in paths:
+        with host_locked({paths[0]}, share=True), pytest.raises(HostError, match="another poolproof run uses"):
+            host_locked({path}, share=True).__enter__()
+    with host_locked(paths, share=True), host_locked({f"the directory {tmp_path}"}, share=True):
+        pass
+
+
 def test_what_runs_must_not_share() -> None:
     text = "devices: {a: {file: 1G}, b: {disk: /dev/disk/by-id/ATA-X}}\nlayouts: {one: a | ext4, two: b | ext4}\n"
     campaign = parse_campaign(f"{text}workloads: {{r: {{rw: read}}}}\n", "c.yaml")
