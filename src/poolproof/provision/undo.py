@@ -133,7 +133,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
         rows += f"\n  - {len(failed) - _MOST_ROWS} more" if len(failed) > _MOST_ROWS else ""
         unreached = dict.fromkeys(each.change.host for each in failed if each.is_unreached)
         if unreached:
-            tests = "; ".join(f"ssh -v {shlex.quote(host)} true" for host in unreached)
+            tests = "; ".join(f"ssh -v -- {shlex.quote(host)} true" for host in unreached)
             hint = f"to test the connection: {tests}; then: poolproof clean {run}"
         elif any(each.can_repeat for each in failed):
             hint = f"when nothing uses the devices and directories anymore, run: poolproof clean {run}"

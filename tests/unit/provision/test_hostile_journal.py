@@ -10,14 +10,15 @@ import pytest
 
 from poolproof.devices.disk import UndoClaim
 from poolproof.devices.loop import UndoLoop
+from poolproof.errors import BuildError
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.luks import UndoMapping
 from poolproof.layers.lvm_commands import UndoGroup
 from poolproof.layers.md import UndoArray
 from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
-from poolproof.provision.journal import Journal
+from poolproof.provision.journal import Change, Journal
 from poolproof.provision.owned import refusal
-from poolproof.provision.undo import undo_all
+from poolproof.provision.undo import FailedUndo, complain, undo_all
 from poolproof.undos import Owned, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 from tests.golden import Message
 
@@ -242,3 +243,11 @@ def test_a_fifo_as_a_pidfile_or_note_does_not_stop_the_clean_up(tmp_path: Path) 
     ):
         journal = journal_of(tmp_path / "journal.jsonl", undo)
         assert undo_all(journal, LocalHost(), Owned(LABEL, (str(tmp_path),))) == ()
+
+
+def test_the_suggested_command_cannot_run_the_host_of_a_change() -> None:
+    """ssh would read such a host as an option, and run the command in it."""
+    change = Change(1, "a pool", (), UndoTree("/x"), host="-oProxyCommand=touch /x")
+    with pytest.raises(BuildError) as caught:
+        complain((FailedUndo(change, "no connection", is_unreached=True),), "runs/x")
+    assert "ssh -v -- '-oProxyCommand=touch /x' true" in caught.value.hint
