@@ -9,6 +9,7 @@ class Quoted:
     """Facts from the text around a result. Unknown facts are None, False or empty.
 
     `laid_out_bytes`: the size of the test files, from fio's message that it is laying them out.
+    `shared_file_bytes`: the size of the only file that all clones of the job use, or 0 if unknown.
     `assumed`: the job's options that the text does not show, and whose values the audit assumed.
     `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
     `memory_heading`: a quotation, with its line number, of a heading above the result that names only memory as the
@@ -37,6 +38,7 @@ class Quoted:
     """
 
     laid_out_bytes: int | None = None
+    shared_file_bytes: int = 0
     assumed: frozenset[str] = frozenset()
     memory: str = ""
     memory_heading: str = ""

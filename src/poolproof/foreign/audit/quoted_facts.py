@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
-from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
+from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
 from poolproof.foreign.audit.quoted_conditions import conditions_of
 from poolproof.foreign.audit.stated_disks import find_iops_limits
 from poolproof.foreign.dropped_caches import drops_caches
@@ -21,9 +21,6 @@ from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
 
-_LAID_OUT = re.compile(
-    r"Laying out IO files?(?:\(s\))?(?: \((?P<files>\d{1,6}) files?(?:\(s\))? / (?P<size>\d{1,9}[KMGT]i?B)\))?"
-)
 _MEMORY = re.compile(
     r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
     r"|null_?blk|nullb\d+|dev/ram\d+"
@@ -117,11 +114,12 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     has_fast_media = has_persistent_memory or _FAST_MEDIA.search(text) is not None
     is_macos = _MACOS.search(text) is not None
     around = [_around(numbered, results, at) for at in range(len(results))]
-    sizes = [_laid_out(lines) for lines in around]
+    sizes = [laid_out_bytes(lines) for lines in around]
     laid_out = {at for at, size in enumerate(sizes) if size is not None}
     dropped = {at for at, lines in enumerate(around) if any(drops_caches(line) for _, line in lines)}
     files = earlier_jobs(results, laid_out, dropped)
     disks = _nearest_disks(numbered, results)
+    shared = shared_files(around, results)
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = [] if has_battery else _unambiguous(_without_barriers(numbered), results)
     limits = list(find_iops_limits(numbered))
@@ -148,10 +146,11 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             memory_heading=conditions.memory,
             guest=conditions.guest,
             busy=conditions.busy,
+            shared_file_bytes=shared_bytes,
             stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
-        for at, (result, lines, size, quoted, named, conditions) in enumerate(
-            zip(results, around, sizes, files, disks, conditions_of(numbered, results), strict=True)
+        for at, (result, lines, size, quoted, named, shared_bytes, conditions) in enumerate(
+            zip(results, around, sizes, files, disks, shared, conditions_of(numbered, results), strict=True)
         )
     )
 
@@ -233,20 +232,6 @@ def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at
         first -= 1
     above = [line for line in _around(numbered, results, first) if line[0] < results[first].line]
     return above if first < at else []
-
-
-def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out, in bytes, or None if it laid out no files.
-
-    The total is 0 if fio printed no size.
-    """
-    total = None
-    for _, line in lines:
-        match = _LAID_OUT.search(line)
-        if match is not None:
-            size = size_in_bytes(match["size"] or "") or 0
-            total = (total or 0) + size * int(match["files"] or 1)
-    return total
 
 
 def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundResult) -> Iterator[str]:

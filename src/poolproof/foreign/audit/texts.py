@@ -47,7 +47,7 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
-from poolproof.load.model import Load
+from poolproof.load.model import Extent, Load
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.rules.quoted import UNQUOTED, Quoted
@@ -174,7 +174,7 @@ def judge_result(
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
     next_start = surroundings.next_start(whole.last_line)
-    load = _foreign_load(foreign, found) if foreign else _named_files(load_of(jobs), found)
+    load = _foreign_load(foreign, found) if foreign else _named_files(load_of(jobs), found, quoted.shared_file_bytes)
     found = replace(found, result=without_other_disks(found.result, load))
     if (path := named_memory(load)) and not quoted.memory:
         quoted = replace(quoted, memory=f"the path is “{path}”")
@@ -216,11 +216,22 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
     return Load(tuple(parts), foreign.generator)
 
 
-def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load, without its files if only fio's header line is known, because that line does not show them."""
+def _named_files(load: Load, found: FoundResult, shared_bytes: int) -> Load:
+    """Return the load, without its files if only fio's header line is known, because that line does not show them.
+
+    `shared_bytes`: the size of the only file that all clones use, or 0 if unknown.
+    """
     if found.made is None or found.made.origin != "header":
         return load
-    return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))
+    clones = found.result.parts[0].clones if shared_bytes else 1
+    extents = (Extent("", 0.0, float(shared_bytes)),) * clones if shared_bytes else ()
+    return replace(
+        load,
+        parts=tuple(
+            replace(part, extents=extents, clones=part.clones * clones, queue=part.queue * clones)
+            for part in load.parts
+        ),
+    )
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
