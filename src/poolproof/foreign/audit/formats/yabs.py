@@ -1,8 +1,9 @@
 """Parse the disk table of yabs.sh: random mixed I/O in blocks of 4k, 64k, 512k and 1m, two block sizes side by side.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size shows which of the two a script did. Scripts derived from yabs also print rows for random reads and writes, and
-each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all its lines.
+size shows which of the two a script did. If both fit a cell, the other cells of the table decide. Scripts derived
+from yabs also print rows for random reads and writes, and each row of their tables is a separate job. Forums and
+wikis turn the table into Markdown, or join all its lines.
 """
 
 import re
@@ -24,7 +25,9 @@ _BLOCK = re.compile(r"^\s*(?P<size>\d{1,4}[kKmM])\s+\(IOPS\)")
 _CELL = re.compile(r"^\s*(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>[KMG])B/s\s*\((?P<iops>[\d.]+[kM]?)\)")
 _TOLERANCE = 0.005
 _POWERS = {"K": 1, "M": 2, "G": 3}
+_KIB = 1.024
 _LONGEST = 2000
+_LONGEST_PART = 12
 _OPTIONS = {
     "rw": "randrw", "rwmixread": "50", "ioengine": "libaio", "iodepth": "64", "numjobs": "2", "direct": "1",
     "filename": "test.fio", "gtod_reduce": "1",
@@ -50,23 +53,45 @@ class _BlockSizeResults:
     line: int
     last_line: int
     rows: dict[_Row, Direction] = field(default_factory=dict)
+    cells: dict[_Row, re.Match[str]] = field(default_factory=dict)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    for table in _tables(numbered):
+        _fill(table)
+        yield from _finished(table)
+
+
+def _tables(numbered: Sequence[Line]) -> Iterator[list[_BlockSizeResults]]:
+    """Yield the columns of each table. A heading a few lines below another one continues the table."""
+    table: list[_BlockSizeResults] = []
     columns: list[_BlockSizeResults] = []
     for line_number, line in _pieces(numbered):
         if match := _BLOCKS.match(line):
-            yield from _finished(columns)
+            if columns and line_number - columns[0].line > _LONGEST_PART:
+                yield table
+                table = []
             cells = (_BLOCK.match(cell) for cell in match["cells"].split("|"))
             columns = [_BlockSizeResults(cell["size"].lower(), line_number, line_number) for cell in cells if cell]
+            table += columns
         elif columns and (match := _ROW.match(line)):
             row = _Row(match["order"] is not None, match["kind"].lower())
             for column, cell in zip(columns, match["cells"].split("|"), strict=False):
                 found = _CELL.match(cell)
                 if found:
-                    column.rows[row] = _values(found, parse_size(column.block))
+                    column.cells[row] = found
                     column.last_line = line_number
-    yield from _finished(columns)
+    yield table
+
+
+def _fill(table: Sequence[_BlockSizeResults]) -> None:
+    """Compute the values of a table. Cells that only one unit fits decide for cells that both units fit."""
+    fits = [_fitting(cell, parse_size(column.block)) for column in table for cell in column.cells.values()]
+    decided = {each[0] for each in fits if len(each) == 1}
+    likely = decided.pop() if len(decided) == 1 else _KIB
+    for column in table:
+        for row, cell in column.cells.items():
+            column.rows[row] = _values(cell, parse_size(column.block), likely)
 
 
 def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
@@ -76,13 +101,20 @@ def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
             yield from ((number_, piece) for piece in _STARTS.split(line))
 
 
-def _values(cell: re.Match[str], block: int) -> Direction:
+def _fitting(cell: re.Match[str], block: int) -> list[float]:
+    """Return the factors, 1.024 or 1, by which the rate agrees with IOPS × block size."""
     iops = number(cell["iops"]) or 0.0
     printed = float(cell["rate"]) * 1000.0 ** _POWERS[cell["unit"]]
     most = iops + _resolution(cell["iops"])  # yabs truncates the IOPS
     low, high = iops * (1 - _TOLERANCE) * block, most * (1 + _TOLERANCE) * block
-    fitting = (rate for rate in (1.024 * printed, printed) if low <= rate <= high)
-    return values(iops=iops or None, bandwidth_bytes=next(fitting, None) if iops else printed)
+    return [factor for factor in (_KIB, 1.0) if low <= factor * printed <= high]
+
+
+def _values(cell: re.Match[str], block: int, likely: float) -> Direction:
+    iops, fitting = number(cell["iops"]) or 0.0, _fitting(cell, block)
+    factor = (likely if likely in fitting else next(iter(fitting), None)) if iops else 1.0
+    printed = float(cell["rate"]) * 1000.0 ** _POWERS[cell["unit"]]
+    return values(iops=iops or None, bandwidth_bytes=None if factor is None else factor * printed)
 
 
 def _resolution(text: str) -> float:
