@@ -7,14 +7,15 @@ too, because df and mount list tmpfs on every machine. Only sentences and the au
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
 from poolproof.foreign.audit.quoted_conditions import conditions_of
+from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.pairing import FoundResult
@@ -121,9 +122,9 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     disks = _nearest_disks(numbered, results)
     shared = shared_files(around, results)
     has_battery = _KEEPS_DATA.search(text) is not None
-    barriers = [] if has_battery else _unambiguous(_without_barriers(numbered), results)
+    barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))
     limits = list(find_iops_limits(numbered))
-    unsynced = _unambiguous(_sync_settings(numbered), results)
+    unsynced = list(applying(_sync_settings(numbered), numbered, results))
     return tuple(
         replace(
             quoted,
@@ -133,8 +134,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             has_fast_media=has_fast_media,
             has_persistent_memory=has_persistent_memory,
             is_macos=is_macos,
-            without_barriers=_last_above(barriers, result.line),
-            served_without_sync=_last_above(unsynced, result.line),
+            without_barriers=barriers[at],
+            served_without_sync=unsynced[at],
             honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
             iops_limit=max(
                 (limit for limit in limits if limit[0] < result.line), key=itemgetter(1), default=(0, 0.0, "")
@@ -178,26 +179,6 @@ def _names_file_system(numbered: Sequence[Line], result: FoundResult, first: int
     begin, end = (bisect_left(numbered, line, key=itemgetter(0)) for line in (first, result.line))
     words = [line for _, line in numbered[begin:end] if line.rstrip().endswith(":") and len(line) <= _LONGEST_HEADING]
     return bool(words) and _HONOURS_DIRECT.search(words[-1]) is not None and not _MAY_IGNORE_DIRECT.search(words[-1])
-
-
-def _last_above(quotes: Sequence[tuple[int, str]], line: int) -> str:
-    at = bisect_left(quotes, line, key=itemgetter(0))
-    return quotes[at - 1][1] if at else ""
-
-
-def _unambiguous(quotes: Iterable[tuple[int, str]], results: Sequence[FoundResult]) -> list[tuple[int, str]]:
-    """Return the quotations of a setting, but an empty one below a contrary one if no result is between the two.
-
-    In a list of the options before and after a change, it is unknown to which results each of them applies.
-    """
-    found: list[tuple[int, str]] = []
-    group, is_contrary = -1, False
-    for number, words in quotes:
-        at = bisect_left(results, number, key=attrgetter("line"))
-        is_contrary = not words or (is_contrary and at == group)
-        group = at
-        found.append((number, "" if is_contrary else words))
-    return found
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:

@@ -118,3 +118,21 @@ def test_random_reads_one_at_a_time_that_take_a_microsecond_come_from_ram() -> N
     assert "memory-latency" in _doubts(_audited(command.format(1) + table.format(800_000)))
     assert "memory-latency" not in _doubts(_audited(command.format(1) + table.format(12_000)))
     assert "memory-latency" not in _doubts(_audited(command.format(64) + table.format(800_000)))
+
+
+@pytest.mark.parametrize(
+    ("options", "headings", "suspect"),
+    [
+        (("Before: noatime,barrier=1", "After: relatime,barrier=0"), ("Tests before:", "Tests after:"), [False, True]),
+        (("- Old: nobarrier", "- New: barrier=1"), ("## Old options", "## New options"), [True, False]),
+        (("Before: noatime,barrier=1", "After: relatime,barrier=0"), ("Tests:", "Again:"), [False, False]),
+        (("Before: noatime,barrier=1", "relatime,barrier=0"), ("Tests before:", "Tests after:"), [False, False]),
+    ],
+)
+def test_settings_before_and_after_a_change_apply_below_their_headings(
+    options: tuple[str, str], headings: tuple[str, str], suspect: list[bool]
+) -> None:
+    text = "\n".join(options) + "".join(f"\n\n{heading}\n\n{_SYNCS}" for heading in headings)
+    found = [each for each in audit_text("post", text, Context()) if "fsync" in each.job]
+
+    assert [("flushes-missing" in _doubts(each)) for each in found] == suspect
