@@ -12,12 +12,14 @@ import contextlib
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from poolproof.campaign.model import Campaign, Disk
+from poolproof.devices.disk import bare_identity
 from poolproof.errors import HostError
+from poolproof.facts.block import BlockFacts
 from poolproof.files.folder import FileRefused, Folder
 
 _PLACES = ("/run/lock", "/tmp")
@@ -26,14 +28,26 @@ _NAME_DIGITS = 16
 _DIRECTORY = "the directory "
 
 
-def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
+def real_disks(campaign: Campaign) -> tuple[str, ...]:
+    """Return the identities of the real disks that the campaign names: by-id names, serial numbers or WWNs."""
+    return tuple(each.source.identity for each in campaign.devices if isinstance(each.source, Disk))
+
+
+def uses_of(campaign: Campaign, directories: Iterable[str], disks: Sequence[BlockFacts]) -> frozenset[str]:
     """Return what two runs must not use at the same time: the campaign's real disks, and the given directories.
+
+    `disks`: this machine's disks. They show that a by-id name and a serial number belong to the same disk.
 
     Links in the directories' paths are resolved, so that a link to a directory counts as the directory itself.
     """
-    disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
+    names = (_name_of(bare_identity(identity), disks) for identity in real_disks(campaign))
     paths = map(os.path.realpath, directories)
-    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"{_DIRECTORY}{path}" for path in paths})
+    return frozenset({f"the disk {name}" for name in names} | {f"{_DIRECTORY}{path}" for path in paths})
+
+
+def _name_of(identity: str, disks: Sequence[BlockFacts]) -> str:
+    found = (disk.identity for disk in disks if identity in {each.lower() for each in disk.identities})
+    return next(found, identity).lower()
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
+from poolproof.facts.block import block_devices
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
 from poolproof.hosts.base import Host
@@ -22,7 +23,7 @@ from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, r
 from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
 from poolproof.measure import cleanup
-from poolproof.measure.host_lock import host_locked, uses_of
+from poolproof.measure.host_lock import host_locked, real_disks, uses_of
 from poolproof.measure.model import Listener
 from poolproof.measure.order import build_rounds
 from poolproof.measure.plan import (
@@ -263,9 +264,10 @@ def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextM
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()
-    nodes = session.plan.nodes.values()
+    campaign, nodes = session.plan.campaign, session.plan.nodes.values()
     folders = frozenset[str]().union(*map(directories, nodes))
-    return host_locked(uses_of(session.plan.campaign, folders), share=share)
+    disks = block_devices(session.host, ()) if real_disks(campaign) else ()
+    return host_locked(uses_of(campaign, folders, disks), share=share)
 
 
 def check_measured(run: RunDirectory) -> None:

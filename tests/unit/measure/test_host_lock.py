@@ -10,6 +10,7 @@ import pytest
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import HostError
+from poolproof.facts.block import BlockFacts
 from poolproof.measure.host_lock import host_locked, uses_of
 from tests.golden import Message
 
@@ -74,7 +75,16 @@ def test_a_directory_is_the_same_by_every_path(tmp_path: Path) -> None:
 def test_what_runs_must_not_share() -> None:
     text = "devices: {a: {file: 1G}, b: {disk: /dev/disk/by-id/ATA-X}}\nlayouts: {one: a | ext4, two: b | ext4}\n"
     campaign = parse_campaign(f"{text}workloads: {{r: {{rw: read}}}}\n", "c.yaml")
-    assert uses_of(campaign, ["/srv"]) == {"the disk ata-x", "the directory /srv"}
+    assert uses_of(campaign, ["/srv"], ()) == {"the disk ata-x", "the directory /srv"}
+
+
+def test_all_names_of_a_disk_stand_for_the_same_disk() -> None:
+    disk = BlockFacts("sdx", "/dev/sdx", 2**30, "disk", serial="S1", by_id=("ata-X_S1",))
+    uses: set[str] = set()
+    for identity in ("/dev/disk/by-id/ata-X_S1", "ata-x_s1", "S1"):
+        text = f"devices: {{b: {{disk: {identity}}}}}\nlayouts: {{two: b | ext4}}\nworkloads: {{r: {{rw: read}}}}\n"
+        uses |= uses_of(parse_campaign(text, "c.yaml"), (), (disk,))
+    assert uses == {"the disk ata-x_s1"}
 
 
 def test_a_link_to_a_directory_is_the_same_directory(tmp_path: Path) -> None:
@@ -82,7 +92,7 @@ def test_a_link_to_a_directory_is_the_same_directory(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "data")
     campaign = parse_campaign("layouts: {one: dir /srv}\nworkloads: {r: {rw: read}}\n", "c.yaml")
     paths = [str(tmp_path / "data" / "deep"), str(tmp_path / "link" / "deep"), f"{tmp_path}/data/../link/deep"]
-    assert uses_of(campaign, paths) == {f"the directory {tmp_path.resolve()}/data/deep"}
+    assert uses_of(campaign, paths, ()) == {f"the directory {tmp_path.resolve()}/data/deep"}
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd"), Path.mkdir])

@@ -83,8 +83,10 @@ class RunDirectory:
         except OSError as error:
             raise _refused(path / "run.json", "read", error) from None
         if not is_run:
+            folder = path if any(path.glob("*/run.json")) else Path("runs")
             raise RunError(
-                f"{path} is not a run directory: it has no run.json", "to list the runs in runs/: poolproof runs"
+                f"{path} is not a run directory: it has no run.json",
+                f"to list the runs in {folder}/: poolproof runs{f' {folder}' if folder == path else ''}",
             )
         return cls(path.resolve())
 

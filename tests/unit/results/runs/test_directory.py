@@ -186,3 +186,11 @@ def test_runs_that_are_closed_to_this_user_are_named_beside_the_others(open_path
 def test_any_name_becomes_one_path_component(name: str) -> None:
     assert "/" not in file_name(name)
     assert file_name(name) not in (".", "..")
+
+
+def test_a_folder_with_runs_is_named_in_the_hint(tmp_path: Path) -> None:
+    (tmp_path / "old" / "one").mkdir(parents=True)
+    (tmp_path / "old" / "one" / "run.json").touch()
+    with pytest.raises(RunError) as caught:
+        RunDirectory.open(tmp_path / "old")
+    assert caught.value.hint.endswith(f"poolproof runs {tmp_path}/old")
