@@ -51,7 +51,8 @@ class Check:
     """How the value of a field is checked.
 
     `faults`: a function that yields a message for each problem with the value.
-    `is_file`: whether the value is a path in which no directory below the run's own directories may be a symbolic link.
+    `is_file`: True if the value is a path that must not lead through a symbolic link, except above the run's own
+    directories.
     """
 
     faults: Callable[[Any, Owned], Iterator[str]]

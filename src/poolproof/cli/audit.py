@@ -1,4 +1,4 @@
-"""`poolproof audit`: judge existing results, your own or those of others, and save them as a run."""
+"""`poolproof audit`: judge existing results, your own or other people's, or save them as a run with --save."""
 
 import gc
 import shutil
@@ -22,7 +22,8 @@ def command(
         list[str],
         Argument(
             metavar="FILES…",
-            help="Results of fio or another benchmark, files that quote such results, folders or runs; - for stdin.",
+            help="Files with results of fio or another benchmark, texts that quote such results, folders, or runs; - "
+            "for stdin.",
         ),
     ],
     save: Annotated[

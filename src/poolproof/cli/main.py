@@ -1,7 +1,6 @@
-"""The `poolproof` command with its subcommands and its error handling.
+"""The `poolproof` command with its subcommands. This module turns exceptions into messages and exit codes.
 
-Only this module turns errors into messages and exit codes. It imports no subcommand except the one given on the command
-line, because each import takes 2 ms.
+If the command line begins with a subcommand, only that one is imported, because each import takes 2 ms.
 """
 
 import atexit

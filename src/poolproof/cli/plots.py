@@ -1,4 +1,7 @@
-"""`poolproof plots`: the old name of `poolproof export --format png`. It still works, but the help does not list it."""
+"""`poolproof plots`: the old name of `poolproof export --format png` and `--format svg`.
+
+It still works, but the help does not list it.
+"""
 
 from pathlib import Path
 from typing import Annotated

@@ -142,7 +142,7 @@ class SshHost:
                 readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        """Yield the files' contents until the connection is lost.
+        """Yield the files' contents until `stop` is set or the connection is lost.
 
         The files are read by a persistent shell or, if that is too slow, by a loop on the remote host.
         """

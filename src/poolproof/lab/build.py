@@ -67,7 +67,7 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
     if not image.exists:
         raise HostError(
             f"the lab's image with OpenZFS {series} has not been built{_older(series)}",
-            f"poolproof lab build --zfs {series} ({USUALLY}, once)",
+            f"poolproof lab build --zfs {series} (needed only once; takes {USUALLY})",
         )
     return image
 

@@ -114,7 +114,7 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is durable before the next starts, because it is synchronous or followed by a sync call.
+        """True if every write is durable when it completes, or is synced before the next write starts.
 
         A sync call covers only completed writes. fio does not wait for other I/Os in flight before it issues the call,
         so sync calls make each write durable only if a clone has a single I/O in flight.

@@ -133,7 +133,8 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
     Raises:
         BuildError: a change can't be undone.
-        RunError: the run is not trusted, or its directories on the host belong to another user.
+        RunError: the run is not trusted, its directories on the host belong to another user, or its journal names too
+            many hosts.
     """
     owned = run_owned(run)
     check_places(owned, host)

@@ -1,4 +1,7 @@
-"""Compute a trial's metrics from its outcome, for all of its parts and for reads and writes together."""
+"""Compute a trial's metrics from its outcome, over all of its parts.
+
+Each metric is for all I/Os together, or only for the reads, the writes or the syncs.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

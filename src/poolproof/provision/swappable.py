@@ -63,7 +63,7 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
         who = replacer(folder, int(printed[0]))
         if who is not None:
             fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
-            hint = f"{fix}, or use a directory that only you can change: ls -ld {folder.path}"
+            hint = f"{fix}, or use a directory that only you can change (who can change this one: ls -ld {folder.path})"
             return f"{who} could replace {folder.path} with a link", hint
     return None
 

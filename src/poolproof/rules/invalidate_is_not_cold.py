@@ -8,7 +8,8 @@ from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram, re
 _EVICTS = (2, 4, 2)
 _EMPTY = (
     "empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "empties the caches of the branches; in a virtual machine: also drop the host's caches; otherwise: remount)"
+    "empties the caches of the branches; other file systems: remount; in a virtual machine: also drop the host's "
+    "caches)"
 )
 
 

@@ -19,11 +19,10 @@ def _in_job(case: Case) -> Findings:
     rate = _fill_rate(case.zfs)
     if seconds * rate < size:
         yield notes(
-            f"a cache device fills at {format_size(rate)} per second (l2arc_write_max), or at up to "
-            f"{format_size(_fastest(case.zfs))} per second while the ARC is not full and every block is new "
-            f"(l2arc_write_boost, l2arc_feed_again): filling it with {format_size(size)} takes between "
-            f"{format_duration(size / _fastest(case.zfs))} and {format_duration(size / rate)}, but the run lasts only "
-            f"{format_duration(seconds)}",
+            f"a cache device fills at {format_size(rate)} per second (l2arc_write_max), so filling it with "
+            f"{format_size(size)} takes up to {format_duration(size / rate)}, but the run lasts only "
+            f"{format_duration(seconds)}; while the ARC is not full and only new blocks are read, it may take only "
+            f"{format_duration(size / _fastest(case.zfs))} (l2arc_write_boost, l2arc_feed_again)",
             weight=35,
         )
 

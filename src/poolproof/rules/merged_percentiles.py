@@ -10,7 +10,7 @@ def _in_job(case: Case) -> Findings:
     separated = any(fio_job(job).flag("new_group") or job.waits_for_previous for job in jobs[1:])
     if len(kinds) > 1 and not separated and any(fio_job(job).flag("group_reporting") for job in jobs):
         message = (
-            f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, which describes none of "
+            f"group_reporting merges {len(kinds)} kinds of jobs into one set of percentiles, which describes none of "
             f"them"
         )
         yield notes(message, weight=35)

@@ -95,7 +95,7 @@ RULE = Rule(
     "and more than 10% of the bytes that the disks moved.",
     error="Rates are too low and latencies too high, but rates are too high if the other I/O hides a cache. Measured: "
     "two runs at once raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
-    fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",
+    fix="stop the other programs (to find them: top, iotop -ao), do one run at a time, and repeat the measurement",
     sources=(
         linux_source("6.12", "kernel/sched/psi.c", "psi_show"),
         "Linux Documentation/accounting/psi.rst",

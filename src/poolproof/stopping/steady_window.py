@@ -149,8 +149,8 @@ def _window(
 def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
     """Return the reason why the window is not stationary, and the number of bursts or speed changes in it.
 
-    The reason is None for a stationary window, and the number is ∞ without bursts or speed changes. A step, bursts and
-    two speeds look alike, so only the first of these that is found is reported.
+    The reason is None if the window is stationary. The number is ∞ if there are no bursts or speed changes. A step,
+    bursts and two speeds look alike, so only the first one found is reported.
     """
     until = rule.until
     changing = change(window.flat, until, len(window.head) + len(window.flat))

@@ -128,7 +128,7 @@ def _repaired(case: Case, rules: set[str]) -> Jobs:
 
 
 def overwritten_devices(case: Case) -> tuple[str, ...]:
-    """Return the paths of the devices to which fio's jobs write, or which they trim."""
+    """Return the paths of the devices that fio's jobs write to or trim."""
     jobs = [job_of(part) for part in case.jobs if part.source is not None and (part.writes or part.trims)]
     return tuple(dict.fromkeys(path for job in jobs for path in job.filenames if is_disk_path(path)))
 

@@ -25,10 +25,10 @@ def laid_out_bytes(lines: Sequence[Line]) -> int | None:
 def shared_files(around: Sequence[Sequence[Line]], results: Sequence[FoundResult]) -> Iterator[int]:
     """Yield, for each result, the size in bytes of the only file that all clones of its job use, or 0 if unknown.
 
-    fio prints a message for each clone whose file it lays out (setup_files in filesetup.c). A single message, and as
-    many bytes for each clone as this file has, show that the clones share the file. Later results of as many clones
-    use it too if fio lays out nothing for them. Only jobs that are known from fio's header are considered, because
-    commands and job files show the names of the files.
+    fio prints a message for each clone whose file it lays out (setup_files in filesetup.c). If there is only one
+    message, and each clone moved as many bytes as this file has, the clones share the file. A later result with the
+    same number of clones uses the same file if fio lays out nothing for it. Only jobs known from fio's header are
+    considered, because commands and job files name the files.
     """
     shared = clones = 0
     for lines, found in zip(around, results, strict=True):

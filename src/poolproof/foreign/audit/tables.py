@@ -139,7 +139,7 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
 
 
 def _values(found: FoundResult) -> tuple[object, ...]:
-    """Return the names and the values of a result, without its place."""
+    """Return the part names, IOPS and bandwidths of a result, but not its position in the text."""
     return tuple(
         (part.name, direction and (direction.iops, direction.bandwidth_bytes))
         for part in found.result.parts

@@ -57,7 +57,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
     Raises:
         FioError: none of the files contains a result.
-        RunError: the directory already exists or cannot be created.
+        RunError: the directory exists and is not empty, or it cannot be created.
         UsageError: `layout_from` is an option that no result has.
     """
     unread: list[Unread] = []

@@ -110,7 +110,7 @@ def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
-    """Yield remarks about trials without a usable value, and about trials whose values agree to the last digit."""
+    """Yield the remarks as lines. Equal remarks on several cells share a line."""
     yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
 
 

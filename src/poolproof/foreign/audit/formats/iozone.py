@@ -46,7 +46,7 @@ _NEAR = 60
 _ALIGNED = 2
 _KIB = 1024
 _AGAIN = "iozone's tests use the same file one after another"
-_UNKNOWN = "the options of iozone: with -I, the tests bypass the page cache; with -e, the writes include a sync"
+_UNKNOWN = "iozone's options (-I bypasses the page cache; -e includes a sync in the writes)"
 _RUN_TIME = "the run time of each test"
 
 
