@@ -36,9 +36,9 @@ class LoadRun:
     `report`: the last complete report, or the entire output if no report is complete.
     `statuses`: the totals in each report after the ramp.
     `decision`: the decision on convergence, or None for a trial of fixed length.
-    `ended`: whether fio was stopped because of the decision.
+    `ended`: True if fio was stopped because of the decision.
     `warm_up`: the report at the start of the window, or an empty string if the window starts with the run.
-    `most_s`: the maximum length of the trial in seconds, or 0 if there is no decision.
+    `most_s`: the maximum length of the trial in seconds, or 0 for a trial of fixed length.
     `latencies`: the latency histograms over time.
     """
 

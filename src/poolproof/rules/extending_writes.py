@@ -20,10 +20,7 @@ def _in_job(case: Case) -> Findings:
 
 def _extends(job: LoadPart) -> bool:
     fio = fio_job(job)
-
-    if job.reads or not (job.writes and job.direct and job.queue_each > 1):
-        return False
-    if is_on_devices(job):
+    if job.reads or not (job.writes and job.direct and job.queue_each > 1) or is_on_devices(job):
         return False
     is_none = (fio.text("fallocate") or "").strip() in ("none", "0")
     return fio.flag("file_append") or (is_none and job.is_sequential and not fio.flag("overwrite"))

@@ -13,6 +13,8 @@ import pytest
 import poolproof.foreign
 import poolproof.load.fio
 from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.table_repeats import without_repeated_rows
+from poolproof.foreign.audit.tables import find_tables
 from poolproof.foreign.audit.texts import audit_text
 
 LENGTH = 20_000
@@ -98,4 +100,17 @@ def test_audit_reads_a_long_text_without_results_in_linear_time() -> None:
     lines = ["Read", "a rate"] * 3000 + ["Read | Write", "a | b"] * 500
     start = time.process_time()
     assert audit_text("post", "\n".join(lines), Context()) == ()
+    assert time.process_time() - start < LONG_TEXT_S
+
+
+def test_repeated_rows_are_found_in_a_time_that_does_not_grow_with_the_square_of_the_rows() -> None:
+    def table(first: int) -> str:
+        rows = (f"| read | {first + number} | {100 + number} MB/s |" for number in range(6000))
+        return "\n".join(["| rw | IOPS | BW |", "|---|---|---|", *rows])
+
+    rows, others = find_tables(table(10_000)), find_tables(table(50_000))
+    assert len(rows) == len(others) == 6000
+    start = time.process_time()
+    assert len(without_repeated_rows(rows, others)) == len(rows)
+    assert len(without_repeated_rows(rows, rows)) == 0
     assert time.process_time() - start < LONG_TEXT_S

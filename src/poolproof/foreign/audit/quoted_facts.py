@@ -137,9 +137,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             without_barriers=barriers[at],
             served_without_sync=unsynced[at],
             honours_direct=_names_file_system(numbered, result, result.line - _HEADING_LINES),
-            iops_limit=max(
-                (limit for limit in limits if limit[0] < result.line), key=itemgetter(1), default=(0, 0.0, "")
-            )[1:],
+            iops_limit=_last_above(limits, result.line),
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
             has_log_device=named.has_log_device if named else False,
@@ -179,6 +177,12 @@ def _names_file_system(numbered: Sequence[Line], result: FoundResult, first: int
     begin, end = (bisect_left(numbered, line, key=itemgetter(0)) for line in (first, result.line))
     words = [line for _, line in numbered[begin:end] if line.rstrip().endswith(":") and len(line) <= _LONGEST_HEADING]
     return bool(words) and _HONOURS_DIRECT.search(words[-1]) is not None and not _MAY_IGNORE_DIRECT.search(words[-1])
+
+
+def _last_above(limits: Sequence[tuple[int, float, str]], line: int) -> tuple[float, str]:
+    """Return the last limit above a line and its quotation. The limits are in line order."""
+    at = bisect_left(limits, line, key=itemgetter(0))
+    return limits[at - 1][1:] if at else (0.0, "")
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:

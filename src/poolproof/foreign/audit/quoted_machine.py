@@ -211,7 +211,7 @@ def _said(line: str) -> Iterator[int]:
 
 
 def _dirty_limits(line: str) -> Iterator[int]:
-    """Yield the limits on dirty data that a command sets or a sentence gives. 0 means that there is no such limit."""
+    """Yield the limits on dirty data, in bytes, that the line sets or states. 0 means unlimited and is left out."""
     for match in _DIRTY_BYTES.finditer(line):
         yield from filter(None, [int(match["after"] or match["before"])])
     for match in _DIRTY_SAID.finditer(line):

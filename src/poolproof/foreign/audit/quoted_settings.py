@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from poolproof.load.fio.pairing import FoundResult
@@ -36,9 +37,9 @@ def applying(
 ) -> Iterator[str]:
     """Yield the quotation of the setting that applies to each result, or an empty string.
 
-    `quotes`: the line of each setting and its quotation, which is empty if the setting is harmless.
+    `quotes`: the line of each setting, in order, and its quotation, which is empty if the setting is harmless.
     """
-    groups = list(_groups(list(quotes), numbered, results))
+    groups = list(_groups(quotes, numbered, results))
     for result in results:
         at = bisect_left(groups, result.line, key=attrgetter("line"))
         group = groups[at - 1] if at else None
@@ -49,11 +50,10 @@ def applying(
 
 
 def _groups(
-    quotes: Sequence[tuple[int, str]], numbered: Sequence[Line], results: Sequence[FoundResult]
+    quotes: Iterable[tuple[int, str]], numbered: Sequence[Line], results: Sequence[FoundResult]
 ) -> Iterator[_SettingGroup]:
-    places = [bisect_left(results, number, key=attrgetter("line")) for number, _ in quotes]
-    for place in sorted(set(places)):
-        group = [quote for quote, each in zip(quotes, places, strict=True) if each == place]
+    for _, between in groupby(quotes, key=lambda quote: bisect_left(results, quote[0], key=attrgetter("line"))):
+        group = list(between)
         is_contrary = any(words for _, words in group) and not all(words for _, words in group)
         matches = [_LABEL.match(_line(numbered, number)) for number, _ in group] if is_contrary else []
         labels = {

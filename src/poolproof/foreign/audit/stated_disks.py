@@ -101,10 +101,11 @@ def largest_above(statements: Sequence[Statement], line: int) -> Statement | Non
 
 
 def find_iops_limits(numbered: Sequence[Line]) -> Iterator[tuple[int, float, str]]:
-    """Yield each number of I/Os per second to which a line limits the storage, with the line number and a quotation.
+    """Yield each line with a higher limit than those above it: its number, the I/Os per second and a quotation.
 
-    Examples are `provisioned IOPS 6000` and `limited to 16k IOPS`.
+    Examples are `provisioned IOPS 6000` and `limited to 16k IOPS`. A text may describe several volumes.
     """
+    highest = 0.0
     for number, line in numbered:
         if "iops" not in line.lower() or len(line) > _LONGEST_LINE:
             continue
@@ -113,7 +114,9 @@ def find_iops_limits(numbered: Sequence[Line]) -> Iterator[tuple[int, float, str
                 continue
             words = match["iops"].lower().replace(",", "")
             limit = float(words.rstrip("k")) * (1000 if words.endswith("k") else 1)
-            yield number, limit, f"line {number} says “{' '.join(match[0].split())}”"
+            if limit > highest:
+                highest = limit
+                yield number, limit, f"line {number} says “{' '.join(match[0].split())}”"
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:

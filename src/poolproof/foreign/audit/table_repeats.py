@@ -1,16 +1,21 @@
 """Find rows of tables that repeat the results of output in the same text."""
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from poolproof.load.fio.pairing import FoundResult
-from poolproof.load.outcome import Direction
+from poolproof.load.outcome import PartOutcome
 
 _LEAST_TOLERANCE, _MOST_TOLERANCE = 0.01, 0.06
 _UNITS = (1.0, 1e3, 1e6, 1e9, 1024.0, 1024.0**2, 1024.0**3)
 _MOST_DECIMALS = 2
 _FEWEST_VALUES = 2
+
+_Values = dict[tuple[str, str], float]
+"""The known values of a part, keyed by their direction and `iops` or `bandwidth`."""
 
 
 def without_repeated_rows(rows: Sequence[FoundResult], others: Iterable[FoundResult]) -> list[FoundResult]:
@@ -18,31 +23,50 @@ def without_repeated_rows(rows: Sequence[FoundResult], others: Iterable[FoundRes
 
     A single value may be the same by chance, so a row must have at least two: IOPS and a rate, or reads and writes.
     """
-    known = [directions for other in others for directions in _parts(other)]
+    known = _by_value(others)
     kept: list[FoundResult] = []
     for _, group in groupby(rows, key=attrgetter("line")):
         row = list(group)
-        values = {name: each for found in row for part in _parts(found) for name, each in part.items()}
-        count = sum(value is not None for each in values.values() for value in (each.iops, each.bandwidth_bytes))
-        if count < _FEWEST_VALUES or not any(_repeats(values, other) for other in known):
+        values = {kind: value for found in row for part in found.result.parts for kind, value in _values(part).items()}
+        if len(values) < _FEWEST_VALUES or not _is_known(values, known):
             kept += row
     return kept
 
 
-def _parts(found: FoundResult) -> list[Mapping[str, Direction]]:
-    return [part.directions for part in found.result.parts]
+def _by_value(others: Iterable[FoundResult]) -> dict[tuple[str, str], list[tuple[float, _Values]]]:
+    """Return the parts of the results, sorted by each of their values, so that a row is compared only with a few."""
+    known: dict[tuple[str, str], list[tuple[float, _Values]]] = defaultdict(list)
+    for other in others:
+        for part in other.result.parts:
+            values = _values(part)
+            for kind, value in values.items():
+                known[kind].append((value, values))
+    for entries in known.values():
+        entries.sort(key=itemgetter(0))
+    return known
 
 
-def _repeats(row: Mapping[str, Direction], other: Mapping[str, Direction]) -> bool:
-    return row.keys() == other.keys() and all(
-        _same(each.iops, other[name].iops) and _same(each.bandwidth_bytes, other[name].bandwidth_bytes)
-        for name, each in row.items()
+def _values(part: PartOutcome) -> _Values:
+    found = {
+        (name, field): value
+        for name, each in part.directions.items()
+        for field, value in (("iops", each.iops), ("bandwidth", each.bandwidth_bytes))
+    }
+    return {kind: value for kind, value in found.items() if value is not None}
+
+
+def _is_known(row: _Values, known: Mapping[tuple[str, str], Sequence[tuple[float, _Values]]]) -> bool:
+    """True if a result has all values of a row, and moved data in the same directions."""
+    directions = {name for name, _ in row}
+    ranges = {kind: (value * (1 - _rounding(value)), value * (1 + _rounding(value))) for kind, value in row.items()}
+    kind, (low, high) = next(iter(ranges.items()))
+    entries = known.get(kind, ())
+    near = entries[bisect_left(entries, low, key=itemgetter(0)) : bisect_right(entries, high, key=itemgetter(0))]
+    return any(
+        directions == {name for name, _ in other}
+        and all(each in other and first <= other[each] <= last for each, (first, last) in ranges.items())
+        for _, other in near
     )
-
-
-def _same(value: float | None, other: float | None) -> bool:
-    """True if a value of a row is that of the other result, or is missing from the row."""
-    return value is None or (other is not None and abs(value - other) <= _rounding(value) * value)
 
 
 def _rounding(value: float) -> float:

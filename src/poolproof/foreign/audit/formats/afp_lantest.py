@@ -1,6 +1,6 @@
 """Parse the output of Netatalk's afp_lantest: the tests that write and read one large file over AFP.
 
-The file has 100 MiB, and MB/s are 10^6 bytes per second, rounded from whole milliseconds. The server does not sync what
+The file is 100 MiB. MB/s are 10^6 bytes per second, and the times are whole milliseconds. The server does not sync what
 it receives, and the program reads back the file that it has just written. The other tests count operations on
 directories and are left out.
 """
