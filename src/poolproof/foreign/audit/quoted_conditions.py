@@ -66,7 +66,7 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
             if match := _MACHINE.match(line):
-                guest = _says(number, match["words"]) if match["hypervisor"] else ""
+                guest = quotation(number, match["words"]) if match["hypervisor"] else ""
             elif match := _SECTION.match(line):
                 section, label = _named(number, match["words"]), ""
             elif match := _LABEL.match(line):
@@ -86,7 +86,7 @@ def _busy(outside: Sequence[Line], first: int, last: int) -> str:
     for number, line in outside[begin:end]:
         match = _BUSY.search(line)
         if match and not _NEGATED.search(line[max(0, match.start() - _BEFORE) : match.end() + _BEHIND]):
-            found = _says(number, line if len(line) <= _LONGEST_QUOTE else match[0])
+            found = quotation(number, line if len(line) <= _LONGEST_QUOTE else match[0])
     return found
 
 
@@ -98,8 +98,9 @@ def _named(number: int, words: str) -> str:
     """Return a quotation of a heading that names only memory, or an empty string."""
     rest = _MEMORY.sub("", words)
     is_memory = rest != words and not _NOT_A_HEADING.search(words) and not _OTHER_WORDS.search(rest)
-    return _says(number, words) if is_memory else ""
+    return quotation(number, words) if is_memory else ""
 
 
-def _says(number: int, words: str) -> str:
+def quotation(number: int, words: str) -> str:
+    """Return a quotation with its line number, as findings print it: `line 3 says “…”`."""
     return f"line {number} says “{' '.join(words.split())}”"

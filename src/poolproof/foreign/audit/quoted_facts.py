@@ -14,7 +14,7 @@ from operator import itemgetter
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
-from poolproof.foreign.audit.quoted_conditions import conditions_of
+from poolproof.foreign.audit.quoted_conditions import conditions_of, quotation
 from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
 from poolproof.foreign.dropped_caches import drops_caches
@@ -159,8 +159,7 @@ def _without_barriers(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
     for number, line in numbered:
         match = _BARRIERS.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
         if match is not None and not _NEGATED.search(line):
-            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
-            yield number, f"line {number} says “{words}”" if match["off"] else ""
+            yield number, _quoted_line(number, line) if match["off"] else ""
 
 
 def _sync_settings(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
@@ -168,8 +167,11 @@ def _sync_settings(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
     for number, line in numbered:
         match = _SYNC_SETTING.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
         if match is not None and _SERVED.search(line) and not _NEGATED.search(line):
-            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
-            yield number, f"line {number} says “{words}”" if match["off"] else ""
+            yield number, _quoted_line(number, line) if match["off"] else ""
+
+
+def _quoted_line(number: int, line: str) -> str:
+    return quotation(number, " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE])
 
 
 def _names_file_system(numbered: Sequence[Line], result: FoundResult, first: int) -> bool:
@@ -260,8 +262,7 @@ def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult)
 
 
 def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
-    words = sentence if len(sentence) <= _LONGEST_QUOTE else " ".join(match[0].split())
-    return f"line {number} says “{words}”"
+    return quotation(number, sentence if len(sentence) <= _LONGEST_QUOTE else match[0])
 
 
 @dataclass(frozen=True)

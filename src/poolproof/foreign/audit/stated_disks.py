@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from poolproof.errors import UsageError
 from poolproof.foreign.audit.context import parse_devices
+from poolproof.foreign.audit.quoted_conditions import quotation
 from poolproof.load.fio.plain_lines import Line
 from poolproof.units import format_rate
 
@@ -116,7 +117,7 @@ def find_iops_limits(numbered: Sequence[Line]) -> Iterator[tuple[int, float, str
             limit = float(words.rstrip("k")) * (1000 if words.endswith("k") else 1)
             if limit > highest:
                 highest = limit
-                yield number, limit, f"line {number} says “{' '.join(match[0].split())}”"
+                yield number, limit, quotation(number, match[0])
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:

@@ -11,7 +11,7 @@ from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.terminal.compared import in_place_text, units_of
 from poolproof.presentation.terminal.ranked import failures_text
 from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
+from poolproof.presentation.terminal.words import builds_text, emulated_legend, per_cent_whole, range_text, speed_text
 from poolproof.results.compare.earlier_runs import earlier_runs
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
@@ -319,11 +319,9 @@ def _eliminated(run: LoadedRun) -> Iterator[str]:
 def _builds(run: LoadedRun) -> Iterator[str]:
     """Yield a sentence about the number of builds per result, and sentences about failed builds."""
     if run.by_build:
-        numbers = {cell.builds for cell in run.cells}
-        builds = f"{'up to ' * (len(numbers) > 1)}{format_number_of(max(numbers), 'build')}"
         yield (
-            f"Each result is the mean of {builds} of its layout; the intervals account for the differences between its "
-            "builds."
+            f"Each result is the mean of {builds_text(run.cells)} of its layout; the intervals account for the "
+            "differences between its builds."
         )
     failed = [(str(cell.key), cell.failed_builds.message) for cell in run.cells if cell.failed_builds is not None]
     yield from (f"{line}." for line in in_groups(failed))

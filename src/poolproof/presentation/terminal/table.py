@@ -16,6 +16,7 @@ from poolproof.presentation.terminal.visible import visible_line
 from poolproof.presentation.terminal.words import (
     MARKS,
     STYLES,
+    builds_text,
     emulated_legend,
     emulated_mark,
     groups_text,
@@ -200,12 +201,10 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield the number of builds if there are several, then each cell with fewer builds and the reason."""
     if not any(cell.by_build for cell in cells):
         return
-    numbers = {cell.builds for cell in cells}
-    most = max(numbers)
-    builds = f"{'up to ' * (len(numbers) > 1)}{format_number_of(most, 'build')}"
+    most = max(cell.builds for cell in cells)
     yield Text(
-        f"\nEach result is the mean of {builds} of its layout. The intervals account for the differences between its "
-        "builds."
+        f"\nEach result is the mean of {builds_text(cells)} of its layout. The intervals account for the "
+        "differences between its builds."
     )
     for cell in cells:
         if cell.builds < most or cell.failed_builds is not None:

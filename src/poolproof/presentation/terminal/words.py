@@ -12,6 +12,7 @@ from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.statistics.two_groups import ValueGroup
+from poolproof.units import format_number_of
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
@@ -48,6 +49,12 @@ def emulated_legend(cells: Iterable[Cell]) -> str:
     """Return an explanation of the symbol `*`, or an empty string if no cell uses emulated disks."""
     models = sorted({model for cell in cells for model in cell.emulated})
     return f"* {emulation_note(models)}" if models else ""
+
+
+def builds_text(cells: Iterable[Cell]) -> str:
+    """Return the number of builds of the cells: `4 builds`, or `up to 4 builds` if some have fewer."""
+    numbers = {cell.builds for cell in cells}
+    return f"{'up to ' * (len(numbers) > 1)}{format_number_of(max(numbers), 'build')}"
 
 
 def trial_text(trial: Trial) -> str:
