@@ -294,7 +294,8 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
         raise CampaignError(
             f"layout {planned.layout.name} has room for about {format_size(room)}, but the workloads' test files take "
             f"{format_size(needed)}",
-            "give the workloads a smaller `size`, or the layout larger devices or a directory with more space",
+            "give the workloads a smaller `size` or `filesize`, or the layout larger devices or a directory with more "
+            "space",
         )
     largest_room = tree.largest_file_bytes(planned.node, sizes)
     for cell in plan.cells:
