@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from random import randrange
 
 from poolproof.campaign.calibration import builds_of
 from poolproof.campaign.cell_key import CellKey
@@ -42,7 +43,9 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 
 _IMAGES = ("/dev/loop", "/dev/nbd")
-_ATTEMPTS = 3
+_ATTEMPTS = 5
+_WITH_LOWEST = 2
+_LOOPS_TO_DRAW_FROM = 64
 _LOOP_TAKEN = "failed to set up loop device: Device or resource busy"  # losetup(8)
 
 
@@ -241,16 +244,18 @@ class _Conductor:
             tell=self.listener.step,
         )
 
-    def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
+    def _build(self, planner: Callable[[int], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
         """Plan a layout and build it.
 
-        If another program has taken one of the planned loop devices in the meantime, plan and build it again.
+        If another program has taken one of the planned loop devices in the meantime, plan and build it again. From
+        the third attempt on, the lowest number of a loop device is drawn at random, so that two runs that start at the
+        same moment do not collide again and again.
 
         `core`: the plan of the core that is already built.
         """
         ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
         for attempt in range(1, _ATTEMPTS + 1):
-            planned = planner()
+            planned = planner(0 if attempt <= _WITH_LOWEST else randrange(_LOOPS_TO_DRAW_FROM))
             check_leaves(planned.tree, self.host, self.plan.allowed_disks, core.tree.leaves if core else ())
             before = self._outstanding()
             try:

@@ -171,39 +171,41 @@ def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
             check_leaves(planned.tree, host, plan.allowed_disks)
 
 
-def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
+def plan_one(plan: RunPlan, host: Host, name: str, first_loop: int = 0) -> LayoutPlan:
     """Return the steps that build a layout, based on the host's current state.
 
     Like the functions below, this raises a GuardError if a disk must not be overwritten, and a HostError if the host
     can't build the layout.
+
+    `first_loop`: the lowest number that a new loop device may have.
     """
-    return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name]))
+    return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name], first_loop))
 
 
-def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
+def plan_core(plan: RunPlan, host: Host, name: str, first_loop: int = 0) -> LayoutPlan:
     """Return the steps that build a layout's core: the layout without its log and cache devices."""
     node = core_of(plan.nodes[name])
-    return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
+    return plan_layout(_layout(plan, name), node, _context_now(plan, host, node, first_loop))
 
 
-def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan, first_loop: int = 0) -> LayoutPlan:
     """Return the steps that turn the mounted core into this layout's core by attaching and detaching mirror disks."""
     node = core_of(plan.nodes[name])
-    return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
+    return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node, first_loop))
 
 
-def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
+def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan, first_loop: int = 0) -> LayoutPlan:
     """Return the steps that add the layout's log and cache devices to the mounted core."""
     node = plan.nodes[name]
-    return plan_extended(_layout(plan, name), node, core, _context_now(plan, host, node))
+    return plan_extended(_layout(plan, name), node, core, _context_now(plan, host, node, first_loop))
 
 
-def _context_now(plan: RunPlan, host: Host, node: Node) -> PlanningContext:
-    return _context(plan, gather_facts(host, plan.campaign, (node,), plan.site.state_dir))
+def _context_now(plan: RunPlan, host: Host, node: Node, first_loop: int) -> PlanningContext:
+    return _context(plan, gather_facts(host, plan.campaign, (node,), plan.site.state_dir), first_loop)
 
 
-def _context(plan: RunPlan, facts: HostFacts) -> PlanningContext:
-    return PlanningContext(plan.campaign, plan.site, facts, plan.allowed_disks)
+def _context(plan: RunPlan, facts: HostFacts, first_loop: int = 0) -> PlanningContext:
+    return PlanningContext(plan.campaign, plan.site, facts, plan.allowed_disks, first_loop)
 
 
 def _layout(plan: RunPlan, name: str) -> Layout:

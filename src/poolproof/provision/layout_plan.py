@@ -43,12 +43,17 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input that all layouts' plans share. `permitted`: the identities of the disks that may be overwritten."""
+    """The input that all layouts' plans share.
+
+    `permitted`: the identities of the disks that may be overwritten.
+    `first_loop`: the lowest number that a new loop device may have.
+    """
 
     campaign: Campaign
     site: Site
     facts: HostFacts
     permitted: frozenset[str]
+    first_loop: int = 0
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ def _plan_added(
     by_name = {device.name: device for device in context.campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in built]
     used = {loop.number for loop in host.loops}
-    numbers = tuple(islice((number for number in count() if number not in used), len(added)))
+    numbers = tuple(islice((number for number in count(context.first_loop) if number not in used), len(added)))
     facts = DeviceFacts(numbers, host.nbds, host.below_state, host.disks, context.permitted)
     plans = plan_devices(added, context.site, facts)
     return {device.name: plan for device, plan in zip(added, plans, strict=True)}, numbers
