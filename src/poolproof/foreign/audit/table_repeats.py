@@ -59,14 +59,16 @@ def _is_known(row: _Values, known: Mapping[tuple[str, str], Sequence[tuple[float
     """True if a result has all values of a row, and moved data in the same directions."""
     directions = {name for name, _ in row}
     ranges = {kind: (value * (1 - _rounding(value)), value * (1 + _rounding(value))) for kind, value in row.items()}
-    kind, (low, high) = next(iter(ranges.items()))
-    entries = known.get(kind, ())
-    near = entries[bisect_left(entries, low, key=itemgetter(0)) : bisect_right(entries, high, key=itemgetter(0))]
+    near = [_between(known.get(kind, ()), low, high) for kind, (low, high) in ranges.items()]
     return any(
         directions == {name for name, _ in other}
         and all(each in other and first <= other[each] <= last for each, (first, last) in ranges.items())
-        for _, other in near
+        for _, other in min(near, key=len)
     )
+
+
+def _between(entries: Sequence[tuple[float, _Values]], low: float, high: float) -> Sequence[tuple[float, _Values]]:
+    return entries[bisect_left(entries, low, key=itemgetter(0)) : bisect_right(entries, high, key=itemgetter(0))]
 
 
 def _rounding(value: float) -> float:
