@@ -9,7 +9,7 @@ import os
 import stat
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,9 @@ import pytest
 from poolproof.devices.guard import check_disk
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts, block_devices, examine
+from poolproof.facts.disk_use import disk_uses
 from poolproof.hosts.local import LocalHost
+from poolproof.process import Completed
 from tests.loop.testbed import Testbed
 
 pytestmark = pytest.mark.parallel
@@ -124,6 +126,37 @@ def test_a_disk_that_is_open_through_another_node_is_refused(testbed: Testbed, t
             _refused(disk, f"is held open by sleep (process {process})")
 
 
+@pytest.mark.parametrize("how", ["MAP_SHARED", "MAP_PRIVATE"])
+def test_a_disk_that_a_program_only_maps_is_refused(testbed: Testbed, tmp_path: Path, how: str) -> None:
+    """The program has closed its file descriptors, and the device node in its jail may be removed afterwards."""
+    with _disk(testbed) as (disk, _):
+        node = tmp_path / "drive of a jail"
+        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        with _mapped(disk.path, how) as process:
+            _refused(disk, f"is mapped into memory by python3 (process {process})")
+        with _mapped(str(node), how) as process:
+            node.unlink()
+            _refused(disk, f"is mapped into memory by python3 (process {process})")
+
+
+def test_a_mapped_disk_is_found_by_its_path_if_map_files_cannot_be_followed(testbed: Testbed, tmp_path: Path) -> None:
+    """In a container, root lacks the capability to follow the links in /proc/PID/map_files."""
+    with _disk(testbed) as (disk, _):
+        node = tmp_path / 'its "drive"'
+        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        with _mapped(str(node), "MAP_SHARED") as process:
+            found = disk_uses(Confined(), [disk.number])
+    assert [use.what for use in found[disk.number]] == [f"is mapped into memory by python3 (process {process})"]
+
+
+class Confined(LocalHost):
+    """This machine without CAP_SYS_ADMIN and CAP_CHECKPOINT_RESTORE."""
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        without = ["setpriv", "--bounding-set=-sys_admin,-checkpoint_restore", "--inh-caps=-all"]
+        return super().run([*without, *argv], timeout_s=timeout_s, stdin=stdin, check=check)
+
+
 def test_a_disk_mounted_where_we_cannot_see_it_is_refused(testbed: Testbed) -> None:
     """As in a container, the mount is in a different namespace, so lsblk does not show it."""
     with _disk(testbed) as (disk, _):
@@ -143,6 +176,21 @@ def _open(path: str, mode: str) -> Iterator[int]:
     with subprocess.Popen(
         ["sh", "-c", f'exec 9{mode}"$1"; echo ready; exec sleep 60', "sh", path], stdout=-1
     ) as holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
+            yield holder.pid
+        finally:
+            holder.kill()
+
+
+@contextlib.contextmanager
+def _mapped(path: str, how: str) -> Iterator[int]:
+    script = (
+        "import mmap, os, sys, time; file = open(sys.argv[1], 'r+b')\n"
+        f"mapped = mmap.mmap(file.fileno(), 4096, mmap.{how}); os.closerange(3, 99)\n"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(["python3", "-c", script, path], stdout=-1) as holder:
         try:
             assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
             yield holder.pid

@@ -1,4 +1,4 @@
-"""Uses of a disk that lsblk does not show: loop devices on it, programs that hold it open, and exclusive opens.
+"""Uses of a disk that lsblk does not show: loop devices, programs that hold it open or mapped, and exclusive opens.
 
 A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use a
 part of it, or a container may have mounted it. This module also detects partition tables that wipefs overlooks, for
@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 30.0
+_USES_LIMIT_S = 60.0
 _FILES = r"""
 PATH=$PATH:/sbin:/usr/sbin
+for program in find timeout stat grep awk xargs sed; do
+  command -v $program >/dev/null || echo "lacking $program"
+done
 for file in /sys/block/loop*/loop/backing_file; do
   [ -r "$file" ] || continue
   loop=${file#/sys/block/}; loop=${loop%%/*}; read -r path <"$file"
@@ -21,7 +25,28 @@ for file in /sys/block/loop*/loop/backing_file; do
 done
 timeout -s KILL 20 find /proc/[0-9]*/fd -maxdepth 1 -lname '/*' ! -lname /dev/null ! -lname '/dev/pts/*' -xtype b \
   -exec stat -L -c 'open %t:%T %n' {} + 2>/dev/null
-[ $? -ne 137 ] || echo unseen
+[ $? -lt 126 ] || echo unseen
+timeout -s KILL 20 sh -c "$1" 2>/dev/null
+[ $? -lt 126 ] || echo unseen
+exit 0
+"""
+# A mapping remains after its file descriptor has been closed. /proc/PID/maps does not contain the device number of a
+# mapped device, so stat examines each mapped file. To save time, it examines a library only once for all processes.
+# map_files also leads to device nodes that were removed or are in another jail, but only CAP_SYS_ADMIN may follow it.
+_MAPS = r"""
+own=$(sed -n '1s/^0*\([^-]*\)-0*\([^ ]*\) .*/\1-\2/p' /proc/$$/maps)
+[ -e "/proc/$$/map_files/$own" ] && exact=1 || exact=0
+find /proc -maxdepth 2 -path '/proc/[0-9]*/maps' -exec grep -s -H ' /' {} + |
+awk -v exact=$exact '
+  { split($1, at, "/"); range = at[4]; sub(/^maps:0*/, "", range); sub(/-0*/, "-", range)
+    file = $0; sub(/^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ +/, "", file)
+    shared = substr($2, 4, 1) == "s" ? at[3] : ""
+    if ((shared, $4, $5, file) in seen) next
+    seen[shared, $4, $5, file] = 1
+    sub(/ \(deleted\)$/, "", file)
+    path = "/proc/" at[3] (exact ? "/map_files/" range : "/root" file)
+    gsub(/[^A-Za-z0-9\/]/, "\\\\&", path); print path }' |
+xargs stat -L -c '%f mapped %t:%T %n' | sed -n 's/^6[0-9a-f][0-9a-f][0-9a-f] //p'
 exit 0
 """
 _EXCLUSIVE = r"""
@@ -42,6 +67,7 @@ exit 0
 """
 _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
+_MAPPED = re.compile(r"/proc/(\d+)/")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
 """Programs that only monitor disks, or open every disk briefly. Overwriting a disk does not affect them."""
@@ -68,13 +94,15 @@ _UNTRIED = DiskUse(
     "install python3 or perl on the host that has the disk",
 )
 _UNSEEN = DiskUse(
-    "may be in use; poolproof could not check this, because a program has a file open on a file system that hangs",
-    "to find it, run stat -f on each mount point that this command lists: findmnt -t nfs,nfs4,cifs,fuse",
+    "may be in use; poolproof could not check this, because it took more than 20 s to examine the files that programs "
+    "have open or mapped",
+    "a file system may hang; to find it, run stat -f on each mount point that this command lists: "
+    "findmnt -t nfs,nfs4,cifs,fuse",
 )
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
-    """Return the uses of each block device: loop devices on it, and programs that have it open.
+    """Return the uses of each block device: loop devices on it, and programs that have it open or mapped.
 
     A program in a container or jail may have opened the device by a node outside /dev, so its number decides.
 
@@ -82,8 +110,10 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
     Without root, only the user's own programs are found. Raises a CommandError if the host does not respond.
     """
-    listed = host.run(["sh", "-c", _FILES], timeout_s=_LIMIT_S, check=False).stdout
+    listed = host.run(["sh", "-c", _FILES, "sh", _MAPS], timeout_s=_USES_LIMIT_S, check=False).stdout
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
+    if lacking := re.search("^lacking (.+)$", listed, re.MULTILINE):
+        return dict.fromkeys(numbers, (_lacking(lacking[1]),))
     if "unseen" in listed.splitlines():
         return dict.fromkeys(numbers, (_UNSEEN,))
     for line in listed.splitlines():
@@ -96,6 +126,8 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
             uses.append(DiskUse(f"backs the loop device {name}", f"losetup --detach {name}"))
         elif opened := _OPENED.match(name):
             uses.extend(_opener(host, opened[1], opened[2]))
+        elif mapped := _MAPPED.match(name):
+            uses.extend(_mapper(host, mapped[1]))
     return {number: tuple(dict.fromkeys(uses)) for number, uses in found.items()}
 
 
@@ -137,8 +169,23 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
     if flags is not None and (writes or name not in _ONLY_LOOK):
-        machine = "a virtual machine, " if name.startswith(("qemu", "kvm", "cloud-hyperv", "firecracker")) else ""
-        yield DiskUse(f"is held open by {name} ({machine}process {process})", f"ps -fp {process}")
+        yield DiskUse(f"is held open by {_process(name, process)}", f"ps -fp {process}")
+
+
+def _mapper(host: Host, process: str) -> Iterator[DiskUse]:
+    """Yield the use of a disk by a process that has mapped it into memory, unless the process has ended."""
+    if name := text_of(host, f"/proc/{process}/comm").strip():
+        yield DiskUse(f"is mapped into memory by {_process(name, process)}", f"ps -fp {process}")
+
+
+def _lacking(program: str) -> DiskUse:
+    what = f"may be in use; poolproof could not check this, because its host does not have the program {program}"
+    return DiskUse(what, f"install {program} on the host that has the disk")
+
+
+def _process(name: str, process: str) -> str:
+    machine = "a virtual machine, " if name.startswith(("qemu", "kvm", "cloud-hyperv", "firecracker")) else ""
+    return f"{name} ({machine}process {process})"
 
 
 def _decimal(number: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import which
 
 from poolproof.facts.disk_use import disk_uses, exclusive_use
 from poolproof.hosts.local import LocalHost
@@ -42,3 +43,25 @@ class Silent(LocalHost):
 def test_no_disk_counts_as_free_if_open_files_cannot_be_examined(tmp_path: Path) -> None:
     uses = disk_uses(Silent(tmp_path), ["8:0", "8:16"])
     assert [[use.what.startswith("may be in use") for use in found] for found in uses.values()] == [[True], [True]]
+
+
+class Lacking(LocalHost):
+    """This machine with only one directory on the PATH, in which some programs are missing."""
+
+    def __init__(self, programs: Path, *found: str) -> None:
+        super().__init__()
+        self.programs = programs
+        for name in found:
+            (programs / name).symlink_to(str(which(name)))
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        script = argv[2].replace("PATH=$PATH:/sbin:/usr/sbin", f"PATH={self.programs}")
+        return super().run([*argv[:2], script, *argv[3:]], timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+def test_no_disk_counts_as_free_if_a_program_that_the_check_needs_is_missing(tmp_path: Path) -> None:
+    needed = ("sh", "find", "timeout", "stat", "grep", "xargs", "sed")
+    (use,) = disk_uses(Lacking(tmp_path, *needed), ["8:0"])["8:0"]
+    assert use.what.startswith("may be in use") and use.what.endswith("the program awk")
+    (tmp_path / "awk").symlink_to(str(which("awk")))
+    assert disk_uses(Lacking(tmp_path), ["8:0"]) == {"8:0": ()}
