@@ -4,6 +4,7 @@ import contextlib
 import functools
 import re
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import (
+    DEFAULT_LIMIT_S,
+    Deadline,
     QueryResult,
     check_only_reads,
     interruptible,
@@ -61,13 +64,14 @@ from cells left join built using (run) group by run, verdict
 class QuerySession:
     """The runs in or below a folder, opened for queries.
 
-    If a query encounters damaged lines, they are added to `left_out`.
+    If a query encounters damaged lines, they are added to `left_out`. A query may take at most `limit_s` seconds.
     """
 
-    def __init__(self, root: Path, scratch: Path) -> None:
+    def __init__(self, root: Path, scratch: Path, limit_s: float) -> None:
         self.runs, left_out = find_runs(root)
         self.left_out = list(left_out)
         self._scratch = scratch
+        self._limit_s = limit_s
         self._direct: list[FoundRun] = []
         self._readable: dict[str, Path] = {}
         self._unmade: dict[str, str] = {}
@@ -84,15 +88,16 @@ class QuerySession:
         """
         import duckdb
 
+        until = Deadline(self._limit_s, time.monotonic() + self._limit_s)
         try:
-            return self._answer(sql)
+            return self._answer(sql, until)
         except duckdb.Error as error:
             if not self._drop_damaged_lines():
                 raise refusal(error) from None
         self._connection.close()
         self._connection = self._connect()
         try:
-            return self._answer(sql)
+            return self._answer(sql, until)
         except duckdb.Error as error:
             raise refusal(error) from None
 
@@ -130,12 +135,12 @@ class QuerySession:
         self._unmade = views.views()
         return connection
 
-    def _answer(self, sql: str) -> QueryResult:
+    def _answer(self, sql: str, until: Deadline) -> QueryResult:
         """Run a query after creating the views that it names, or all views if it names none.
 
         Views are created only when needed, because DuckDB opens every file for each view.
         """
-        with memory_limited(), interruptible(self._connection, self._scratch):
+        with memory_limited(), interruptible(self._connection, self._scratch, until):
             return self._limited_answer(sql)
 
     def _limited_answer(self, sql: str) -> QueryResult:
@@ -208,8 +213,8 @@ class QuerySession:
 
 
 @contextlib.contextmanager
-def open_runs(root: Path) -> Iterator[QuerySession]:
-    """Open the runs in or below a folder for queries.
+def open_runs(root: Path, limit_s: float = DEFAULT_LIMIT_S) -> Iterator[QuerySession]:
+    """Open the runs in or below a folder for queries, each of which may take at most `limit_s` seconds.
 
     Raises:
         HostError: the optional dependencies `query` are not installed.
@@ -219,7 +224,7 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
         try:
-            session = QuerySession(root, Path(scratch))
+            session = QuerySession(root, Path(scratch), limit_s)
             try:
                 yield session
             finally:

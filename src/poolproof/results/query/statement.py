@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolproof.errors import Interrupted, PoolproofError, RunError, UsageError
-from poolproof.units import format_number_of
+from poolproof.units import format_duration, format_number_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,7 +39,9 @@ MOST_MEMORY_BYTES = 2 * 1024**3
 DuckDB's own limit does not include the values of rows, for example of `range(1000000000)`.
 """
 
-_LONGEST_S = 600.0
+DEFAULT_LIMIT_S = 600.0
+"""How long a query may take, in seconds, unless `--time-limit` sets another limit."""
+
 _INTERRUPT_EVERY_S = 0.05
 _GIVE_UP_S = 1.5
 _JOIN_S = 5.0
@@ -50,6 +52,7 @@ _NUMERIC = re.compile("DOUBLE|FLOAT|DECIMAL|.*INT$|.*INTEGER$")
 _READING_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _TABLE_FUNCTIONS = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree", "repeat", "repeat_row"})
 _SMALLER = "add a where clause or a limit"
+_FASTER = "add a where clause, for example run = 'NAME', or allow more time, for example --time-limit 1h"
 _HINT = (
     "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or poolproof query "
     "'describe trials'"
@@ -65,6 +68,14 @@ class QueryResult:
     columns: tuple[str, ...]
     types: tuple[str, ...]
     rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The end of a query's time: the limit in seconds, and the time of `time.monotonic()` at which it has passed."""
+
+    limit_s: float
+    at: float
 
 
 def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
@@ -137,8 +148,9 @@ class _Limits:
     Python writes a byte as soon as a signal arrives.
     """
 
-    def __init__(self, connection: "DuckDBPyConnection", scratch: Path) -> None:
+    def __init__(self, connection: "DuckDBPyConnection", scratch: Path, until: Deadline) -> None:
         self.has_signal = False
+        self._until = until
         self._connection = connection
         self._scratch = scratch
         self._arrived, self._wakeup = socket.socketpair()
@@ -159,7 +171,7 @@ class _Limits:
         self._arrived.close()
 
     def _wait(self) -> None:
-        ready, _, _ = select.select([self._arrived], [], [], _LONGEST_S)
+        ready, _, _ = select.select([self._arrived], [], [], max(0.0, self._until.at - time.monotonic()))
         self.has_signal = bool(ready) and not self._is_over.is_set()
         deadline = time.monotonic() + _GIVE_UP_S
         while not self._is_over.wait(_INTERRUPT_EVERY_S):
@@ -170,7 +182,9 @@ class _Limits:
     def error(self) -> PoolproofError:
         if self.has_signal:
             return Interrupted("interrupted", "")
-        return RunError(f"the query took longer than {_LONGEST_S:.0f} s", _SMALLER)
+        return RunError(
+            f"the query was ended because it took longer than {format_duration(self._until.limit_s)}", _FASTER
+        )
 
     def _end_process(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
@@ -182,8 +196,8 @@ class _Limits:
 
 
 @contextlib.contextmanager
-def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[None]:
-    """Interrupt the queries inside the context if a signal arrives or the time limit is reached.
+def interruptible(connection: "DuckDBPyConnection", scratch: Path, until: Deadline) -> Iterator[None]:
+    """Interrupt the queries inside the context if a signal arrives or the deadline has passed.
 
     If DuckDB does not stop, remove the directory `scratch` and end the process.
 
@@ -193,7 +207,7 @@ def interruptible(connection: "DuckDBPyConnection", scratch: Path) -> Iterator[N
     """
     import duckdb
 
-    limits = _Limits(connection, scratch)
+    limits = _Limits(connection, scratch, until)
     try:
         yield
     except duckdb.InterruptException:

@@ -105,6 +105,44 @@ def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: s
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(distinct a.range * b.range) from range(30000) a, range(30000) b",
+        "select length(lpad('x', 2000000000, 'y'))",  # DuckDB reacts to no interrupt while it builds the string
+        "with recursive x as (select 1 as n union all select n + 1 from x) select * from x",
+    ],
+)
+def test_the_time_limit_ends_a_query_and_removes_its_files(tmp_path: Path, sql: str) -> None:
+    make_run(tmp_path / "runs" / "a", _VALUES)
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", "query", str(tmp_path / "runs"), sql]
+    begun = time.monotonic()
+    found = subprocess.run(
+        [*argv, "--time-limit", "1s"],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert (found.returncode, found.stdout) == (7, "")
+    assert "longer than 1.0 s" in found.stderr and "--time-limit 1h" in found.stderr
+    assert list(scratch.iterdir()) == []
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("text", ["0", "soon", "8d", "-1s", "nan"])
+def test_a_time_limit_that_is_not_a_duration_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    code, out, err = Command(monkeypatch, capsys)("query", str(tmp_path), "select 1", f"--time-limit={text}")
+    assert (code, out) == (2, "")
+    assert text in err and "--time-limit 30m" in err
+
+
 @pytest.mark.parametrize(("opened", "closed"), [("(select * from ", ")"), ("(", ")"), ("[", "]"), ("not ", "")])
 def test_a_query_that_is_nested_too_deeply_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], opened: str, closed: str
