@@ -87,7 +87,8 @@ def _merged(
     with_finding = [each for _, each, _ in found]
     needed = [*_needed_values(first, values, with_finding, runs, text)]
     if unit.called_at and (calls := {each.called_at for _, _, each in found}) < called[unit.line]:
-        needed.append(f"the arguments on line {', '.join(map(str, sorted(calls)))}")
+        lines = "lines" if len(calls) > 1 else "line"
+        needed.append(f"the arguments on {lines} {', '.join(map(str, sorted(calls)))}")
     shown = ", ".join(needed)
     yield replace(first, message=f"{first.message} (with {shown})") if shown else first
 

@@ -53,7 +53,7 @@ def _of_job(
     line = next(lines, None) or job.line or unit.line
     if job.text("read_iolog"):  # fio then takes the I/O and the files from the trace (iolog.c, init_iolog_read)
         for path in values.of_path(job.text("replay_redirect") or ""):
-            if judged := _judged(path, "replays a trace on", "whose writes destroy", targets, values):
+            if judged := _judged(path, "replays a trace on", ", and the writes in the trace destroy", targets, values):
                 yield Diagnostic(source, line, RULE, "warning", judged[1], _FIX)
         return
     part = _writing_part(job, values)
@@ -65,7 +65,7 @@ def _of_job(
         yield Diagnostic(source, job.lines.get("opendir", line), RULE, "warning", message, _FIX_OF_OPENDIR)
         return
     for path in _paths(job, values):
-        judged = _judged(path, verb, "and destroys", targets, values)
+        judged = _judged(path, verb, " and destroys", targets, values)
         if judged is not None:
             yield Diagnostic(source, line, RULE, *judged, _FIX)
 
@@ -109,11 +109,11 @@ def _judged(
     is_other = path.startswith(_OTHER_DEVICES)
     device = targets.written(path) if targets is not None and is_known and not is_other else None
     if device is not None and device.is_block:
-        message = f"the job {verb} {path} {loss} the data there: the device {device.found}"
+        message = f"the job {verb} {path}{loss} the data there: the device {device.found}"
         return ("error", message) if device.found else None
     may_be_disk = is_disk_path(path) or (not is_known and values.is_device(path))
     if not (is_other or may_be_disk) or (device is not None and device.exists):
         return None
-    why = "lint cannot check, because this machine has no such device" if device else "lint cannot tell what is on it"
+    why = f"lint cannot check, because {device.host} has no such device" if device else "lint cannot tell what is on it"
     would = loss.replace("destroys", "destroy").replace("destroy", "would destroy")
-    return "warning", f"the job {verb} the device {path} {would} any data on it; {why}"
+    return "warning", f"the job {verb} the device {path}{would} any data on it; {why}"

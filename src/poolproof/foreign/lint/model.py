@@ -141,8 +141,10 @@ class WrittenDevice:
     `is_block`: True for a block device.
     `found`: the contents or use of the device, worded as the end of a sentence (`is mounted at /`), or an empty string
     if nothing was found.
+    `host`: the host, as messages name it.
     """
 
     exists: bool
     is_block: bool = False
     found: str = ""
+    host: str = "this machine"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeVar
 
@@ -201,7 +201,8 @@ def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]
     printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     real = [name for kind, _, name in (line.partition(" ") for line in printed) if kind == "block"]
     if not real:
-        return WrittenDevice(bool(printed))
+        here = WrittenDevice(bool(printed))
+        return here if host.name == _HERE else replace(here, host=host.name)
     known = [each for disk in devices() for each in disk.tree() if {each.path, f"/dev/{each.name}"} & set(real)]
     examined = [_examined(host, device) for device in known]
     for device in examined:

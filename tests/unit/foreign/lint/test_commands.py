@@ -387,6 +387,8 @@ def test_a_function_with_arguments_is_one_finding_with_each_call() -> None:
     script = "run() { fio --name=a --rw=$1 --filename=/mnt/f --size=1g; }\nrun write\nrun randwrite\n"
     (found,) = [each for each in lint(source(script, "x.sh")) if each.rule == "write-without-sync"]
     assert found.line == 1 and "line" not in found.message
+    (found,) = [each for each in lint(source(f"{script}run read\n", "x.sh")) if each.rule == "write-without-sync"]
+    assert found.message.endswith("(with the arguments on lines 2, 3)")
     read = "run() { fio --name=a --rw=$1 --filename=/mnt/f --size=1g; }\nrun write\nrun read\n"
     assert "read-after-write" in rules(read, name="x.sh")
     assert "read-after-write" not in rules(

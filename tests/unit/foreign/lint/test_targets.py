@@ -13,10 +13,17 @@ from poolproof.foreign.lint.job_groups import JobFiles, files_of
 from poolproof.foreign.lint.targets import TargetLookup
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Job
+from tests.golden import Message
 from tests.unit.foreign.lint.making import KnownTarget, flags, source
 
 GIB = 1024**3
 HERE = TargetLookup(read_context(), LocalHost())
+
+
+class _Nas(LocalHost):
+    """This machine under the name of another one."""
+
+    name = "backup-nas"
 
 
 def _told(**given: Any) -> Target:
@@ -148,3 +155,10 @@ def test_a_finding_about_the_machine_is_reported_once_per_source() -> None:
     call = "fio --name=a --rw=randread --bs=4k --size=1g --runtime=60 --time_based\n"
     found = [each.line for each in lint(source(call * 3, "b.sh"), where) if each.rule == "guest-cache"]
     assert found == [1]
+
+
+def test_a_missing_device_is_missing_on_the_host_that_was_looked_at(message: Message) -> None:
+    job = source("fio --name=a --rw=write --filename=/dev/no-such-disk")
+    for host, name in ((LocalHost(), "this machine"), (_Nas(), "backup-nas")):
+        (found,) = (each for each in lint(job, TargetLookup(read_context(), host)) if each.rule == "destroys-data")
+        assert f"{name} has no such device" in message(found.message)
