@@ -43,8 +43,9 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 
 def _holds_for(*runs: LoadedRun, earlier: int) -> str:
-    if any(run.record.imported for run in runs):
-        return "The results were imported, so it is unknown to which machine, builds and days they apply."
+    if imported := dict.fromkeys(str(run.path) for run in runs if run.record.imported):
+        of = "" if all(run.record.imported for run in runs) else f" of {' and '.join(imported)}"
+        return f"The results{of} were imported, so it is unknown to which machine, builds and days they apply."
     hosts = dict.fromkeys("this machine" if run.record.host == "local" else run.record.host for run in runs)
     machines = " and ".join(hosts)
     if earlier:
@@ -105,8 +106,9 @@ def marks_text(cells: Iterable[Measured]) -> str | None:
 
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
     """Yield sentences listing the cells or layouts whose rate changes during trials, grouped by kind of change."""
-    for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
-        yield Text(f"the rate changes during trials, so the test uses the slowest and fastest tenth of each: {line}")
+    tenths = "so the test uses the slowest and fastest tenth of each trial"
+    reasons = {name: ", ".join(how) for name, how in changing.items() if how}
+    yield from map(Text, in_groups((name, f"the rate changes ({why}), {tenths}") for name, why in reasons.items()))
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:

@@ -49,6 +49,14 @@ def words(comparison: Comparison) -> dict[str, str]:
     return {str(cell.key): cell.decision.word for cell in comparison.cells}
 
 
+def test_only_the_imported_run_of_a_comparison_is_called_imported(tmp_path: Path) -> None:
+    own = make_run(tmp_path / "own", BEFORE)
+    post = make_run(tmp_path / "post", AFTER, record=replace(RECORD, imported=True))
+    for other, of in ((post, ""), (own, f"of{post}")):
+        text = "".join(printed(compared(other, post)).split())
+        assert f"Theresults{of}wereimported,so" in text
+
+
 def test_a_comparison_applies_to_the_hosts_of_its_runs(tmp_path: Path) -> None:
     run = make_run(tmp_path / "here", BEFORE)
     remote = make_run(tmp_path / "nas", BEFORE, record=replace(RECORD, host="nas"))
