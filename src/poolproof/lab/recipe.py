@@ -110,8 +110,10 @@ def build_mode() -> str:
     if os.geteuid() == 0:
         return "root"
     raise HostError(
-        "this user is not allowed to create user namespaces, so only root can build the lab's image",
-        "sudo poolproof lab build; or check /etc/subuid, and: sudo sysctl kernel.unprivileged_userns_clone=1",
+        "this user cannot create user namespaces, so only root can build the lab's image",
+        "sudo poolproof lab build; or install uidmap, add the user to /etc/subuid and /etc/subgid, and allow user "
+        "namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: sysctl "
+        "kernel.apparmor_restrict_unprivileged_userns=0)",
     )
 
 
