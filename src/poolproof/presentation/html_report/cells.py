@@ -287,7 +287,8 @@ def shown_trials(
     remarks = [] if all_trials else ["The charts over time show only the median trial of each cell."]
     if left_out := len(candidates) - len(shown):
         trials = format_number_of(left_out, "trial")
-        remarks.append(f"The charts of {trials} do not fit on this page. Cells that are not sound come first.")
+        kept = "Cells with the most serious verdicts keep their charts."
+        remarks.append(f"The charts of {trials} do not fit on this page. {kept}")
     if missing:
         remarks.append(f"{format_number_of(missing, 'trial')} cannot be drawn: samples.jsonl is missing or damaged.")
     return by_cell, remarks
