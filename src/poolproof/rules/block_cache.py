@@ -1,5 +1,8 @@
 """A cache device of LVM or ZFS: the results depend on whether the cache is warm or cold."""
 
+from collections.abc import Sequence
+
+from poolproof.evidence.model import LeafUse
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, zfs_source
 from poolproof.units import format_size
 
@@ -8,26 +11,30 @@ def _in_result(case: Case) -> Findings:
     of_lvm = case.target.cache_devices if case.target else ()
     of_zfs = case.zfs.cache_devices if case.zfs else ()
     fast = [leaf for leaf in case.leaves if leaf.device in (*of_lvm, *of_zfs)]
-    device = ", ".join(leaf.device for leaf in fast)
     read, served = (sum(leaf.read_bytes for leaf in leaves) for leaves in (case.leaves, fast))
     if case.load.reads and fast and read:
         state = "warm" if served > read / 2 else "cold"
         yield notes(
             f"of the {format_size(read)} that the disks read, {format_size(served)} ({100 * served / read:.0f}%) came "
-            f"from the cache device {device}: the cache was mostly {state} for these reads, and the result is valid "
+            f"from {_named(fast)}: the cache was mostly {state} for these reads, and the result is valid "
             "for that state only",
             weight=45,
         )
     fast = [leaf for leaf in fast if leaf.device in of_lvm]  # ZFS writes only copies to its cache devices
-    device = ", ".join(leaf.device for leaf in fast)
     written, taken = (sum(leaf.write_bytes for leaf in leaves) for leaves in (case.leaves, fast))
     if case.load.writes and fast and written:
         yield notes(
             f"of the {format_size(written)} that the disks had written when {case.generator} ended, "
-            f"{format_size(taken)} ({100 * taken / written:.0f}%) went to the cache device {device}: the result would "
+            f"{format_size(taken)} ({100 * taken / written:.0f}%) went to {_named(fast)}: the result would "
             "differ if the cache were full or did not hold these blocks",
             weight=45,
         )
+
+
+def _named(devices: Sequence[LeafUse]) -> str:
+    """Return `the cache device a`, or `the cache devices a and b`."""
+    names = " and ".join(leaf.device for leaf in devices)
+    return f"the cache device{'s' if len(devices) > 1 else ''} {names}"
 
 
 RULE = Rule(

@@ -106,8 +106,8 @@ def _typical_ns(case: Case, part: ReportedDirection) -> float | None:
 
 RULE = Rule(
     title="A small file at the speed of memory",
-    wrong="Every server has more than a few GiB of RAM. If reads of a file this small go through the page cache and are"
-    " faster than a disk, they came from RAM unless counters show otherwise.",
+    wrong="A file of a few GiB fits in the RAM of most servers. If reads of such a file go through the page cache and "
+    "are faster than a disk, they came from RAM unless counters show otherwise.",
     shows="In a result without counters: at least one of the following is true. (1) Buffered reads of at most 4 GiB of "
     "files are faster than 3.94 GB/s (PCIe 3.0 x4). (2) Random buffered reads of such files take less than 44 µs each. "
     "(3) Random reads take less than 44 µs each and read such files at least twice, unless the source shows direct=1. "

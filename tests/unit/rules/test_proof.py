@@ -484,6 +484,9 @@ def test_a_warm_cache_device_of_zfs_is_not_called_cold(message: Message) -> None
     assert "l2arc-cold" not in found_rules
     assert "(97%)" in message(found_rules["block-cache"])
     assert "cache device b" in found_rules["block-cache"]
+    more = replace(case, target=replace(target, zfs=replace(facts, cache_devices=("b", "c"))))
+    more = replace(more, evidence=replace(evidence, leaves=(data, cache, replace(cache, device="c"))))
+    assert any("cache devices b and c" in message(each.message) for each in judge(more, "iops").findings)
 
 
 def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
