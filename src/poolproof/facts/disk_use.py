@@ -189,7 +189,10 @@ def _process(name: str, process: str) -> str:
 
 
 def _decimal(number: str) -> str:
-    """Convert a device number from hexadecimal, as printed by stat, to decimal: `8:10` becomes `8:16`."""
+    """Convert a device number from hexadecimal, as printed by stat, to decimal: `8:10` becomes `8:16`.
+
+    Return an empty string if `number` is not a device number.
+    """
     major, _, minor = number.partition(":")
     try:
         return f"{int(major, 16)}:{int(minor, 16)}"

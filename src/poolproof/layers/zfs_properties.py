@@ -58,7 +58,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),
     }
 )
-"""The values that properties accept if they are not limited to a single word or number. None of these is a path."""
+"""The properties whose values do not follow `option_values.WORD`. ZFS uses none of these values as a path."""
 
 _PATTERNS: Mapping[str, tuple[str, str]] = {
     "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),

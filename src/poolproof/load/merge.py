@@ -211,7 +211,10 @@ def measured_ms(result: Outcome) -> int:
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
-    """Recompute a direction's rates for a different runtime, or return it unchanged if `runtime_ms` is None."""
+    """Recompute a direction's rates for a different runtime, or return it unchanged if `runtime_ms` is None.
+
+    Rates that fio sampled over time become None.
+    """
     if direction is None or runtime_ms is None:
         return direction
     return replace(

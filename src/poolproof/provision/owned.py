@@ -1,7 +1,9 @@
-"""Defines what a run may remove, namely the names and paths that it created itself, and checks each undo against this.
+"""Defines what a run may remove, and checks each undo against this.
 
 A journal may be damaged or come from a stranger. An undo is therefore performed only if each of its fields has the
-format that poolproof writes, and each name in it contains the run's label.
+format that poolproof writes. Pools, mappings, arrays and other kernel objects must have the run's label in their names,
+and files and mount points must be in the run's directories. Disks do not have such names, so an undo checks a disk
+before it writes to it.
 """
 
 import re

@@ -229,7 +229,10 @@ def late_writes(case: Case) -> Flow | None:
 
 
 def commits_each_write(case: Case) -> bool:
-    """True if every write is durable before its clone starts the next one. False if the load does not write."""
+    """True if every write is durable when it completes, or is synced before its clone starts the next one.
+
+    False if the load does not write.
+    """
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(job.commits_each_write for job in writers)
 

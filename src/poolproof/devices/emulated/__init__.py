@@ -1,1 +1,1 @@
-"""Emulated disks: models of service times, which nbdkit serves as block devices."""
+"""Emulated disks. nbdkit serves their data, and delays each request for as long as a model of the disk computes."""

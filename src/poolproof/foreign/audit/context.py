@@ -169,7 +169,8 @@ def _disks(part: str) -> Devices:
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
     """Parse a file system such as `zfs-2.2`, `zvol-2.3.1` or `ext4`.
 
-    Return the kernel's name for the file system and, for ZFS, a `ZfsFacts` with its version.
+    Return the kernel's name for the file system and, for ZFS, a `ZfsFacts` with its version. Both are None without
+    `text`.
     """
     if text is None:
         return None, None

@@ -187,7 +187,10 @@ def _printed_store(line: str) -> tuple[str, str, str] | None:
 
 
 def _compression_set(line: str) -> tuple[str, str] | None:
-    """Return the compression that a `zfs set`, `zfs create` or `zpool create` in the line sets, and the dataset."""
+    """Return the compression that a `zfs set`, `zfs create` or `zpool create` in the line sets, and the dataset.
+
+    None if the line does not set it.
+    """
     match = _ZFS_SET.search(line)
     value, where, takes = "", "", False
     for word in match["words"].split() if match else ():

@@ -73,13 +73,16 @@ def is_missing(cell: str) -> bool:
 
 
 def iops_in(cell: str) -> float | None:
-    """Parse IOPS such as `10,240`, `52.1k`, `5,000,000+` or `52.1k IOPS`."""
+    """Parse IOPS such as `10,240`, `52.1k`, `5,000,000+` or `52.1k IOPS`. None if it is not a number."""
     match = _NUMBER.match(_SPREAD.sub("", cell))
     return number(match["number"]) if match else None
 
 
 def rate_in(cell: str, unit: str) -> Rate | None:
-    """Parse a rate. `unit`: the unit in the header, in lower case, for cells without one. It may be empty."""
+    """Parse a rate, or return None if the cell is not one.
+
+    `unit`: the unit in the header, in lower case, for cells without one. Without any unit, the rate is 0.
+    """
     cell = _SPREAD.sub("", cell)
     if match := _RATE.match(cell):
         return _rate(match["number"], match["unit"].lower(), has_own_unit=True)

@@ -64,7 +64,10 @@ def row_direction(names: Iterable[str], jobs: TextJobs) -> str:
 
 
 def block_in(names: Iterable[str], jobs: TextJobs) -> int | None:
-    """Return the only block size in the first of the names that mentions any, or else the block size of the jobs."""
+    """Return the only block size in the first of the names that mentions any, or None if it mentions several.
+
+    If no name mentions a block size, return that of the jobs.
+    """
     for name in names:
         sizes = {(match["size"] or match["bytes"]).replace(" ", "") for match in _BLOCK.finditer(name)}
         if sizes:

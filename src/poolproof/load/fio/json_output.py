@@ -344,7 +344,10 @@ def _direction(raw: _RawDirection | None) -> Direction | None:
 
 
 def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
-    """Return a latency distribution in nanoseconds. `factor`: the number of nanoseconds in one unit of `raw`."""
+    """Return a latency distribution in nanoseconds, or None if fio measured none.
+
+    `factor`: the number of nanoseconds in one unit of `raw`.
+    """
     if raw is None or (raw.N is None and not raw.max and not raw.mean):
         return None
     if raw.N == 0:

@@ -75,7 +75,7 @@ def _has_lost_carry(text: str, rate: float, other: float) -> bool:
 
 
 def carried_iops(iops: float | None, ios: int, runtime_ms: int | None) -> float | None:
-    """Return the IOPS, or I/Os / time if fio printed 24.0k for 24.999k."""
+    """Return the IOPS (None if unknown), or I/Os / time if fio printed 24.0k for 24.999k."""
     if not iops or not runtime_ms or iops < _FEWEST_WITH_SUFFIX:
         return iops
     unit = 1e3 if iops < 1e6 else 1e6

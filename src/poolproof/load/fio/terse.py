@@ -100,7 +100,7 @@ def _begins_direction(fields: Sequence[str]) -> bool:
 
 
 def _rates(fields: Sequence[str]) -> Direction | None:
-    """Parse the fields of a direction that was cut off."""
+    """Parse the fields of a direction that was cut off, or return None if it did no I/O."""
     io_kib, bandwidth_kib, iops, runtime_ms = map(int, fields[:_RATES])
     if not io_kib and not iops:
         return None

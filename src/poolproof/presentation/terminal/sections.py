@@ -69,7 +69,10 @@ def measured_text(claim: ClaimResult) -> str:
 
 
 def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
-    """Format a value of the claim's left-hand side: a rate or latency with its unit, or a share in per cent."""
+    """Format a value of the claim's left-hand side: a rate or latency with its unit, a share in per cent, or a number.
+
+    A claim about a verdict has no value, so an empty string is returned.
+    """
     if isinstance(that, IsVerdict):
         return ""
     if isinstance(that.left, CellValue) and that.left.name in COMPARABLE:

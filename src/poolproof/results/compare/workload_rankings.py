@@ -1,4 +1,4 @@
-"""Rank a run's layouts for each workload separately, because the campaign has no goal."""
+"""Rank a run's layouts under each workload separately, if neither the campaign nor the user sets a goal."""
 
 import math
 from collections import Counter

@@ -46,7 +46,10 @@ class VariancePriors:
     percentiles: VariancePrior | None = None
 
     def of(self, metric: MetricId) -> VariancePrior | None:
-        """Return the typical variance for percentiles if the metric is a percentile, otherwise that for rates."""
+        """Return the typical variance for percentiles if the metric is a percentile, otherwise that for rates.
+
+        None if there are too few cells to estimate it.
+        """
         return self.rates if metric_of(metric).is_rate else self.percentiles
 
 

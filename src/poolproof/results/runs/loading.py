@@ -51,7 +51,10 @@ class LoadedRun:
 
     @cached_property
     def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return the typical variance between a cell's trials for each metric that was measured."""
+        """Return the typical variance between a cell's trials for each metric that was measured.
+
+        It is None if there are too few cells to estimate it.
+        """
         return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
 
     @cached_property

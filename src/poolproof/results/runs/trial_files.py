@@ -17,7 +17,8 @@ Value = TypeVar("Value")
 LARGEST = 1e24
 """The largest number allowed in a run's files.
 
-No machine counts this many bytes or nanoseconds, and even the fourth power of this number does not overflow.
+No machine counts this many bytes or nanoseconds. A number of up to 1e27 may pass the quick check (see `_MAYBE_LARGE`),
+which does no harm: even its fourth power does not overflow.
 """
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
@@ -25,7 +26,10 @@ _LARGEST_INTEGER = (1 << 63) - 1
 _TOO_LONG = "an integer in it does not fit in 64 bits"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 19, b"e00", b"e+00")
-"""Strings for a quick check. After `_AS_ZEROS` is applied, every number that may be too large contains one of them."""
+"""Strings for a quick check. After `_AS_ZEROS` is applied, every number above 1e27 contains one of them.
+
+So does every integer that does not fit in 64 bits, unless it is written with an exponent.
+"""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:

@@ -144,7 +144,10 @@ def _named_columns(above: Sequence[str]) -> list[str]:
 
 
 def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:
-    """Return the row that starts at `at`. If the table's header is wrapped, the row may continue on later lines."""
+    """Return the row that starts at `at`, or None if the line is not a row.
+
+    If the table's header is wrapped, the row may continue on later lines.
+    """
     joined = numbered[at][1]
     if head.string.count(_COLUMN) < len(_NAMES):
         for _, below in numbered[at + 1 : at + 1 + _MOST_WRAPPED]:
@@ -168,7 +171,7 @@ def _order(cells: str, gap: int) -> Sequence[int]:
 
 
 def _table(cells: str, unit: str, order: Sequence[int]) -> dict[str, float | None]:
-    """Return a row's rates, keyed by test name."""
+    """Return a row's rates, keyed by test name. A rate is None if bonnie++ printed plus signs."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
     return {_NAMES[at]: _rate(rate, units[_NAMES[at]]) for at, rate in zip(order, found, strict=False)}

@@ -151,7 +151,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _labelled(label: str, near: _DdCommand, every: Sequence[_DdCommand]) -> _DdCommand | None:
-    """Return the last command that reads or writes as the label says. A script may print its results at its end."""
+    """Return the last command that reads or writes as the label says, or None. `near` is preferred if it does.
+
+    A script may print its results at its end.
+    """
     fitting = [each for each in every if each.is_read == (label == "read")]
     return near if near in fitting else next(iter(reversed(fitting)), None)
 

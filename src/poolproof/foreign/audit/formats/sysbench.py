@@ -122,7 +122,7 @@ class _SysbenchRun:
         )
 
     def _latency(self, iops: float) -> Latency | None:
-        """Return a percentile of the reads or of the writes that is an upper bound.
+        """Return a percentile of the reads or of the writes that is an upper bound, or None if it is unknown.
 
         sysbench prints the 95th percentile of all events, including syncs. In the worst case, the slowest 5% of the
         events are all reads. Then the same latency is a lower percentile of the reads.
@@ -203,7 +203,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _prepared(line: int, match: re.Match[str]) -> ForeignResult | None:
-    """Return the result of `sysbench prepare`. It does not overwrite files from an earlier run, but extends them."""
+    """Return the result of `sysbench prepare`, or None if its rate is 0 or unreadable.
+
+    sysbench does not overwrite files from an earlier run, but extends them.
+    """
     seconds, rate = number(match["seconds"]), number(match["rate"])
     if not rate:
         return None
