@@ -60,6 +60,7 @@ MISTAKES = [
     ("iops(a, b)", "cannot be parsed"),
     ("__import__('os') = 1", "cannot be parsed"),
     ("iops(a, b) = 3 parsecs", "cannot be parsed"),
+    ("iops(a, b) > ٣", "cannot be parsed"),
 ]
 
 

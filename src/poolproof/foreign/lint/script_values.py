@@ -108,7 +108,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
         words = [word.text for word in command]
         while words and words[0] in ("do", "then", "else"):
             words.pop(0)
-        if len(words) < 4 or words[0] != "for" or words[2] != "in":
+        if len(words) < 4 or words[0] != "for" or words[2] != "in" or not words[1].isidentifier():
             continue
         values: list[str] = []
         for word in words[3:]:

@@ -61,6 +61,11 @@ def test_a_word_is_where_it_says(pieces: list[str]) -> None:
                 assert text[word.verbatim :].startswith(word.text)
 
 
+def test_a_loop_over_a_variable_without_a_valid_name_is_ignored() -> None:
+    for name in ("[", "(a+)+b", "1", "${bs}"):
+        said(f"for {name} in 4k 64k; do\nfio --name=a --rw=read --bs=$bs\ndone\n", name="x.sh")
+
+
 def test_deep_nesting_and_long_lines() -> None:
     said("$(" * 5000 + "fio --name=a --rw=write", name="x.sh")
     said('"' * 20_001 + "fio", name="x.sh")
