@@ -26,6 +26,18 @@ _TOKEN = re.compile(
 _BETWEEN = re.compile(r"[\s()\[\],:=_&+@.-]*+/?[\s()\[\],:=_&+@.-]*+")
 _BITS = re.compile(r"\b[KMG]b(?:/s|ps|it)|\b[kmgKMG]bit")
 _BLOCK = re.compile(r"^(?:bs|(?:block|i/?o)[-_ ]?size)$", re.IGNORECASE)
+_NOT_COMPARED = re.compile(
+    r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
+    re.IGNORECASE,
+)
+_NUMBER_OF = r"(?:num_?)?jobs|threads|workers|clients|i/?o[-_ ]?depth|queue[-_ ]?depth|qd|depth"
+_SIZE_OF = r"bs|block[-_ ]?size|i/?o[-_ ]?size"
+_PARAMETER = re.compile(
+    rf"^(?:(?:{_NUMBER_OF}|job|thread|q) ?[=:]? ?\d{{1,4}}|\d{{1,4}} ?(?:jobs?|threads?)"
+    rf"|(?:(?:{_SIZE_OF}) ?[=:]? ?)?\d{{1,4}} ?[km](?:i?b)?|(?:{_SIZE_OF}) ?[=:]? ?\d{{3,8}})$",
+    re.IGNORECASE,
+)
+_PARAMETER_NAME = re.compile(rf"^(?:number of )?(?:{_NUMBER_OF}|{_SIZE_OF})$", re.IGNORECASE)
 _LONGEST = 60
 
 
@@ -53,6 +65,21 @@ class TableColumn:
 
 
 NAME = TableColumn("name")
+
+
+def is_parameter(cell: str) -> bool:
+    """True if a cell is a value of a parameter that a table varies: `numjobs=4`, `QD32`, `8 threads`, `64k`."""
+    return _PARAMETER.match(cell) is not None
+
+
+def is_parameter_name(cell: str) -> bool:
+    """True if a cell is the name of such a parameter: `numjobs`, `queue depth`, `block size`."""
+    return _PARAMETER_NAME.match(cell) is not None
+
+
+def is_comparison(header: str) -> bool:
+    """True if a column compares others (`change`, `factor`), or has their extremes or units."""
+    return _NOT_COMPARED.search(header) is not None
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,6 +8,15 @@ _MARKS = re.compile(r"^(?:\*{1,3}|_{1,2}|`|~~)(?P<bare>[^*`~].*?)(?:\*{1,3}|_{1,
 _UNIT_AFTER_BLANK = re.compile(r"(?<=\d)\s(?=(?:[kKMGT]i?B(?:/s(?:ecs?)?|ps)|IOPS|[num\u00b5\u03bc]s|%)(?:\s|$|\)))")
 _GLUED = "\x00"
 _LONGEST = 4000
+_BORDERS = {
+    code: "-" if chr(code) in "─━═┄┅┈┉╌╍╴╶╸╺╼╾" else "|" if chr(code) in "│┃║┆┇┊┋╎╏╵╷╹╻╽╿" else "+"
+    for code in (*range(0x2500, 0x2571), *range(0x2574, 0x2580))
+}
+
+
+def with_ascii_borders(line: str) -> str:
+    """Return a line in which `|`, `-` and `+` replace the characters that draw boxes."""
+    return line if line.isascii() else line.translate(_BORDERS)
 
 
 def separator_of(line: str) -> str:

@@ -10,16 +10,12 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
-from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
+from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, is_comparison
 from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
-_NOT_COMPARED = re.compile(
-    r"(?<!\d)%|\b(?:fa[ck]tor|delta|change|diff(?:erence)?|ratio|gain|improvement|speed-?up|vs|units?|notes?|min|max|std(?:dev)?|p\d\d)\b|^\u0394",
-    re.IGNORECASE,
-)
 _COMPARISON = re.compile(r"^[-+\u2212~]?[\d.,]{1,12}(?:[-–][\d.,]{1,12})? ?[%x×](?: .{1,30})?$")
 
 _RESULT = re.compile(r"^(?:results?|values?|scores?|speeds?)$", re.IGNORECASE)
@@ -68,7 +64,7 @@ def find_in_matrix(
             row = replace(row, kind="iops" if is_count else "bandwidth", direction=named_direction(cells[0]))
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
-        compared = [at for at in range(1, len(header)) if not _NOT_COMPARED.search(header[at])]
+        compared = [at for at in range(1, len(header)) if not is_comparison(header[at])]
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
             continue
         for at in compared:

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.table_cells import both_in, either_in, iops_in, is_missing, rate_in
-from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of
+from poolproof.foreign.audit.table_columns import (
+    NAME,
+    TableColumn,
+    column_of,
+    is_comparison,
+    is_parameter,
+    is_parameter_name,
+)
 from poolproof.foreign.audit.table_context import TextJobs, block_bytes, block_in, row_direction
 from poolproof.foreign.audit.table_layout import aligned_cells, cells_of, separator_of
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -25,7 +32,7 @@ _NO_NAME = re.compile(
     r"lat(?:ency)?\b|\bp\d\d|\b(?:[num\u00b5\u03bc]s|usec|msec|cpu|std(?:dev|ev)?)\b|%", re.IGNORECASE
 )
 _NO_NAME_OF_LAYOUT = re.compile(
-    r"^(?:max(?:imum)?|min(?:imum)?|base(?:line)?|burst|peak|total|required|target|rated|per|reported|actual|std\w*|"
+    r"^(?:max(?:imum)?|min(?:imum)?|base(?:line)?|burst|peak|total|required|target|rated|per|reported|actual|std\w*|avg|average|mean|median|"
     r"p\d+|\u0394|delta|diff|combined|other|\W*)$",
     re.IGNORECASE,
 )
@@ -81,13 +88,16 @@ def header_of(separator: str, cells: Sequence[str], heading: str, jobs: TextJobs
         return None
     columns = _compared([column_of(cell) for cell in cells], cells)
     kinds = [column.kind for column in columns]
-    if not any(column.has_values or column.kind == "side" for column in columns):
+    is_varied = all(map(is_parameter, cells[1:])) or is_parameter_name(cells[0])
+    if not (is_varied or any(column.has_values or column.kind == "side" for column in columns)):
         return None  # most lines of text: the searches below would take most of the time
     if any(map(_has_value, cells)) or not is_measured((heading, *cells)):
         return None
     metric = next((each for each in (columns[0], column_of(heading)) if each.kind in ("iops", "bandwidth")), None)
     if metric is not None and set(kinds[1:]) == {"side"}:  # `IOPS | Read | Write`
         columns = [NAME, *(replace(metric, direction=column.direction) for column in columns[1:])]
+    elif metric is not None:
+        columns = _varied(columns, cells, metric)
     elif columns[0].kind == "side" and any(column.has_values for column in columns[1:]):
         columns[0] = NAME
     is_header = any(column.has_values for column in columns[1:]) or kinds.count("side") > 1
@@ -115,6 +125,24 @@ def _compared(columns: list[TableColumn], cells: Sequence[str]) -> list[TableCol
         replace(named[at][1], test=f"{named[at][0]} {named[at][1].test}".strip()) if at in named else column
         for at, column in enumerate(columns)
     ]
+
+
+def _varied(columns: list[TableColumn], cells: Sequence[str], metric: TableColumn) -> list[TableColumn]:
+    """Return the columns of a table that varies a parameter of the job, with its only metric above or in the corner.
+
+    Either the columns are the values of the parameter (`IOPS | QD1 | QD32`), or its name is in the corner and the
+    columns are the names of what was compared (`numjobs | ext4 | xfs`).
+    """
+    if not all(column.kind == "name" for column in columns[1:]):
+        return columns
+    if all(map(is_parameter, cells[1:])) or (
+        is_parameter_name(cells[0])
+        and not any(
+            _NO_NAME.search(cell) or _NO_NAME_OF_LAYOUT.match(cell) or is_comparison(cell) for cell in cells[1:]
+        )
+    ):
+        return [columns[0] if columns[0].kind == "block" else NAME, *(replace(metric, test=cell) for cell in cells[1:])]
+    return columns
 
 
 def is_measured(names: Iterable[str]) -> bool:
@@ -147,7 +175,7 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
     found = []
     for test, of_test in groups.items():
         whole = f"{name} {test}".strip()
-        size = block or block_in((whole, header.heading), header.jobs)
+        size = block or block_in((whole, header.cells[0], header.heading), header.jobs)
         found += [_outcome(whole, group, header, size, said) for group in of_test]
     return [outcome for outcome in found if outcome is not None]
 

@@ -15,8 +15,9 @@ from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
+from poolproof.foreign.audit.table_grid import find_grid, is_grid_rule
 from poolproof.foreign.audit.table_groups import grouped_header
-from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, without_marks
+from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
 from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
 from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
 from poolproof.foreign.audit.table_stack import find_stacked
@@ -27,7 +28,9 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _CLAUSE = re.compile(r"[,.;:()|]\s")
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
-_MAY_BE_TABLE = re.compile(r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|[读写讀寫]", re.IGNORECASE)
+_MAY_BE_TABLE = re.compile(
+    r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|jobs\b|depth\b|\bblock|\bbs\b|[读写讀寫]", re.IGNORECASE
+)
 _LIST_LABEL = re.compile(r"^[\s>*+-]{0,12}(?P<label>(?!(?:mixed|trim)\b)\w[\w.+/ -]{0,40}?)\s{0,9}:?\s{0,9}$")
 _LIST_REST = re.compile(
     r"^(?: {0,2}\([^()]{1,30}\)){0,2}"
@@ -50,14 +53,14 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     Lines in the `taken` ranges (1-based, inclusive) are ignored.
     """
     inside = {number for first, last in taken for number in range(first, last + 1)}
-    numbered = [(at, line) for at, line in plain_lines(text) if at not in inside]
+    numbered = [(at, with_ascii_borders(line)) for at, line in plain_lines(text) if at not in inside]
     jobs = TextJobs(text)
     found: list[FoundResult] = []
     rows: set[int] = set()
     seen: set[tuple[object, ...]] = set()
     heads: Sequence[str] = ()
     above, sections = "", dict[int, str]()
-    tried = -1
+    tried = grid_end = -1
     for place, (line_number, line) in enumerate(numbered):
         if "|" not in line:
             heads = ()
@@ -69,9 +72,14 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
             level = len(match["level"])
             sections = {each: title for each, title in sections.items() if each < level} | {level: above}
             jobs = replace(jobs, sections=tuple(reversed(sections.values())))
-        if line_number in rows or len(line) > _LONGEST_LINE or not _MAY_BE_TABLE.search(line):
+        is_border = place > grid_end and is_grid_rule(line)
+        if line_number in rows or len(line) > _LONGEST_LINE or not (is_border or _MAY_BE_TABLE.search(line)):
             continue
-        read, last = ([], place) if LABELLED.search(line) else _table_at(numbered, place, above, jobs, tried)
+        if is_border:
+            read, grid_end = find_grid(numbered, place, above, jobs)
+            last = grid_end if read else place
+        else:
+            read, last = ([], place) if LABELLED.search(line) else _table_at(numbered, place, above, jobs, tried)
         tried = max(tried, last)
         found += [each for each in read if _values(each) not in seen]  # a table may be repeated as CSV
         seen |= {_values(each) for each in read}

@@ -1,0 +1,122 @@
+"""Tables whose rows or columns vary a parameter of the job, and grids whose header has several lines."""
+
+import pytest
+
+from poolproof.foreign.audit.tables import find_tables
+
+GRID = """\
++-----------+-----------------------+-----------------------+
+|  bs=8K    |       randread        |      randwrite        |
+| iodepth=4 +-----------+-----------+-----------+-----------+
+|  (IOPS)   |   old fw  |   new fw  |   old fw  |   new fw  |
++-----------+-----------+-----------+-----------+-----------+
+| numjobs=1 |   11,250  |   14,800  |    8,120  |    9,033  |
++-----------+-----------+-----------+-----------+-----------+
+| numjobs=8 |   71.2k   |   88.4k   |   30.1k   |   33.9k   |
++-----------+-----------+-----------+-----------+-----------+
+"""
+BOXED = GRID.translate({ord("|"): "│", ord("-"): "─", ord("+"): "┼"})
+IN_GRID = [
+    ("numjobs=1 old-fw random", 11_250.0, 8120.0),
+    ("numjobs=1 new-fw random", 14_800.0, 9033.0),
+    ("numjobs=8 old-fw random", 71_200.0, 30_100.0),
+    ("numjobs=8 new-fw random", 88_400.0, 33_900.0),
+]
+TITLED = """\
+Measured with fio:
+
++--------------------------------+
+|        randwrite, 16k          |
++----------+----------+----------+
+|          |   IOPS   |    BW    |
++==========+==========+==========+
+| one disk |   2100   | 33 MiB/s |
+| a mirror |   2040   | 32 MiB/s |
++----------+----------+----------+
+"""
+
+
+def _values(text: str) -> list[tuple[str, float | None, float | None]]:
+    return [
+        (part.name, part.read.iops if part.read else None, part.write.iops if part.write else None)
+        for found in find_tables(text)
+        for part in found.result.parts
+    ]
+
+
+@pytest.mark.parametrize("grid", [GRID, BOXED, GRID.replace("\n", "\n    ")], ids=["ASCII", "box drawing", "indented"])
+def test_a_header_of_several_lines_names_direction_metric_and_layout(grid: str) -> None:
+    assert _values(grid) == IN_GRID
+
+
+def test_a_title_may_span_the_whole_grid() -> None:
+    assert _values(TITLED) == [
+        ("one disk random 16k", None, 2100.0),
+        ("a mirror random 16k", None, 2040.0),
+    ]
+
+
+def test_every_result_has_the_line_of_its_row() -> None:
+    assert [found.line for found in find_tables(GRID)] == [6, 6, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        (
+            "| randwrite IOPS | QD1 | QD32 |\n|---|---|---|\n| ext4 | 1100 | 12000 |\n",
+            [("ext4 QD1", None, 1100.0), ("ext4 QD32", None, 12_000.0)],
+        ),
+        (
+            "| random read IOPS | numjobs=1 | numjobs=4 |\n|---|---|---|\n| plain | 9000 | 31k |\n",
+            [("plain numjobs=1", 9000.0, None), ("plain numjobs=4", 31_000.0, None)],
+        ),
+        (
+            "### Random read IOPS\n\n| numjobs | ext4 | xfs |\n|---|---|---|\n| 16 | 41000 | 42500 |\n",
+            [("16 ext4", 41_000.0, None), ("16 xfs", 42_500.0, None)],
+        ),
+        (
+            "**Random write IOPS**\n\n| block size | sda | sdb |\n|---|---|---|\n| 16k | 610 | 590 |\n",
+            [("16k sda", None, 610.0), ("16k sdb", None, 590.0)],
+        ),
+    ],
+    ids=["depths", "jobs", "jobs in rows", "block sizes in rows"],
+)
+def test_a_table_may_vary_a_parameter_of_the_job(
+    table: str, found: list[tuple[str, float | None, float | None]]
+) -> None:
+    assert _values(table) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GRID.replace("(IOPS)", "(p99) "),
+        GRID.replace("(IOPS)", "limits"),
+        GRID.replace("randread ", "old disk ").replace("randwrite", "new disk "),
+        "+-----------+-----------+\n| controller (read/write)|\n|  +-----+  |  +-----+  |\n|  | sda |  |  | sdb |  |\n"
+        "|  +-----+  |  +-----+  |\n+-----------+-----------+\n",
+        "### Random read IOPS\n\n| numjobs | ext4 | xfs |\n|---|---|---|\n| 16 | 1.2 ms | 1.3 ms |\n",
+        "### Random read IOPS\n\n| numjobs | average | worst |\n|---|---|---|\n| 16 | 9000 | 8000 |\n",
+        "### Random read IOPS\n\n| numjobs | latency (us) | CPU |\n|---|---|---|\n| 16 | 310 | 44 |\n",
+        "### Random read IOPS\n\n| numjobs | required | target |\n|---|---|---|\n| 16 | 9000 | 8000 |\n",
+        "### Options\n\n| numjobs | iodepth | bs |\n|---|---|---|\n| 16 | 32 | 4096 |\n",
+        "### Random read IOPS\n\n| volume | gp2 | gp3 |\n|---|---|---|\n| 100 GiB | 300 | 3000 |\n",
+        "| IOPS | QD1 | QD32 |\n|---|---|---|\n| ext4 | 1100 | 12000 |\n",
+    ],
+    ids=[
+        "grid of latencies",
+        "grid of limits",
+        "grid without direction",
+        "diagram",
+        "latencies",
+        "averages",
+        "other columns",
+        "goals",
+        "options",
+        "volumes",
+        "no direction",
+    ],
+)
+def test_other_grids_and_tables_are_not_results(text: str) -> None:
+    assert find_tables(text) == ()
