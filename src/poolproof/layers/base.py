@@ -231,6 +231,10 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         """Return the names of other hosts that the layer uses, in the format of --on. The run connects to them."""
         return ()
 
+    def writes_everything(self, spec: Spec) -> bool:
+        """True if building the layer writes to every block of its inputs."""
+        return False
+
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
         """Return the expected write amplification: the bytes written to the leaf devices per byte of data.
 

@@ -86,6 +86,10 @@ class LuksLayer(Layer[Chosen]):
             volume=self.volume(spec, f"/dev/mapper/{mapping}", inputs),
         )
 
+    def writes_everything(self, spec: Chosen) -> bool:
+        """True if cryptsetup writes every block once, because with integrity each block needs a tag."""
+        return _has_integrity(spec) and "integrity-no-wipe" not in spec.open
+
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
         """Return the write amplification of the input, doubled if dm-integrity first journals each block."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)

@@ -177,6 +177,10 @@ class LvmLayer(Layer[Lvm]):
             volume=volume,
         )
 
+    def writes_everything(self, spec: Lvm) -> bool:
+        """True if the new volume is synced, which writes to the free space too."""
+        return spec.needs_sync
+
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
         """Return the write amplification, assuming full stripes for raid5 and raid6.
 

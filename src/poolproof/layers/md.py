@@ -188,6 +188,10 @@ class MdLayer(ArrayReader, Layer[Md]):
             volume=self.volume(spec, node, inputs),
         )
 
+    def writes_everything(self, spec: Md) -> bool:
+        """True if the new array is synced, which writes to the free space too."""
+        return spec.needs_sync and "assume-clean" not in spec.flags
+
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
         """Return the write amplification, assuming full stripes for raid4 to raid6. Smaller writes cost more."""
         copies = spec.copies if spec.level == "raid10" else 1

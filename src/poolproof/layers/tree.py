@@ -277,6 +277,11 @@ def uses_page_cache(node: Node) -> bool:
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
+def writes_everything(node: Node) -> bool:
+    """True if building any layer writes to every block of the devices below it."""
+    return any(entry.layer.writes_everything(entry.spec) for entry in layer_nodes(node))
+
+
 def write_factor(
     node: Node, written: Mapping[str, int] | None = None, found: Mapping[str, Expected] = _NOTHING
 ) -> float:

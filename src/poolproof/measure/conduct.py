@@ -17,17 +17,18 @@ from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable, host_names
 from poolproof.layers.adapt import core_of, families
 from poolproof.layers.open_layout import describe, deviations, expected_below
-from poolproof.layers.tree import on_host
+from poolproof.layers.tree import directories, on_host
 from poolproof.measure.disk_faults import check_layers
 from poolproof.measure.existing_files import found_directory
+from poolproof.measure.free_space import Place, enough_space
 from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
 from poolproof.measure.order import TrialOrder, build_rounds
-from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
+from poolproof.measure.plan import RunPlan, needed_bytes, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.schedule import Schedule, schedule_of
-from poolproof.measure.space import enough_space
+from poolproof.measure.space import counted_bytes
 from poolproof.measure.target import target_of
 from poolproof.measure.trial import failed_trial, run_trial
 from poolproof.provision.apply import apply
@@ -315,14 +316,17 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Monitor the free space on the file system of the layout's images. Kill fio if less than 64 MiB is left."""
-        has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
+        """Monitor the file systems of the layout's images and existing directories. Kill fio before one is full."""
+        devices, needed = self.plan.campaign.devices, needed_bytes(layout.node, layout.tree, self.plan)
+        places = [Place(path, needed) for path in directories(layout.node)]
+        if any(leaf.path.startswith(_IMAGES) and not leaf.host for leaf in layout.leaves):
+            places.append(Place(layout.scratch, counted_bytes(layout.node, devices, needed)))
 
         def stop() -> None:
             for generator in self.plan.generators:
                 generator.kill(self.host, layout.scratch)
 
-        return enough_space(self.host, (layout.scratch,) if has_images else (), stop)
+        return enough_space(self.host, places, stop)
 
     def _fail_remaining(self, order: TrialOrder, build: int, error: PoolproofError) -> None:
         for workload, number in order.certain(build):

@@ -46,11 +46,18 @@ def watched(host: Host, tree: TreePlan) -> AbstractContextManager[Callable[[], N
 
 @contextlib.contextmanager
 def checked_every(
-    interval_s: float, check: Callable[[], Iterator[BuildError]], *, limit_s: float
+    interval_s: float,
+    check: Callable[[], Iterator[BuildError]],
+    *,
+    limit_s: float,
+    pause_s: Callable[[], float] | None = None,
+    goes_on: bool = False,
 ) -> Iterator[Callable[[], None]]:
     """Repeat a check in a background thread until it finds errors or the context ends.
 
     `limit_s`: the maximum time, in seconds, that a check takes.
+    `pause_s`: returns the time until the next check, in seconds, if it differs from `interval_s`.
+    `goes_on`: True to repeat the check even after it has found errors.
 
     Yields a function that raises the first error, if there is one. In that case, this error also replaces any
     PoolproofError raised in the context.
@@ -59,7 +66,7 @@ def checked_every(
     end = threading.Event()
 
     def repeat() -> None:
-        while not found and not end.wait(interval_s):
+        while (goes_on or not found) and not end.wait(pause_s() if pause_s is not None else interval_s):
             for error in check():
                 found.append(error)  # added at once, because what the check does next can make the context fail
 

@@ -25,6 +25,7 @@ from poolproof.layers.trims import check_trims
 from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of
 from poolproof.load.model import Load
 from poolproof.measure.existing_files import check_found
+from poolproof.measure.free_space import floor_bytes
 from poolproof.measure.model import CellJobs
 from poolproof.measure.space import check_space, image_bytes
 from poolproof.metrics import metric_of
@@ -153,7 +154,9 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
             continue  # a workload on a bare disk is cut to the size of the disk
         with located_at(planned.layout.expression.origin):
             _check_room(planned, plan, facts)
-            images = image_bytes(planned, plan.campaign.devices, plan.site.state_dir, _needed_bytes(planned, plan))
+            images = image_bytes(
+                planned, plan.campaign.devices, plan.site.state_dir, needed_bytes(planned.node, planned.tree, plan)
+            )
             check_space(planned.layout.name, images, plan.site.state_dir.rpartition("/")[0] or "/", host)
 
 
@@ -290,8 +293,11 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     """Raise a CampaignError if the test files don't fit on the layout, whose capacity is estimated conservatively."""
     volumes = dict(zip(tree.devices(planned.node), (device.volume for device in planned.devices), strict=True))
-    sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
-    needed, room = _needed_bytes(planned, plan), tree.capacity_bytes(planned.node, sizes)
+    sizes = {name: volume.size_bytes or 0 for name, volume in volumes.items()}
+    # During the run, a load is stopped if less than `floor_bytes` is left, so the same again is kept for metadata.
+    free = {path: directory.size_bytes or 0 for path, directory in facts.directories.items()}
+    sizes |= {path: free_bytes - 2 * floor_bytes(free_bytes) for path, free_bytes in free.items()}
+    needed, room = needed_bytes(planned.node, planned.tree, plan), tree.capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
             f"layout {planned.layout.name} has room for about {format_size(room)}, but the workloads' test files take "
@@ -312,18 +318,18 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
                 ).concerning("size")
 
 
-def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
-    """Return the total size of all test files in bytes.
+def needed_bytes(node: Node, built: tree.TreePlan, plan: RunPlan) -> int:
+    """Return the total size of all test files of a layout in bytes.
 
     Files that several workloads share are counted once. On a block device, all workloads use the same bytes.
     """
     filled = [cell for cell in plan.cells if cell.workload.fill]
-    if planned.tree.volume.is_block:
-        path = planned.tree.volume.path
+    if built.volume.is_block:
+        path = built.volume.path
         loads = [generator_of(cell.load).on_device(cell.load, path) for cell in filled]
         return max((load.end_bytes for load in loads), default=0)
     sets: dict[str, int] = {}
-    apart = tree.copies_on_write(planned.node)
+    apart = tree.copies_on_write(node)
     for cell in filled:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.load.created_bytes)

@@ -23,7 +23,7 @@ from poolproof.facts import conditions
 from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.generator import FORGET
-from poolproof.measure import space
+from poolproof.measure import free_space
 from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
@@ -46,7 +46,7 @@ _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
 _ANSWERS: Mapping[str, str] = {
-    **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, space.FREE, owned.IS_REAL, FORGET), ""),
+    **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, free_space.FREE, owned.IS_REAL, FORGET), ""),
     swappable.PARENTS: "0\n 0 0 755 root root /\n",
 }
 """The answers to questions that are not in the record: nothing exists, a path contains no links, and root owns it."""

@@ -1,13 +1,18 @@
 """Images and test files must fit on the host's own file systems, both before a run and during it."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from poolproof.errors import BuildError, CampaignError, HostError
-from poolproof.measure import space
-from poolproof.measure.space import SPARE_BYTES, enough_space
+from poolproof.errors import BuildError, CampaignError, HostError, PoolproofError
+from poolproof.hosts.base import Hosts
+from poolproof.hosts.local import LocalHost
+from poolproof.measure import free_space
+from poolproof.measure.free_space import FreeSpace, Place, enough_space
+from poolproof.measure.space import SPARE_BYTES
 from poolproof.process import Completed
 from tests.golden import Message
 
@@ -23,7 +28,7 @@ class Disk:
         self.free_bytes = free_bytes
 
     def answer(self, argv: Argv) -> Completed | None:
-        if space.FREE not in argv:
+        if free_space.FREE not in argv:
             return None
         return Completed(argv, 0, f"{self.free_bytes} 1\n", "", 0.0)
 
@@ -57,22 +62,112 @@ def test_images_that_fit_are_planned(tmp_path: Path) -> None:
 
 
 def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(space, "EVERY_S", 0.01)
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
     disk, stopped = Disk(1024 * MIB), list[float]()
     with (
         pytest.raises(BuildError, match=r" 10 MiB ") as caught,
-        enough_space(_host(disk), ["/var/tmp"], lambda: stopped.append(time.monotonic())) as check,
+        enough_space(_host(disk), [Place("/var/tmp", 1024 * MIB)], lambda: stopped.append(time.monotonic())) as check,
     ):
         check()
         disk.free_bytes = 10 * MIB
         deadline = time.monotonic() + 5
-        while not stopped and time.monotonic() < deadline:
+        while len(stopped) < 2 and time.monotonic() < deadline:  # again, in case the first came between two loads
             time.sleep(0.01)
         check()
-    assert len(stopped) == 1
+    assert len(stopped) >= 2
     assert "resume" not in caught.value.hint  # it would not repeat the failed trials
 
 
-def test_a_file_system_that_was_full_before_is_not_watched() -> None:
-    with enough_space(_host(Disk(10 * MIB)), ["/var/tmp"], pytest.fail) as check:
+def test_a_file_system_with_little_space_must_keep_an_eighth_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    disk = Disk(80 * MIB)
+    with enough_space(_host(disk), [Place("/var/tmp", 80 * MIB)], pytest.fail) as check:
+        disk.free_bytes = 11 * MIB
+        time.sleep(0.2)
         check()
+
+
+class Fast:
+    """A file system on this machine to which a load writes until it is stopped."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, free_bytes: int, bytes_per_s: float) -> None:
+        self.begun: float | None = None
+        self.stopped_at: float | None = None
+        self.checks = 0
+        self._free_bytes, self._rate = free_bytes, bytes_per_s
+        monkeypatch.setattr(free_space, "free_space", lambda *_: FreeSpace(free_bytes, can_hang=False))
+        monkeypatch.setattr("os.statvfs", self._statvfs)
+
+    def free(self) -> int:
+        now = time.monotonic() if self.stopped_at is None else self.stopped_at
+        return int(self._free_bytes - self._rate * (now - (self.begun or now)))
+
+    def stop(self) -> None:
+        self.stopped_at = self.stopped_at or time.monotonic()
+
+    def _statvfs(self, directory: str) -> SimpleNamespace:
+        assert directory == "/srv"
+        self.checks += 1
+        return SimpleNamespace(f_bavail=max(0, self.free()), f_frsize=1)
+
+    def write(self, places: list[Place], *, until_bytes: int) -> PoolproofError | None:
+        """Write until the load is stopped or only `until_bytes` are left, and return the error if it was stopped."""
+        try:
+            with enough_space(LocalHost(), places, self.stop) as check:
+                self.begun = time.monotonic()
+                while self.stopped_at is None and self.free() > until_bytes:
+                    time.sleep(0.01)
+                self.stop()
+                check()
+        except PoolproofError as error:
+            return error
+        return None
+
+
+def test_a_fast_load_that_was_not_counted_is_stopped_before_the_next_check_would_find_nothing_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A check every 2 s with a margin of 64 MiB would let it fill the file system."""
+    disk = Fast(monkeypatch, 1800 * MIB, 1024 * MIB)
+    error = disk.write([Place("/srv", 200 * MIB)], until_bytes=0)
+    assert isinstance(error, BuildError) and "filling up at " in error.message
+    assert disk.free() > 100 * MIB
+
+
+def test_a_fast_load_that_was_counted_may_leave_what_was_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Fast(monkeypatch, 1800 * MIB, 1024 * MIB)
+    assert disk.write([Place("/srv", 1600 * MIB)], until_bytes=500 * MIB) is None
+    assert disk.free() <= 500 * MIB and disk.checks > 3
+
+
+def test_a_file_system_with_much_space_is_checked_only_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Fast(monkeypatch, 1024 * 1024 * MIB, 100 * MIB)
+    assert disk.write([Place("/srv")], until_bytes=(1024 * 1024 - 100) * MIB) is None  # for a second
+    assert disk.checks == 0
+
+
+@pytest.mark.parametrize(("kind", "is_quick"), [("ef53", True), ("6969", False), ("65735546", False), ("", False)])
+def test_a_file_system_that_may_hang_is_asked_by_a_command_that_can_be_killed(
+    monkeypatch: pytest.MonkeyPatch, kind: str, is_quick: bool
+) -> None:
+    asked: list[Argv] = []
+
+    class Here(LocalHost):
+        def run(
+            self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+        ) -> Completed:
+            assert timeout_s > 0 and stdin is None and not check
+            asked.append(tuple(argv))
+            return Completed(tuple(argv), 0, f"{1024 * MIB} 1 {kind}\n", "", 0.0)
+
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    calls: list[str] = []
+
+    def statvfs(path: str) -> SimpleNamespace:
+        calls.append(path)
+        return SimpleNamespace(f_bavail=MIB, f_frsize=1024)
+
+    monkeypatch.setattr("os.statvfs", statvfs)
+    with enough_space(Hosts(Here(), {}), [Place("/srv")], pytest.fail):
+        time.sleep(0.3)
+    assert (bool(calls), len(asked) == 1) == (is_quick, is_quick)

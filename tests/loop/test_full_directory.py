@@ -1,0 +1,40 @@
+"""A `dir` layout fails before the file system that contains its directory is full."""
+
+import shutil
+import time
+
+import pytest
+
+from tests.loop.command import Started, ask
+from tests.loop.testbed import Testbed
+
+pytestmark = pytest.mark.parallel
+
+_MIB = 1024**2
+_CAMPAIGN = """
+layouts: {{one: dir {data}}}
+workloads: {{reads: {{rw: randread, bs: 4k, size: 16m}}}}
+measure: {{trials: 1, time: 60s, seed: 7}}
+"""
+
+
+def test_fio_is_stopped_if_the_directory_has_too_little_space(testbed: Testbed) -> None:
+    data = testbed.loop_mount("small", "ext4", "600M")
+    started = Started(testbed.path, *testbed.words(testbed.campaign(_CAMPAIGN.format(data=data))))
+    started.wait_for(lambda: any(data.glob("poolproof-*/*")), "no test files", 120.0)
+    free = shutil.disk_usage(data).free
+    testbed.command("fallocate", "--length", str(free - 40 * _MIB), str(data / "of another program"))
+    begun = time.monotonic()
+    answer = started.wait()
+    assert time.monotonic() - begun < 50  # the trial would take 60 s
+    assert "failed" in answer.out and f"the file system of {data} has only " in answer.out
+    assert [path.name for path in data.iterdir() if path.name != "lost+found"] == ["of another program"]
+
+
+def test_test_files_must_leave_space_in_the_directory(testbed: Testbed) -> None:
+    data = testbed.loop_mount("small", "ext4", "600M")
+    text = _CAMPAIGN.format(data=data).replace("16m", f"{shutil.disk_usage(data).free // _MIB - 100}m")
+    refused = ask(*testbed.words(testbed.campaign(text)), "--dry-run")
+    assert refused.code == 3 and "layout one has room for about " in refused.error["message"]
+    fits = _CAMPAIGN.format(data=data).replace("16m", f"{shutil.disk_usage(data).free // _MIB - 140}m")
+    assert ask(*testbed.words(testbed.campaign(fits)), "--dry-run").code == 0
