@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from poolproof.foreign.audit.formats.amounts import amount, number
 from poolproof.load.outcome import Direction
 
-_DIGITS = r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|\d{1,9}(?:\.\d{1,9})? ?[kKM]"
+_DIGITS = r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20}| ?[kKM])?|\d{1,9}(?:\.\d{1,9})? ?[kKM]"
 _PER_SECOND = r"(?:/s(?:ecs?)?|ps| per second)"
 LABELLED = re.compile(
     r"IOPS ?[=:] ?(?P<iops>\d[\d.]{0,12}[kM]?) ?[,;/&]? {0,3}BW ?[=:] ?(?P<rate>\d[\d.]{0,12} ?[kKMGT]?i?B)/s"
@@ -34,6 +34,7 @@ _RATE_FIRST = re.compile(
     re.IGNORECASE,
 )
 _WITHOUT_UNIT = re.compile(rf"^(?P<iops>{_DIGITS}) ?\((?P<rate>\d[\d.,]{{0,12}})\)$", re.IGNORECASE)
+_ONE_RATE = re.compile(r"^~?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})? ?[kKMGT]i?B", re.IGNORECASE)  # `5,020 MB/s`
 _MISSING = re.compile(r"^(?:[-–—?]{0,3}|n/?a|none)(?: ?\([^()]{1,30}\))?$", re.IGNORECASE)
 _SPREAD = re.compile(r" ?(?:\((?:±|\+/-)? ?[\d.]{1,8} ?%\)|(?:±|\+/-) ?[\d.,]{1,12} ?%?)$")
 _POWERS = "kmgt"
@@ -113,7 +114,7 @@ def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> 
         return Direction(iops=iops, bandwidth_bytes=rate.in_bytes(iops, block) if rate else None) if iops else None
     if (labelled := LABELLED.match(cell)) is not None:
         return labelled_values(labelled)
-    match = _IOPS_FIRST.match(cell) or _RATE_FIRST.match(cell)
+    match = (None if _ONE_RATE.match(cell) else _IOPS_FIRST.match(cell)) or _RATE_FIRST.match(cell)
     iops = number(match["iops"]) if match else None
     rate = rate_in(match["rate"], "") if match else None
     if match is None or not iops or rate is None or not (match["word"] or match["mark"]):

@@ -1,7 +1,9 @@
 """Read tables in which the rows name the metrics (`Read IOPS`) and the columns name what was compared.
 
 If the header's first cell or the heading above the table names the only metric (`IOPS`), a row needs only a direction.
-So does a row of two cells below `Benchmark | Result`, if its second cell has a unit (`416 MB/s`, `52,100 IOPS`).
+So does a row of two cells below `Benchmark | Result`, if its second cell has a unit (`416 MB/s`, `52,100 IOPS`), and a
+row of a table of tests with a column for each disk, if all of its cells have units. Data sheets have such rows too, so
+the first cell of the header must be `Test` or a similar word, or a row must name a queue depth with threads (`Q32T1`).
 """
 
 import re
@@ -19,7 +21,18 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _COMPARISON = re.compile(r"^[-+\u2212~]?[\d.,]{1,12}(?:[-–][\d.,]{1,12})? ?[%x×](?: .{1,30})?$")
 
 _RESULT = re.compile(r"^(?:results?|values?|scores?|speeds?)$", re.IGNORECASE)
-_UNIT = re.compile(r"\d ?(?:(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|ps| per second))$", re.IGNORECASE)
+_UNIT = re.compile(r"\d ?(?:(?:[kKM] ?)?(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|ps| per second))$", re.IGNORECASE)
+_TEST = re.compile(
+    r"^(?:(?:fio|disk|storage) )?(?:tests?|benchmarks?|workloads?|i/?o (?:pattern|type))$", re.IGNORECASE
+)
+_QUEUE = re.compile(r"(?<![a-z\d])Q\d{1,3} ?T\d{1,2}(?!\d)", re.IGNORECASE)
+_SPECIFIED = re.compile(
+    r"\b(?:capacity|capacities|price|msrp|warranty|endurance|tbw|dwpd|mtbf|interface|form factor|controller|nand|flash|"
+    r"up to|rated|spec(?:ified|ification)?s?|claimed|advertised|required|typical|minimum|maximum|"
+    r"recommended|limits?|quotas?|base(?:line)?|burst)\b"
+    r"|[$€£] ?\d",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -53,6 +66,7 @@ def find_in_matrix(
         return
     shared = next((metric for each in (header[0], heading) if (metric := column_of(each)).has_values), NAME)
     has_pairs = any(_has_both(cell) for _, cells in rows for cell in cells[1:])
+    has_disks = _has_disks(header, rows)
     found: list[_Result] = []
     latest: dict[tuple[int, str, str], _Result] = {}
     for line, cells in rows:
@@ -65,6 +79,8 @@ def find_in_matrix(
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
         compared = [at for at in range(1, len(header)) if not is_comparison(header[at])]
+        if row.kind == "side" and has_disks and len(cells) == len(header):
+            row = replace(row, kind=_kind_of([cells[at] for at in compared]))
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
             continue
         for at in compared:
@@ -88,6 +104,20 @@ def find_in_matrix(
 def is_test(cells: Sequence[str]) -> bool:
     """True if a row consists of a name with a direction, and of a value with its unit."""
     return len(cells) == 2 and named_direction(cells[0]) != "" and _UNIT.search(cells[1]) is not None
+
+
+def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]) -> bool:
+    """True if a table lists tests, with a column for each disk, and is not a data sheet."""
+    is_of_tests = _TEST.match(header[0]) is not None or any(_QUEUE.search(cells[0]) for _, cells in rows if cells)
+    words = (*header, *(cell for _, cells in rows for cell in cells))
+    return is_of_tests and not any(_SPECIFIED.search(word) for word in words)
+
+
+def _kind_of(cells: Sequence[str]) -> str:
+    """Return `iops` or `bandwidth` if the cells, except those without a value, have such a unit, or else `side`."""
+    units = [_UNIT.search(cell) for cell in cells if not is_missing(cell)]
+    kinds = {"side" if unit is None else "iops" if unit["iops"] else "bandwidth" for unit in units}
+    return kinds.pop() if len(kinds) == 1 else "side"
 
 
 def _is_estimate(cell: str) -> bool:

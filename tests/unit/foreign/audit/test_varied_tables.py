@@ -120,3 +120,41 @@ def test_a_table_may_vary_a_parameter_of_the_job(
 )
 def test_other_grids_and_tables_are_not_results(text: str) -> None:
     assert find_tables(text) == ()
+
+
+def _per_disk(head: str, *rows: str) -> str:
+    return "\n".join((f"| {head} | disk A (1TB) | disk B (1TB) |", "|---|---|---|", *rows)) + "\n"
+
+
+TESTS = ("| Seq Q8T1 Read | 3,410 MB/s | 5,020 MB/s |", "| Random 4K Q32T4 Write | 512K IOPS | 1,130K IOPS |")
+PLAIN = ("| Sequential Read | 3,410 MB/s | 5,020 MB/s |", "| Random 4K Write | 512K IOPS | 1,130K IOPS |")
+
+
+@pytest.mark.parametrize("table", [_per_disk("", *TESTS), _per_disk("Test", *PLAIN), _per_disk("Benchmark", *TESTS)])
+def test_a_table_of_tests_may_have_a_column_for_each_disk(table: str) -> None:
+    found = [
+        (kind, each.bandwidth_bytes or each.iops)
+        for result in find_tables(table)
+        for part in result.result.parts
+        for kind, each in part.directions.items()
+    ]
+
+    assert found == [("read", 3.41e9), ("read", 5.02e9), ("write", 512e3), ("write", 1.13e6)]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        _per_disk("", *PLAIN),
+        _per_disk("Feature", *PLAIN),
+        _per_disk("Test", "| Price | 99 EUR | 129 EUR |", *PLAIN),
+        _per_disk("Test", "| Interface | PCIe 4.0 x4 | PCIe 4.0 x4 |", *TESTS),
+        _per_disk("Test", *(row.replace("3,410", "up to 3,410") for row in TESTS)),
+        _per_disk("Test", *TESTS).replace("disk B (1TB)", "specified"),
+        _per_disk("Test", *TESTS).replace("disk A (1TB)", "Minimum"),
+        _per_disk("Test", "| Read | 1.2 ms | 1.3 ms |", "| Write | 87 | 91 |", "| Seq Read | 410 MB | 410 MB |"),
+    ],
+    ids=["no tests", "features", "prices", "interfaces", "up to", "specified", "requirements", "no rates"],
+)
+def test_a_data_sheet_is_not_a_table_of_tests(table: str) -> None:
+    assert find_tables(table) == ()
