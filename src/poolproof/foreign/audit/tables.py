@@ -2,7 +2,8 @@
 
 A header names the metrics or the directions of the columns (`table_rows.py`), or the rows name the metrics
 (`table_matrix.py`). Cells are separated by `|`, tabs, commas or blanks, or each cell is a line (`table_layout.py`).
-Pairs of values are found in cells, in sentences that mention reads or writes in front of them, and in lists.
+Pairs of values are found in cells, in sentences that mention reads or writes in front of them, and in lists. Lists of
+IOPS alone are read by `counted_lists.py`.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from poolproof.foreign.audit.counted_lists import find_counted
 from poolproof.foreign.audit.formats.amounts import amount, whole
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
@@ -89,6 +91,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
             titled = row_direction((above, *jobs.sections), _NO_JOBS)
             pairs = list(_pairs(line_number, line, heads, titled.replace("mixed", "")))
             found += pairs or _in_list(line_number, line, jobs)
+    found += [each for each in find_counted(numbered) if each.line not in rows]
     return tuple(sorted(found, key=lambda each: each.line))
 
 

@@ -58,3 +58,38 @@ def test_a_line_that_introduces_a_list_applies_to_all_of_it(between: str, verdic
     first, second = audit_text("post", text, Context())
 
     assert (first.verdict, second.verdict) == ("suspect", verdict)
+
+
+_COUNTED = """\
+--- spinning disks ---
+4 jobs, rnd 8k, libaio: 412 read iops
+4 jobs, rnd 8k writes, libaio: 1,204 write iops
+--- one job ---
+1 job, seq 256k writes = 3.1k write iops
+"""
+
+
+def test_a_list_may_have_only_iops_after_the_name_of_each_test() -> None:
+    assert _found(_COUNTED) == [
+        ("4 jobs, rnd 8k, libaio", "read", 412.0, None),
+        ("4 jobs, rnd 8k writes, libaio", "write", 1204.0, None),
+        ("1 job, seq 256k writes", "write", 3100.0, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "With four jobs, rnd 8k: 412 read iops\n",
+        "max, rnd 8k: 500 read iops\nmax, seq 8k: 500 write iops\n",
+        "quota for 4k jobs: 500 read iops\nquota for 8k jobs: 500 write iops\n",
+        "Basic: 500 read iops\nPremium: 7500 write iops\n",
+        "rnd 8k writes: 500 read iops\nrnd 8k reads: 500 write iops\n",
+        "rnd 8k: 0 read iops\nrnd 16k: 0 read iops\n",
+        "rnd 8k: 500 read iops should do\nrnd 16k: 500 read iops per disk\n",
+        "rnd 8k: 500 read iops\n\n\n\n\n\nrnd 16k: 500 read iops\n",
+    ],
+    ids=["one line", "maxima", "quotas", "no tests", "other direction", "zero", "sentences", "far apart"],
+)
+def test_single_lines_limits_and_sentences_are_not_such_lists(text: str) -> None:
+    assert _found(text) == []
