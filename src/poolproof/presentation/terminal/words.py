@@ -1,7 +1,6 @@
 """Format values, verdicts and differences."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
@@ -28,6 +27,7 @@ STYLES: dict[Verdict, str] = {
 
 _FARTHEST = 100.0
 _SHOWN_AS_RATIO = 2.0
+_IN_PER_CENT = 10.0  # the largest factor that a bound may have in per cent
 
 
 def which_is_better(metric: MetricId) -> str:
@@ -116,16 +116,39 @@ def speed_text(speed: Interval) -> str:
     """Format a relative speed with its confidence interval, for example as `−16% (−41 … +19)`.
 
     Higher is always better, so half the latency is shown as `2× faster`. Speeds that differ by a factor of 2 or more
-    are shown as a ratio, such as `2.8× slower (2.6 … 3.1)`. Bounds are capped at a factor of 100 from the mean: `4×
-    faster (<0.04 … >400)`.
+    are shown as a ratio, such as `2.8× slower (2.6 … 3.1)`. If such an interval also contains 1, or if a bound differs
+    by a factor of 10 or more from a speed near 1, each bound is written in full: `4× faster (−20% … 20× faster)`.
+    Bounds are capped at a factor of 100 from the mean: `4× faster (>25× slower … >400× faster)`.
     """
-    if speed.mean >= _SHOWN_AS_RATIO:
-        return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
-    if 0 < speed.mean <= 1 / _SHOWN_AS_RATIO:
-        low, high = (None if bound is None else 1 / bound if bound else math.inf for bound in (speed.high, speed.low))
-        slower = Interval(1 / speed.mean, low, high)
-        return f"{slower.mean:.3g}× slower{_range(slower, '{:.3g}'.format)}"
-    return f"{_change(speed.mean)}%{_range(speed, _change)}"
+    text = _one_speed(speed.mean)
+    if speed.low is None or speed.high is None:
+        return text
+    low, high = (min(max(each, speed.mean / _FARTHEST), speed.mean * _FARTHEST) for each in (speed.low, speed.high))
+    less, more = "<" * (speed.low < low), ">" * (speed.high > high)
+    if speed.mean >= _SHOWN_AS_RATIO and speed.low >= 1:
+        return f"{text} ({less}{_ratio(low)} … {more}{_ratio(high)})"
+    if 0 < speed.mean <= 1 / _SHOWN_AS_RATIO and speed.high <= 1:
+        return f"{text} ({'<' * bool(more)}{_ratio(1 / high)} … {'>' * bool(less)}{_ratio(1 / low)})"
+    if 1 / _SHOWN_AS_RATIO < speed.mean < _SHOWN_AS_RATIO and low > 1 / _IN_PER_CENT and high < _IN_PER_CENT:
+        return f"{text} ({_change(low)} … {_change(high)})"
+    bounds = [_bound(low, less), _bound(high, more)]
+    return f"{text} ({' … '.join(reversed(bounds) if speed.mean <= 1 / _SHOWN_AS_RATIO else bounds)})"
+
+
+def _one_speed(speed: float) -> str:
+    if speed >= _SHOWN_AS_RATIO:
+        return f"{_ratio(speed)}× faster"
+    return f"{_ratio(1 / speed)}× slower" if 0 < speed <= 1 / _SHOWN_AS_RATIO else f"{_change(speed)}%"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"
+
+
+def _bound(speed: float, mark: str) -> str:
+    """Format a bound. `mark`: `<` or `>` for a capped bound. A ratio that is more than `20× slower` also gets `>`."""
+    text = _one_speed(speed)
+    return f">{text}" if mark and "×" in text else mark + text
 
 
 def range_text(speed: Interval) -> str:
@@ -135,21 +158,12 @@ def range_text(speed: Interval) -> str:
     """
     if speed.low is None or speed.high is None:
         return ""
-    low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
+    low, high = (_one_speed(bound) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
     return f"{low} … {high}"
 
 
 def _change(speed: float) -> str:
     return f"{(speed - 1) * 100:+.0f}".replace("-", "−")
-
-
-def _range(interval: Interval, text: Callable[[float], str]) -> str:
-    if interval.low is None or interval.high is None:
-        return ""
-    least, most = interval.mean / _FARTHEST, interval.mean * _FARTHEST
-    low = f"<{text(least)}" if interval.low < least else text(interval.low)
-    high = f">{text(most)}" if interval.high > most else text(interval.high)
-    return f" ({low} … {high})"
 
 
 def confidence_text(measure: Measure) -> str:
