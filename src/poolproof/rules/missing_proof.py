@@ -7,7 +7,7 @@ from poolproof.rules import coverage
 from poolproof.rules.commits import commits
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
-from poolproof.rules.proof import measured_metrics, proves_metric
+from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric
 from poolproof.rules.reported import Kind, parts
 from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
@@ -18,6 +18,11 @@ _IN_RAM = (
     "set sync=dsync, or compare the rates",
 )
 _BANDWIDTH = "compare the bandwidth"
+_COPIES = (
+    "the counters in the text account for the data, but they do not show how many bytes the layout should have "
+    "written, so some of the writes may not have reached every disk",
+    "measure with `poolproof run`, which knows how many bytes the layout writes",
+)
 
 
 def _or_direct(case: Case, advice: str) -> str:
@@ -45,6 +50,8 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
+    if row.of != "read" and may_lack_copies(case):
+        return _COPIES
     return next(_reasons_of_ios(case, row.of), _IN_RAM)
 
 
@@ -66,9 +73,11 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
 
 def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     requests = coverage.counted_requests(case, kind)
+    is_proven = proves_metric(case, "read_bandwidth" if kind == "read" else "write_bandwidth")
+    otherwise = "measure with `poolproof run`, which counts the disks' requests" if case.is_direct else _DIRECT
     if requests is None:
         why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
-        return why, _or_direct(case, _BANDWIDTH)
+        return why, _or_direct(case, _BANDWIDTH) if is_proven else otherwise
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
     needed = coverage.write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
@@ -78,7 +87,7 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
         f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os before "
         "they are counted, so the IOPS and latencies may reflect RAM, not the disks",
-        _or_direct(case, f"{_BANDWIDTH}, which the byte counts prove"),
+        _or_direct(case, f"{_BANDWIDTH}, which the byte counts prove") if is_proven else otherwise,
     )
 
 

@@ -489,6 +489,15 @@ def test_a_warm_cache_device_of_zfs_is_not_called_cold(message: Message) -> None
     assert any("cache devices b and c" in message(each.message) for each in judge(more, "iops").findings)
 
 
+@pytest.mark.parametrize(("rw", "bandwidth"), [("read", "sound"), ("randread", "unproven")])
+def test_the_bandwidth_is_suggested_only_if_it_is_proven(rw: str, bandwidth: Verdict, message: Message) -> None:
+    """The disks' bytes are known, but their requests were not counted."""
+    case = _read(f"rw={rw} bs=4k size=64g", 10_000, 4096, 0, 10_000 * 4096)
+    assert _verdicts(case, "iops", "bandwidth") == ("unproven", bandwidth)
+    (fix,) = (each.fix for each in judge(case, "iops").findings if each.rule == "missing-proof")
+    assert ("bandwidth" in message(fix)) == (bandwidth == "sound") and "direct=1" in fix
+
+
 def _written_through(fio_mib: float, slow_mib: float, fast_mib: float, options: str) -> Case:
     """A write through an LVM cache: `slow_mib` on the slow disk, `fast_mib` on the cache device."""
     disks = [

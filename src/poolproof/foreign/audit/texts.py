@@ -199,9 +199,6 @@ def judge_result(
     judgement = judge(case)
     if statement is not None:
         judgement = _only_doubted(judgement)
-    # Quoted rates cannot show that writes reached every disk, because the layout's write amplification is unknown.
-    if judgement.verdict == "sound" and any(job.write is not None for job in found.result.parts):
-        judgement = replace(judgement, verdict="unproven")
     known = (*_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
 

@@ -102,6 +102,15 @@ def test_the_command_to_run_again_is_fixed() -> None:
     assert {"--size=12800m", "--offset_increment=12800m", "--numjobs=8"} <= set(again.split())
 
 
+def test_quoted_counters_do_not_prove_that_writes_reached_every_disk(message: Message) -> None:
+    text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
+    write = audit_text("post", text, Context())[4]
+    (finding,) = write.findings
+    assert write.verdict == "unproven" and "bandwidth" in finding.metrics
+    assert "every disk" in message(finding.message)
+    assert "poolproof run" in finding.fix and "bandwidth" not in finding.fix
+
+
 def test_the_devices_flag_replaces_statements_in_the_text() -> None:
     text = (CASES / "zvol-post.md").read_text(encoding="utf-8")
     plenty = read_context(devices=["20x nvme 3.2GB/s"])
