@@ -23,7 +23,7 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
     """
     if not paths:
         return campaign
-    used = {value.strip() for each in campaign.workloads for job in each.jobs for name, value in job.options}
+    used = _values(campaign)
     for path in paths:
         if not is_engine_path(path):
             message = f"{FLAG} {path[:80]}: must be an absolute path without `..`, made of letters, digits and `/_.+-`"
@@ -32,6 +32,22 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
             raise UsageError(f"{FLAG} {path}: no workload has `ioengine: {external(path)}`", f"remove {FLAG}")
     allowed = frozenset(paths)
     return replace(campaign, workloads=tuple(replace(each, engines=allowed) for each in campaign.workloads))
+
+
+def engines_in(campaign: Campaign) -> tuple[str, ...]:
+    """Return the paths of the I/O engines that the campaign's workloads use, except those that are never allowed."""
+    paths = map(external_path, sorted(_values(campaign)))
+    return tuple(path for path in paths if path is not None and is_engine_path(path))
+
+
+def _values(campaign: Campaign) -> frozenset[str]:
+    return frozenset(
+        value.strip()
+        for each in campaign.workloads
+        for job in each.jobs
+        for name, value in job.options
+        if name == "ioengine"
+    )
 
 
 def is_engine_path(path: str) -> bool:

@@ -122,6 +122,12 @@ class LoadGenerator(Protocol):
         answer.
         """
 
+    def check_permitted(self, workload: Workload) -> None:
+        """Raise a CampaignError if poolproof does not allow an option or its value, without contacting a host.
+
+        Options that are unknown here are skipped, because a newer generator on the host may have them.
+        """
+
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
         """Return the part of a load that a workload's options describe, without contacting a host."""
 

@@ -65,6 +65,9 @@ class Fio:
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         return load_of(jobs.jobs_of(workload, longest_s, host))
 
+    def check_permitted(self, workload: Workload) -> None:
+        jobs.check_permitted(workload)
+
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
         return part_of(Job(name, {canonical(option): value for option, value in options.items()}))
 

@@ -10,6 +10,7 @@ from poolproof.load.fio import permitted
 from poolproof.load.fio.installed import check_options
 from poolproof.load.fio.job import Job, Jobs, split_filenames
 from poolproof.load.fio.load import load_of, part_of
+from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
 
@@ -70,6 +71,16 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
             "remove one of the two, or split the workload in two",
         )
     return jobs
+
+
+def check_permitted(workload: Workload) -> None:
+    """Raise a CampaignError if poolproof does not allow an option or its value on any host.
+
+    Unknown options are skipped, because the host's fio may have them.
+    """
+    for spec in workload.jobs:
+        given = {canonical(name): value for name, value in spec.options if name != "generator"}
+        _check_files({name: value for name, value in given.items() if permitted.is_known(name)}, workload)
 
 
 def placed(jobs: Jobs, directory: str) -> Jobs:

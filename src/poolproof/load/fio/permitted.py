@@ -111,6 +111,10 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
+def is_known(option: str) -> bool:
+    return option in REFUSED or option in PLAIN or option in GRAMMARS
+
+
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
     """Return the reason why a campaign may not set an option to a value, with a suggestion, or None if it may.
 
@@ -121,7 +125,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
         return None
     if option in REFUSED:
         return f"`{option}` {REFUSED[option]}", f"remove `{option}` from the workload"
-    if option not in PLAIN and option not in GRAMMARS:
+    if not is_known(option):
         message = f"`{option}` is an option of this host's fio that poolproof does not know; it might name a file"
         return message, f"remove `{option}`, or use a newer poolproof"
     shown = f"`{option}={value[:80]}`"

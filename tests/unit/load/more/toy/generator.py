@@ -80,6 +80,9 @@ class Toy:
     def prepare(self, workload: Workload, _longest_s: float, _host: Host) -> Load:
         return Load((self.described(workload.name, dict(workload.jobs[0].options)),), self.name)
 
+    def check_permitted(self, _workload: Workload) -> None:
+        return
+
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
         mib = int(options.get("mib", "1"))
         return LoadPart(
