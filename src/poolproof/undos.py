@@ -39,11 +39,14 @@ class Owned:
     """What a run or lab owns: its label, and the directories that it created, as paths without symbolic links.
 
     `daemons`: programs that an `UndoDaemon` may end, in addition to those listed by devices and layers.
+    `is_proven`: False if the host has no sign that a run with this label existed. Its name is then not enough to remove
+    a directory outside `places`.
     """
 
     label: str
     places: tuple[str, ...]
     daemons: tuple[str, ...] = ()
+    is_proven: bool = True
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,11 @@ def _not_own_tree(path: str, owned: Owned) -> Iterator[str]:
     is_own_name = path.rpartition("/")[2].startswith((f"poolproof-{owned.label}-", f"poolproof-{owned.label}."))
     if not (is_own_name and is_plain(path)):
         yield from not_own_path(path, owned, itself=True)
+    elif not owned.is_proven and any(not_own_path(path, owned, itself=True)):
+        yield (
+            f"nothing shows that this run created {path}, because {owned.places[0]}/owner.json does not exist; if "
+            f"{path} contains only test files, remove it yourself"
+        )
 
 
 OwnPath = Annotated[str, Check(not_own_path)]

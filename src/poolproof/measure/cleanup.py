@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from poolproof.errors import PoolproofError, RunError
@@ -11,9 +11,10 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
+from poolproof.measure.host_lock import label_locked
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost, read_owner
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import check_places, owned_by_run
+from poolproof.provision.owned import check_only_label, check_places, owned_by_run
 from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
@@ -52,9 +53,9 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     run_owned(run)
     record = run.record()
     if record.lab is not None:
-        with run.locked():
+        with locked(run):
             return end_own_lab(run, record) + undo_leftovers(run, LocalHost(), tell)
-    with run.locked(), unreachable_explained(run, "clean"), reach_host(on or record.host) as host:
+    with locked(run), unreachable_explained(run, "clean"), reach_host(on or record.host) as host:
         check_machine(path, record, host)
         return undo_leftovers(run, host, tell)
 
@@ -138,7 +139,8 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     """
     owned = run_owned(run)
     check_places(owned, host)
-    _check_owner(run, host)
+    check_only_label(owned, host)
+    owned = replace(owned, is_proven=_check_owner(run, host))
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
     names = {change.host for change in changes}
@@ -153,23 +155,44 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     return len(changes)
 
 
-def _check_owner(run: RunDirectory, host: Host) -> None:
+def _check_owner(run: RunDirectory, host: Host) -> bool:
     """Raise a RunError if `run` is a copy of a run that is in progress.
 
     A copy must not be cleaned up, because its record refers to the state directory of the original run.
+
+    Return True if the state directory shows that it was created by a run.
     """
     owner = read_owner(run.record().state_dir, host)
     if owner is None or owner.machine != mark_of(LocalHost()):
-        return
+        return owner is not None
     other = RunDirectory(Path(owner.run))
     with contextlib.suppress(OSError):
         if other.path.samefile(run.path):
-            return
+            return True
     if other.is_going():
         raise RunError(
             f"{run.path} is a copy of the run {owner.run}, which is in progress and uses {run.record().state_dir}",
             "wait until that run ends, or stop it with Ctrl-C",
         )
+    return True
+
+
+@contextlib.contextmanager
+def locked(run: RunDirectory) -> Iterator[None]:
+    """Lock the run directory, and the run's label on this machine, until the context ends.
+
+    A directory that contains a copy or a forgery of a run has the same label. The caller must have checked the record.
+
+    Raises a RunError if another process holds one of the locks.
+    """
+    label = run.record().label
+    with run.locked(), label_locked(label) as is_ours:
+        if not is_ours:
+            raise RunError(
+                f"a run with the same label ({label}) as {run.path} is in progress; nothing is removed",
+                "wait until that run ends, or stop it with Ctrl-C",
+            )
+        yield
 
 
 def run_owned(run: RunDirectory) -> Owned:

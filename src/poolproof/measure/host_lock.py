@@ -2,7 +2,9 @@
 
 Each run holds a shared lock on the file `host`, and an exclusive lock on one file for each real disk and each existing
 directory that it uses. A run can start if no other run holds `host`. With --share-host, it can start if no other run
-uses its disks and directories. The kernel releases the locks when the process ends, even after SIGKILL.
+uses its disks and directories. Each run also holds an exclusive lock for its label, no matter which hosts it measures,
+so that a directory that names the same label cannot be cleaned up or resumed meanwhile. The kernel releases the locks
+when the process ends, even after SIGKILL.
 
 The lock files are in /run/lock (or in /tmp if /run/lock does not exist), where every user can create files. For tests,
 POOLPROOF_LOCKS selects another directory. Hosts over SSH and labs are not locked.
@@ -74,6 +76,53 @@ def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def label_locked(label: str) -> Iterator[bool]:
+    """Hold the lock of a run's label while the context is active. Yields False if another process holds it.
+
+    The lock file is removed at the end. If the lock file can't be opened, root gets a HostError. Other users, who may
+    not be allowed to create files in /run/lock, then continue without the lock.
+    """
+    name = hashlib.sha256(f"the label {label}".encode()).hexdigest()[:_NAME_DIGITS]
+    with contextlib.ExitStack() as held:
+        is_ours = is_open = _may_open(name)
+        while is_open:
+            lock = held.enter_context(_opened(name))
+            is_ours = _take(lock, fcntl.LOCK_EX)
+            if not is_ours or _is_there(name, lock):  # otherwise, its last holder has just removed it
+                break
+        if is_ours and is_open:
+            _sign(lock)
+            held.callback(_remove, name)  # called before the file is closed, and thus still locked
+        yield is_ours or not is_open
+
+
+def _may_open(name: str) -> bool:
+    try:
+        _opened(name).close()
+    except HostError:
+        if os.geteuid() == 0:
+            raise
+        return False
+    return True
+
+
+def _remove(name: str) -> None:
+    with contextlib.suppress(OSError):
+        (_place() / f"poolproof-{name}").unlink()
+
+
+def _is_there(name: str, lock: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat((_place() / f"poolproof-{name}").lstat(), os.fstat(lock.fileno()))
+    except OSError:
+        return False
+
+
+def _place() -> Path:
+    return Path(os.environ.get("POOLPROOF_LOCKS", "") or next(each for each in _PLACES if Path(each).is_dir()))
+
+
 def _key(use: str) -> str:
     """Return a string that is the same for all paths of a directory, which can be mounted in several places."""
     try:
@@ -84,7 +133,7 @@ def _key(use: str) -> str:
 
 
 def _opened(name: str) -> IO[bytes]:
-    place = Path(os.environ.get("POOLPROOF_LOCKS", "") or next(each for each in _PLACES if Path(each).is_dir()))
+    place = _place()
     file = f"poolproof-{name}"
     try:
         place.mkdir(exist_ok=True)

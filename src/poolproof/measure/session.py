@@ -131,7 +131,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
     cleanup.run_owned(run)
     campaign = with_engines(parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True), engines)
     if record.lab is not None:
-        with run.locked():
+        with cleanup.locked(run):
             cleanup.end_own_lab(run, record)
         reaching = reach_own_lab(record.lab, cleanup.own_lab_name(record.label), campaign, keep=False, tell=tell)
     else:
@@ -141,7 +141,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
             reached = stack.enter_context(reaching)
             if record.lab is None:
                 cleanup.check_machine(run.path, record, reached.host)
-            with run.locked():
+            with cleanup.locked(run):
                 cleanup.undo_leftovers(run, reached.host, tell)
         directories = BuildDirectories(record.label, record.state_dir, record.ram_dir)
         with _planned(reached, directories, record.seed) as session:
@@ -151,7 +151,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
             if changes := machine_changes(record, now):
                 tell(changes_text(changes))
             resumed_at = (*record.resumed_at, datetime.now().astimezone().isoformat(timespec="seconds"))
-            with run.locked():
+            with cleanup.locked(run):
                 run.write_record(replace(record, changes={**record.changes, **changes}, resumed_at=resumed_at))
             yield session
 
@@ -240,7 +240,7 @@ def measure_run(
 
     resume = f"poolproof resume {run.path}"
     try:
-        with cleanup.unreachable_explained(run, "resume"), run.locked(), listen as listener:
+        with cleanup.unreachable_explained(run, "resume"), cleanup.locked(run), listen as listener:
             conduct(session.plan, session.host, run, listener)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None

@@ -24,6 +24,10 @@ for place do
     [ -O "$place" ] || { echo "$place belongs to another user"; exit 1; }
 done
 """
+_SAME_LABEL = r"""
+cut -d ' ' -f 2 /proc/self/mounts | sed -n "s|\(/$1\)/.*|\1|p" | sort -u
+for place in "/var/tmp/$1" "/dev/shm/$1"; do [ ! -e "$place" ] || echo "$place"; done
+"""
 # The path of the run's own directory may contain links, but the path below that directory may not.
 IS_REAL = """
 parent=${1%/*}
@@ -70,6 +74,22 @@ def check_places(owned: Owned, host: Host) -> None:
     for parent in dict.fromkeys(str(PurePath(place).parent) for place in owned.places):
         if (problem := swappable(host, parent)) is not None:
             raise RunError(f"{problem[0]}; nothing is removed", problem[1])
+
+
+def check_only_label(owned: Owned, host: Host) -> None:
+    """Check that no state directory of another run with the same label exists on the host.
+
+    Raises a RunError if one is found in the usual work directory or next to a mount point. The names of pools, arrays
+    and directories contain only the label, so they could belong to that run.
+    """
+    name = f"poolproof-{owned.label}"
+    found = host.run(("sh", "-c", _SAME_LABEL, "sh", name), timeout_s=_LIMIT_S, check=False).stdout.splitlines()
+    others = [path for path in found if path.endswith(f"/{name}") and path not in owned.places]
+    if others:
+        raise RunError(
+            f"{others[0]} belongs to another run with the label {owned.label}; nothing is removed",
+            f"to see which run it belongs to: cat {others[0]}/owner.json",
+        )
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:

@@ -233,11 +233,19 @@ def _is_own(change: Change, owned: Owned) -> bool:
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change, owned: Owned) -> FailedUndo | None:
-    """Return a failure if the directory must be kept because a failed undo needs a file in it, otherwise None."""
+    """Return a failure if the directory must be kept because a failed undo needs a file in it, otherwise None.
+
+    The state directory also shows that the run's directories elsewhere belong to the run.
+    """
     if not isinstance(change.undo, UndoTree) or not _is_own(change, owned):
         return None
-    path = f"{change.undo.path}/"
-    needing = [each for each in failed if each.change.host == change.host and path in each.undo_text]
+    path, is_proof = f"{change.undo.path}/", change.undo.path == owned.places[0]
+    needing = [
+        each
+        for each in failed
+        if each.change.host == change.host
+        and (path in each.undo_text or (is_proof and each.can_repeat and isinstance(each.change.undo, UndoTree)))
+    ]
     if not needing:
         return None
     reason = f"not removed, because another undo still needs it: {needing[0].change.title}"
