@@ -1,4 +1,4 @@
-"""Set a POSIX access control list, without the program setfacl."""
+"""Set a POSIX access control list without the program setfacl, and encode an NFSv4 list."""
 
 import errno
 import os
@@ -21,3 +21,16 @@ def allow_to_write(path: Path, user: int) -> None:
             raise
         # Without these lists, nothing can grant the access that the test is about.
         pytest.skip("the file system has no access control lists")
+
+
+def nfs4_list(*entries: tuple[int, int, int, str]) -> bytes:
+    """Encode a list as the kernel does on an NFSv4 mount. Each entry has a type, flags, permissions and a name."""
+    packed = struct.pack(">I", len(entries))
+    for kind, flags, mask, name in entries:
+        text = name.encode()
+        packed += struct.pack(">IIII", kind, flags, mask, len(text)) + text + bytes(-len(text) % 4)
+    return packed
+
+
+OWNER = (0, 0, 0x1601BF, "OWNER@")
+NFS4_OF_MODE_755 = nfs4_list(OWNER, (0, 0x40, 0x1200A9, "GROUP@"), (0, 0, 0x1200A9, "EVERYONE@"))

@@ -1,13 +1,17 @@
 """Refuses directories that another user could replace with a link while a run writes to them or is cleaned up."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from poolproof.errors import HostError
+from poolproof.files.access_lists import GROUP, UNKNOWN, writers
+from poolproof.files.access_lists import LISTS as NFS4_LISTS
 from poolproof.hosts.base import Host
 
 _LIMIT_S = 20.0
 _ROOT = 0
+_HEX = re.compile(r"([0-9a-f]{2})+")
 _STICKY, _GROUP_WRITES, _OTHERS_WRITE = 0o1000, 0o020, 0o002
 PARENTS = """
 user=$(id -u); path=$1
@@ -16,6 +20,29 @@ echo "$user"
 while :; do
     acl=; case $(ls -ld -- "$path") in ??????????+*) acl=+ ;; esac
     stat -c "$acl %u %g %a %U %G %n" -- "$path"; [ "$path" = / ] && break; path=$(dirname -- "$path")
+done
+"""
+
+LISTS = """
+if command -v python3 >/dev/null; then
+  exec python3 -I -c 'import errno, os, sys
+names = sys.argv[1].split()
+for path in sys.argv[2:]:
+    for name in names:
+        try: print(name, os.getxattr(path, name).hex(), path)
+        except OSError as e:
+            if e.errno not in (errno.ENODATA, errno.ENOTSUP, errno.ENOSYS): print(name, "?", path)' "$@"
+fi
+names=$1; shift
+for path; do
+  if command -v getfattr >/dev/null; then
+    for name in $names; do
+      value=$(getfattr --absolute-names -e hex -n "$name" -- "$path" 2>/dev/null | sed -n 's/^[^=]*=0x//p')
+      [ -z "$value" ] || echo "$name $value $path"
+    done
+  else
+    case $(stat -f -c %t -- "$path") in 6969) echo "${names%% *} ? $path" ;; esac
+  fi
 done
 """
 
@@ -59,12 +86,34 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
     printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdecimal():
         return None
-    for folder in _folders(printed[1:]):
-        who = replacer(folder, int(printed[0]))
+    folders, user = tuple(_folders(printed[1:])), int(printed[0])
+    for folder in folders:
+        who = replacer(folder, user)
         if who is not None:
             fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
             hint = f"{fix}, or use a directory that only you can change (who can change this one: ls -ld {folder.path})"
             return f"{who} could replace {folder.path} with a link", hint
+    return _listed(host, {folder.path: folder for folder in folders}, user)
+
+
+def _listed(host: Host, folders: Mapping[str, DirectoryStat], user: int) -> tuple[str, str] | None:
+    """Return an error message and a hint if NFSv4 lists allow others to replace a directory, otherwise None."""
+    argv = ["sh", "-c", LISTS, "sh", " ".join(NFS4_LISTS), *folders]
+    for line in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.splitlines():
+        name, _, rest = line.partition(" ")
+        value, _, path = rest.partition(" ")
+        if (folder := folders.get(path)) is None:
+            continue
+        read = bytes.fromhex(value) if _HEX.fullmatch(value) else None
+        for who in writers(name, read, (_ROOT, user), sticky=bool(folder.mode & _STICKY)):
+            hint = f"use a directory that only you can change (who can change this one: nfs4_getfacl {path})"
+            if who == UNKNOWN:
+                why = (
+                    f"poolproof can't interpret the access control list of {path} ({name}), so others could replace it"
+                )
+                return why, hint
+            if who != GROUP or folder.group not in (_ROOT, folder.owner):
+                return f"according to its access control list, {who} could replace {path} with a link", hint
     return None
 
 

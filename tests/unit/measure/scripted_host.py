@@ -46,7 +46,9 @@ _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
 _ANSWERS: Mapping[str, str] = {
-    **dict.fromkeys((conditions.SCRIPT, other_work.SCRIPT, free_space.FREE, owned.IS_REAL, FORGET), ""),
+    **dict.fromkeys(
+        (conditions.SCRIPT, other_work.SCRIPT, free_space.FREE, owned.IS_REAL, FORGET, swappable.LISTS), ""
+    ),
     swappable.PARENTS: "0\n 0 0 755 root root /\n",
 }
 """The answers to questions that are not in the record: nothing exists, a path contains no links, and root owns it."""

@@ -12,6 +12,7 @@ import pytest
 
 from poolproof.devices.disk import UndoClaim
 from poolproof.errors import BuildError, PoolproofError, RunError
+from poolproof.files import access_lists
 from poolproof.layers.zfs_commands import UndoPool
 from poolproof.measure.cleanup import clean
 from poolproof.measure.session import reopen_session
@@ -21,7 +22,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoTree
 from tests.golden import Message
-from tests.unit.access_lists import allow_to_write
+from tests.unit.access_lists import NFS4_OF_MODE_755, OWNER, allow_to_write, nfs4_list
 from tests.unit.results.compare.making import RECORD
 
 LABEL = "0badcafe"
@@ -70,6 +71,23 @@ def test_a_file_or_folder_that_others_can_write_is_refused(run: RunDirectory, na
 def test_what_an_access_control_list_lets_others_write_is_refused(run: RunDirectory, name: str) -> None:
     allow_to_write(run.path / name, STRANGER)
     _refused(run, "other users")
+
+
+@pytest.mark.parametrize("name", [".", "run.json", "journal.jsonl", ".."])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(nfs4_list(OWNER, (0, 0, 2, "1234@example.org")), "allows 1234@example.org to write"), (b"", "can't interpret")],
+)
+def test_what_an_nfs4_list_lets_others_write_is_refused(
+    run: RunDirectory, name: str, value: bytes, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An attribute in the namespace `user` takes the place of `system.nfs4_acl`, which only NFS has."""
+    monkeypatch.setattr(access_lists, "NFS4", "user.nfs4_acl")
+    monkeypatch.setattr(access_lists, "LISTS", ("user.nfs4_acl",))
+    os.setxattr(run.path / name, "user.nfs4_acl", value)
+    _refused(run, said)
+    os.setxattr(run.path / name, "user.nfs4_acl", NFS4_OF_MODE_755)
+    assert clean(run.path, print) == 1
 
 
 def test_a_parent_with_the_sticky_bit_is_no_danger(run: RunDirectory) -> None:

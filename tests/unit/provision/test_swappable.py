@@ -1,16 +1,20 @@
 """A `dir` that another user could replace with a symbolic link is refused. The message names that user."""
 
 import os
+import sys
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from poolproof.errors import HostError
+from poolproof.files import access_lists
 from poolproof.hosts.local import LocalHost
+from poolproof.provision import swappable
 from poolproof.provision.directories import check_work
 from poolproof.provision.swappable import DirectoryStat, check_not_swappable, replacer
 from tests.golden import Message
-from tests.unit.access_lists import allow_to_write
+from tests.unit.access_lists import NFS4_OF_MODE_755, OWNER, allow_to_write, nfs4_list
 
 
 @pytest.mark.parametrize(
@@ -74,3 +78,60 @@ def test_a_work_directory_of_another_user_is_refused_unless_that_user_called_sud
     monkeypatch.setenv("SUDO_UID", "65533")
     with pytest.raises(HostError):
         check_work(LocalHost(), f"{work}/poolproof-0badcafe")
+
+
+@pytest.fixture(params=["python3", "getfattr"])
+def in_user_attribute(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of an attribute that takes the place of `system.nfs4_acl`, which only NFS has.
+
+    It is read with Python or, if the host has no Python, with getfattr, which a script replaces.
+    """
+    name = "user.nfs4_acl"
+    monkeypatch.setattr(access_lists, "NFS4", name)
+    monkeypatch.setattr(swappable, "NFS4_LISTS", (name,))
+    if request.param == "getfattr":
+        programs = tmp_path / "bin"
+        programs.mkdir()
+        for each in ("sh", "id", "ls", "stat", "dirname", "sed"):
+            (programs / each).symlink_to(str(which(each)))
+        script = (
+            f"#!{sys.executable}\nimport os, sys\n*_, name, _, path = sys.argv\n"
+            "print('# file:', path); print(name + '=0x' + os.getxattr(path, name).hex())\n"
+        )
+        (programs / "getfattr").write_text(script)
+        (programs / "getfattr").chmod(0o755)
+        monkeypatch.setenv("PATH", str(programs))
+    return name
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (NFS4_OF_MODE_755, None),
+        (nfs4_list(OWNER, (0, 0, 2, "alice@example.org")), r"alice@example\.org could replace .*/shared with a link"),
+        (nfs4_list(OWNER, (0, 0, 2, "EVERYONE@")), r"every user could replace .*/shared with a link"),
+        (b"damaged", r"can't interpret the access control list of .*/shared \(user\.nfs4_acl\)"),
+    ],
+)
+def test_a_parent_that_an_nfs4_list_opens_is_refused(
+    tmp_path: Path, in_user_attribute: str, value: bytes, said: str | None
+) -> None:
+    inner = tmp_path / "shared" / "data"
+    inner.mkdir(parents=True)
+    os.setxattr(inner.parent, in_user_attribute, value)
+    if said is None:
+        check_not_swappable(LocalHost(), str(inner))
+    else:
+        with pytest.raises(HostError, match=said) as found:
+            check_not_swappable(LocalHost(), str(inner))
+        assert f"nfs4_getfacl {inner.parent}" in found.value.hint
+
+
+def test_a_group_that_only_contains_the_owner_may_be_in_the_list(tmp_path: Path, in_user_attribute: str) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    os.setxattr(folder, in_user_attribute, nfs4_list(OWNER, (0, 0x40, 2, "GROUP@")))
+    check_not_swappable(LocalHost(), str(folder))
+    folders = {str(folder): DirectoryStat(1000, 50, 0o755, "bob", "staff", str(folder))}
+    found = swappable._listed(LocalHost(), folders, 1000)
+    assert found is not None and "the group could replace" in found[0]

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from poolproof.errors import RunError
+from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, writers
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 _ACL = "system.posix_acl_access"
@@ -17,7 +18,7 @@ _ACL = "system.posix_acl_access"
 def check_trusted(path: Path) -> None:
     """Check the run directory, all its parent directories, and the files that `clean` and `resume` use.
 
-    POSIX access control lists are checked, but NFSv4 ones are not.
+    POSIX and NFSv4 access control lists are checked too.
 
     Raises a RunError with the reason if another user could have written the run.
     """
@@ -28,7 +29,7 @@ def check_trusted(path: Path) -> None:
             f"{real} is not trusted, so nothing was changed: {reason}",
             f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own, "
             "and change its owner (chown -R) and its permissions (chmod -R go-w; setfacl -Rb if it has access control "
-            "lists)",
+            "lists; to see NFSv4 lists: nfs4_getfacl)",
         )
 
 
@@ -55,7 +56,7 @@ def _parent_fault(path: Path) -> str | None:
         return f"{path} belongs to the user {found.st_uid}, who can put another directory there"
     if _others_write(path, found) and not found.st_mode & stat.S_ISVTX:
         return f"other users can write to {path} and put another directory there"
-    return None
+    return _list_fault(path, found)
 
 
 def _fault(path: Path, *, is_folder: bool) -> str | None:
@@ -67,7 +68,21 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
         return f"{path} is not a {'directory' if is_folder else 'regular file'}"
     if found.st_uid not in _trusted():
         return f"{path} belongs to the user {found.st_uid}"
-    return f"other users can write to {path}" if _others_write(path, found) else None
+    return f"other users can write to {path}" if _others_write(path, found) else _list_fault(path, found)
+
+
+def _list_fault(path: Path, found: os.stat_result) -> str | None:
+    """Return the reason if an NFSv4 access control list allows another user to write, or can't be interpreted."""
+    for name, value in read_lists(path).items():
+        is_private = found.st_gid in (0, found.st_uid)
+        for who in writers(name, value, _trusted(), sticky=bool(found.st_mode & stat.S_ISVTX)):
+            if who == UNKNOWN:
+                return (
+                    f"poolproof can't interpret the access control list of {path} ({name}), so others may write to it"
+                )
+            if who != GROUP or not is_private:
+                return f"the access control list of {path} ({name}) allows {who} to write to it"
+    return None
 
 
 def _others_write(path: Path, found: os.stat_result) -> bool:
