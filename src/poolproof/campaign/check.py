@@ -9,14 +9,13 @@ from poolproof.campaign.document import Spot
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH, DEFAULT_GENERATOR
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.model import Campaign, Measure, Workload
-from poolproof.campaign.names import did_you_mean, listed
+from poolproof.campaign.names import choices, did_you_mean
 from poolproof.campaign.workload import directions_of
 from poolproof.metrics import metric_of
 from poolproof.stopping.across import least_tolerance
 from poolproof.stopping.model import StoppingRule
 
 MOST_CELLS = 100_000
-_LISTED = 8
 _SYNCS = ("fsync", "fdatasync")
 _DIRECTIONS = ("read", "write")
 _UNTIMED = ("gtod_reduce",)
@@ -60,9 +59,8 @@ def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         ("goal", campaign.goal, "workload", workloads),
     ):
         if name is not None and name not in known:
-            shown = listed(known) if len(known) <= _LISTED else f"{', '.join(known[:_LISTED])} …"
             message = f"{key} `{name[:60]}` is not a {what} of this campaign{did_you_mean(name, known)}"
-            raise spots[key].mistake(message, f"write {key}: {known[0]}; the {what}s are {shown}")
+            raise spots[key].mistake(message, f"write {key}: {known[0]}; {choices(what, known)}")
     for claim in campaign.expect:
         _check_claim(claim, campaign, spots["expect"])
 
@@ -77,8 +75,7 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
         for what, name in (("layout", layout), ("workload", workload), ("device", device)):
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
-                names = ", ".join(known[what][:_LISTED])
-                hint = f"the {what}s are {names}" if names else f"the campaign has no {what}s"
+                hint = choices(what, [*known[what]])
                 raise spot.mistake(f"the claim `{claim.text}` names an unknown {what} `{name}`{guess}", hint)
 
 

@@ -11,7 +11,7 @@ from poolproof.campaign.document import Scalar, Spot, YamlMapping
 from poolproof.campaign.layout import BraceMistake, expand_text, make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Layout, Measure, Workload, WorkloadRequest
-from poolproof.campaign.names import slug
+from poolproof.campaign.names import choices, slug
 from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import (
     check_family,
@@ -127,8 +127,8 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
         campaign = quick_of(campaign)
     measure = _measure(campaign.measure, overrides)
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
-        names = ", ".join(layout.name for layout in campaign.layouts)
-        raise UsageError(f"--baseline {baseline}: no layout has this name", f"the layouts are {names}")
+        hint = choices("layout", [layout.name for layout in campaign.layouts])
+        raise UsageError(f"--baseline {baseline}: no layout has this name", hint)
     # The budget in the file belongs to `until`, so both are dropped if `--time` is given.
     budget_s = None if overrides.time is not None else campaign.budget_s
     if overrides.budget is not None:

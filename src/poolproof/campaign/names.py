@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
+_MOST_LISTED = 8
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 NAME_RULE = "letters, digits, `.`, `_` and `-`, starting with a letter or digit"
 
@@ -51,6 +52,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean …?` with the most similar known word, or an empty string if none is similar enough."""
     close = difflib.get_close_matches(word[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def choices(what: str, names: Sequence[str]) -> str:
+    """Return a hint that lists the names: `the layouts are a, b and c`, or `the only layout is a`.
+
+    Names after the first eight are not listed.
+    """
+    if len(names) < 2:
+        return f"the only {what} is {names[0]}" if names else f"the campaign has no {what}s"
+    if len(names) > _MOST_LISTED:
+        return f"the {what}s are {', '.join(names[:_MOST_LISTED])} …"
+    return f"the {what}s are {', '.join(names[:-1])} and {names[-1]}"
 
 
 def listed(words: Iterable[str]) -> str:

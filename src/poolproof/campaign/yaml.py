@@ -20,7 +20,7 @@ from poolproof.campaign.document import (
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
-from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, slug
+from poolproof.campaign.names import NAME_RULE, choices, did_you_mean, is_name, slug
 from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
 from poolproof.errors import CampaignError
@@ -185,7 +185,7 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
     for name, value in table.entries:
         if name.text not in requests:
             guess = did_you_mean(name.text, requests)
-            hint = f"the workloads are {', '.join(requests)}"
+            hint = choices("workload", [*requests])
             raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", hint)
         where = f"`quick` of workload `{name.text}`"
         changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to keep it unchanged"), where)

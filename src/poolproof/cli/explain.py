@@ -34,7 +34,7 @@ def command(
     lines = [
         f"{found.id}: {found.title}\n\n{found.wrong}\n\nHow to recognize it: {found.shows}",
         f"\nThe error: {found.error}\n\nThe fix: {found.fix}",
-        *([f"\nTo reproduce it:\n{found.reproduce}"] if found.reproduce else []),
+        *([f"\nTo reproduce it:\n{found.reproduce.rstrip()}"] if found.reproduce else []),
         "\nSources: " + "; ".join(found.sources),
     ]
     print_answer({name: getattr(found, keys.get(name, name)) for name in names}, lines, as_json=as_json)

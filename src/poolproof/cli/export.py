@@ -69,7 +69,7 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
     if len(chosen) != 1:
         named = " and ".join(f"--{name}" for name in chosen)
         what = f"{named} can't be combined" if chosen else "no format was given"
-        raise UsageError(what, "choose one of " + ", ".join(f"--{name}" for name in flags))
+        raise UsageError(what, f"choose one of {', '.join(f'--{name}' for name in flags)}, or --format png or svg")
     return chosen[0]
 
 

@@ -81,5 +81,5 @@ def parse_metric(text: str | None) -> "MetricId | None":
     found = next((metric for metric in COMPARABLE if metric == text), None)
     if found is None and text is not None:
         guess = did_you_mean(text, COMPARABLE)
-        raise UsageError(f"--metric {text[:60]}: no metric has this name{guess}", f"metrics are {listed(COMPARABLE)}")
+        raise UsageError(f"--metric {text[:60]}: no metric has this name{guess}", f"use {listed(COMPARABLE)}")
     return found

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.cell_key import CellKey
-from poolproof.campaign.names import did_you_mean, listed
+from poolproof.campaign.names import choices, did_you_mean
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
@@ -36,7 +36,7 @@ class Side:
         if self.layout is not None and self.layout not in names:
             guess = did_you_mean(self.layout, names)
             problem = f"--layouts: {self.run.path} has no layout `{self.layout[:60]}`{guess}"
-            raise UsageError(problem, f"it has {listed(names)}")
+            raise UsageError(problem, choices("layout", names))
 
     @property
     def grid(self) -> tuple[CellKey, ...]:
@@ -244,7 +244,7 @@ def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "t
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(
-            f"--metric {metric}: no {trial} measured it", f"measured: {listed(sorted(found)) if found else 'none'}"
+            f"--metric {metric}: no {trial} measured it", f"measured: {', '.join(sorted(found)) or 'none'}"
         )
 
 

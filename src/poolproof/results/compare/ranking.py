@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Disk, Layout
-from poolproof.campaign.names import did_you_mean, listed
+from poolproof.campaign.names import choices, did_you_mean
 from poolproof.errors import RunError, UsageError
 from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, write_factor
@@ -32,7 +32,6 @@ from poolproof.statistics.comparison import ComparisonDecision, Difference, LogM
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict, worst
 
-_LISTED = 8
 _MOST_PAIRS = 150_000  # about a minute
 _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
@@ -120,7 +119,7 @@ def _members(campaign: Campaign, name: str) -> list[str]:
 
 def _choices(campaign: Campaign) -> str:
     names = list(dict.fromkeys(workload.family for workload in campaign.workloads))
-    return f"the workloads are {listed(names) if len(names) <= _LISTED else ', '.join(names[:_LISTED]) + ' …'}"
+    return choices("workload", names)
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def test_a_metric_that_no_trial_of_the_goal_measured_is_refused(tmp_path: Path, 
     with pytest.raises(UsageError, match=r"--metric sync_p99: ") as caught:
         rank(run, READS, metric="sync_p99", effect=0.02)
     message(caught.value)
-    assert "bandwidth, iops or p99" in caught.value.hint
+    assert "bandwidth, iops, p99" in caught.value.hint
     assert places(rank(run, READS, metric="p99", effect=0.02))["one"] == (1, 1)
 
 
