@@ -158,7 +158,10 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     out = console()
     if campaign.question:
         out.print(campaign.question, style="bold", markup=False)
-    print_table(out, cells, campaign.baseline, limits, across.widened)
+    if cells:
+        print_table(out, cells, campaign.baseline, limits, across.widened)
+    else:
+        out.print("no results yet" if run.is_going else "no trial of a layout has finished")
     print_limits(out, cells, bare, limits)
     if elimination is not None:
         out.print(elimination_block(elimination))
@@ -167,7 +170,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     if has_speeds or claims:  # finding the earlier runs takes time
         print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
     print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
-    if campaign.goal is not None and len(campaign.layouts) > 1:
+    if cells and campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)
     elif text := resumes_text(run.record, run.trials):
         out.print(f"\n{text}", markup=False)

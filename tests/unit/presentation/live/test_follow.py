@@ -199,6 +199,15 @@ def test_show_says_how_to_follow_a_run_in_progress(tmp_path: Path) -> None:
     assert _typed("show", path).stdout.endswith(f"trials done; to continue: poolproof resume {path}\n")
 
 
+def test_show_says_that_a_run_has_no_results(tmp_path: Path, message: Message) -> None:
+    path = make_run(tmp_path / "run", [])
+    with going(path):
+        during = _typed("show", path).stdout
+    after = _typed("show", path).stdout
+    for text, words in ((during, "no results yet"), (after, "no trial of a layout has finished")):
+        assert words in message(text.replace(str(path), "RUN")) and "verdict" not in text
+
+
 def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path, message: Message) -> None:
     """The minimum number of trials has finished, but their results differ.
 
