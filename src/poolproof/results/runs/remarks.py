@@ -89,11 +89,18 @@ def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]
         are, them = ("is", "it") if left_out == 1 else ("are", "them")
         found.append(f"{left_out} of {finished} {are} left out: other work disturbed {them}")
     if disturbed:
-        found.append(
-            f"other work disturbed {disturbed} of {finished}; too few others remain to leave "
-            f"{'it' if disturbed == 1 else 'them'} out, so tests use the lowest and the highest trial"
-        )
+        found.append(f"other work disturbed {_kept(disturbed, len(trials) + left_out)}")
     return tuple(found)
+
+
+def _kept(disturbed: int, finished: int) -> str:
+    """Return the end of a sentence about disturbed trials that cannot be left out."""
+    if finished == 1:
+        return "the only trial"
+    if disturbed == finished:
+        return f"{'both' if finished == 2 else f'all {finished}'} trials, so comparisons use the lowest and the highest"
+    few = f"too few others remain to leave {'it' if disturbed == 1 else 'them'} out"
+    return f"{disturbed} of {finished} trials; {few}, so comparisons use the lowest and the highest trial"
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:

@@ -129,6 +129,12 @@ def test_the_cell_has_the_verdict_and_the_values_of_the_trials_that_count(messag
     assert "4 of 6 trials" in message(remark)
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "the only trial"), (2, "both trials"), (4, "all 4 trials")])
+def test_if_every_trial_was_disturbed_the_remark_names_no_others(count: int, words: str, message: Message) -> None:
+    (remark,) = (each for each in cell(disturbed(count, first=1)).remarks() if "other work" in each)
+    assert words in message(remark) and "others" not in remark
+
+
 def test_other_suspicions_about_the_remaining_trials_stay() -> None:
     found = cell([*clean(2), trial(3, 1000.0, DISKS), *disturbed(2, first=4), *clean(1, first=6)])
     assert (found.verdict, found.reasons()) == ("suspect", (DISKS,))
