@@ -142,7 +142,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
         yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))
-    if ranking.goal.only is None:
+    if ranking.goal.only is None and len(ranking.ranked) > 1:
         yield from _mix(ranking)
     yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."

@@ -139,6 +139,13 @@ def test_a_mix_weights_ratios_of_any_metrics(tmp_path: Path) -> None:
     assert ranking.metrics == {"reads": "iops", "etcd": "sync_p99"}
 
 
+def test_the_mix_of_a_single_layout_has_no_ratios(tmp_path: Path) -> None:
+    values = {key: found for key, found in CLEAR.items() if key[0] == "one"}
+    goal, out = Goal({"reads": 0.5, "etcd": 0.5}), StringIO()
+    print_ranking(Console(file=out, width=80), rank(made(tmp_path / "r", values), goal, metric=None, effect=0.02))
+    assert "best: one" in out.getvalue() and "geometric mean" not in out.getvalue()
+
+
 def test_a_ranking_shows_safety_and_its_cost(tmp_path: Path) -> None:
     ranking = rank(made(tmp_path / "r", CLEAR), READS, metric=None, effect=0.02)
     safety = {each.entry.layout: each.safety for each in ranking.ranked}
