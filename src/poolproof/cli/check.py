@@ -9,7 +9,9 @@ from poolproof.cli.options import Json
 from poolproof.cli.output import print_answer
 
 
-def command(campaign: Annotated[Path, Argument(help="The campaign's YAML file.")], as_json: Json = False) -> None:
+def command(
+    campaign: Annotated[Path, Argument(metavar="CAMPAIGN", help="The campaign's YAML file.")], as_json: Json = False
+) -> None:
     """Check a campaign and list its cells. Nothing is run."""
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.error_location import located_in

@@ -11,8 +11,12 @@ from poolproof.errors import BuildError, UsageError
 
 
 def command(
-    run: Annotated[Path | None, Argument(readable=False, help="The run directory. Default: every crashed run.")] = None,
-    work: Annotated[Text, Option(help="Without a run: the work directory to search. Default: /var/tmp.")] = None,
+    run: Annotated[
+        Path | None, Argument(metavar="RUN", readable=False, help="The run directory. Default: every crashed run.")
+    ] = None,
+    work: Annotated[
+        Text, Option(metavar="DIR", help="Without a run: the work directory to search. Default: /var/tmp.")
+    ] = None,
     on: Annotated[
         Text, Option(metavar="HOST", help="The host to search. With a run: a different address for the run's host.")
     ] = None,

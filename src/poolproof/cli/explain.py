@@ -9,7 +9,9 @@ from poolproof.cli.output import print_answer
 
 
 def command(
-    rule: Annotated[str, Argument(help="The rule's id, as listed by `poolproof rules` or printed by lint.")],
+    rule: Annotated[
+        str, Argument(metavar="RULE", help="The rule's id, as listed by `poolproof rules` or printed by lint.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Explain one pitfall.

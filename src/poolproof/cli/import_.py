@@ -12,7 +12,7 @@ def command(
     sources: Annotated[
         list[str], Argument(metavar="FILES…", help="Results of fio or another benchmark, or folders that contain them.")
     ],
-    out: Annotated[Path, Option(help="The run directory to create.")],
+    out: Annotated[Path, Option(metavar="DIR", help="The run directory to create.")],
     layout_from: LayoutFrom = None,
     fs: Fs = None,
     ram: Memory = None,

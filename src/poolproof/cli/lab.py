@@ -9,8 +9,9 @@ from poolproof.cli import options
 from poolproof.cli.options import Json, Texts
 from poolproof.cli.output import print_answer, print_json, say
 from poolproof.cli.signals import end_in_order
+from poolproof.cli.usage import PlainCommand
 
-LabName = Annotated[str, Argument(help="The lab's name, with or without `lab:`.")]
+LabName = Annotated[str, Argument(metavar="NAME", help="The lab's name, with or without `lab:`.")]
 
 app = typer.Typer(
     name="lab",
@@ -22,7 +23,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def build(
     zfs: options.Zfs = options.ZFS,
     anew: Annotated[bool, Option("--anew", help="Build the image even if it already exists.")] = False,
@@ -47,7 +48,7 @@ def build(
     print_answer(answer, f"{image.folder}{' already exists' if existed else ''}", as_json=as_json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def start(
     name: LabName,
     disk: Annotated[
@@ -58,7 +59,10 @@ def start(
     cpus: options.Cpus = options.CPUS,
     accel: options.Accel = options.ACCEL,
     port: Annotated[
-        int | None, Option(min=1, max=65535, help="The port of the lab's sshd on 127.0.0.1. Default: any free port.")
+        int | None,
+        Option(
+            metavar="PORT", min=1, max=65535, help="The port of the lab's sshd on 127.0.0.1. Default: any free port."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -93,7 +97,7 @@ def start(
     print_answer(answer, lines, as_json=as_json)
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(cls=PlainCommand, context_settings={"ignore_unknown_options": True})
 def run(
     name: LabName,
     argv: Annotated[list[str], Argument(metavar="-- COMMAND…", help="The program and its arguments.")],
@@ -119,7 +123,7 @@ def run(
     raise typer.Exit(completed.returncode)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def ssh(name: LabName, as_json: Json = False) -> None:
     """Open a root shell in a lab. With --json, print the ssh command instead of running it."""
     from poolproof.lab.labs import find
@@ -133,7 +137,7 @@ def ssh(name: LabName, as_json: Json = False) -> None:
         become(argv)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def stop(name: LabName, as_json: Json = False) -> None:
     """Stop a lab and discard its disks with all data on them. The lab's console log remains until `lab rm`."""
     from poolproof.lab.labs import find
@@ -145,7 +149,7 @@ def stop(name: LabName, as_json: Json = False) -> None:
     print_answer({"stopped": lab.name}, f"{lab.name} stopped", as_json=as_json)
 
 
-@app.command("list")
+@app.command("list", cls=PlainCommand)
 def list_(as_json: Json = False) -> None:
     """List all labs with their states, and all images."""
     from poolproof.lab.labs import images, labs
@@ -173,9 +177,10 @@ def list_(as_json: Json = False) -> None:
     print_answer({"labs": rows, "images": built}, lines or nothing, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def rm(
-    name: Annotated[str, Argument(help="A lab or an image, as shown by `poolproof lab list`.")], as_json: Json = False
+    name: Annotated[str, Argument(metavar="NAME", help="A lab or an image, as shown by `poolproof lab list`.")],
+    as_json: Json = False,
 ) -> None:
     """Stop a lab and delete all its files, or delete an image."""
     from poolproof.lab.labs import remove_named

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def command(
     sources: Annotated[
-        Texts, Argument(help="Job files, scripts, or - for stdin; or -- followed by a fio command.")
+        Texts, Argument(metavar="SOURCES…", help="Job files, scripts, or - for stdin; or -- followed by a fio command.")
     ] = None,
     fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
     strict: Annotated[bool, Option("--strict", help="Also exit with status 1 if there are only warnings.")] = False,

@@ -20,6 +20,7 @@ import typer
 from typer.exceptions import TyperException
 
 from poolproof.cli.output import say
+from poolproof.cli.usage import PlainCommand
 from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError
 from poolproof.files.folder import FileRefused
 from poolproof.presentation.terminal.visible import filtered_output
@@ -168,7 +169,7 @@ def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app)
         else:
-            app.command(name, hidden=name in _HIDDEN)(module.command)
+            app.command(name, cls=PlainCommand, hidden=name in _HIDDEN)(module.command)
     return app
 
 

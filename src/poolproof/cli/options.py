@@ -18,7 +18,7 @@ LOCAL = "local"
 Text = str | None
 Texts = list[str] | None
 
-Run = Annotated[Path, Argument(readable=False, help="The run directory.")]
+Run = Annotated[Path, Argument(metavar="RUN", readable=False, help="The run directory.")]
 Runs = Annotated[Path, Argument(metavar="DIR", readable=False, help="A folder with runs, or one run.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
@@ -33,17 +33,23 @@ ExternalEngine = Annotated[
     Texts,
     Option(metavar="PATH", help="Let fio load this I/O engine (ioengine: external:PATH) and run its code; repeatable."),
 ]
-Out = Annotated[Path | None, Option(help="The run directory to create. Default: runs/<name>-<time>.")]
-Work = Annotated[str, Option(help="The directory on the host for image files and mount points.")]
+Out = Annotated[Path | None, Option(metavar="DIR", help="The run directory to create. Default: runs/<name>-<time>.")]
+Work = Annotated[str, Option(metavar="DIR", help="The directory on the host for image files and mount points.")]
 On = Annotated[str, Option(metavar="HOST", help="The host to use: an SSH destination, such as user@host, or lab:NAME.")]
-MetricName = Annotated[Text, Option(help="The metric to compare, such as p99. Default: each workload's own.")]
-Effect = Annotated[str, Option(help="The smallest difference that matters, such as 2%.")]
+MetricName = Annotated[
+    Text, Option(metavar="METRIC", help="The metric to compare, such as p99. Default: each workload's own.")
+]
+Effect = Annotated[str, Option(metavar="SHARE", help="The smallest difference that matters, such as 2%.")]
 DEFAULT_EFFECT = f"{LEAST_EFFECT:.0%}"
 
-Fs = Annotated[Text, Option(help="The file system of the test files, such as zfs-2.2, zvol-2.3, ext4 or btrfs.")]
-Memory = Annotated[Text, Option(help="The machine's RAM, such as 64G.")]
-Recordsize = Annotated[Text, Option(help="ZFS recordsize or volblocksize, such as 128k.")]
-Compression = Annotated[Text, Option(help="The file system's compression algorithm, such as lz4, or off.")]
+Fs = Annotated[
+    Text, Option(metavar="NAME", help="The file system of the test files, such as zfs-2.2, zvol-2.3, ext4 or btrfs.")
+]
+Memory = Annotated[Text, Option(metavar="SIZE", help="The machine's RAM, such as 64G.")]
+Recordsize = Annotated[Text, Option(metavar="SIZE", help="ZFS recordsize or volblocksize, such as 128k.")]
+Compression = Annotated[
+    Text, Option(metavar="NAME", help="The file system's compression algorithm, such as lz4, or off.")
+]
 Disks = Annotated[Texts, Option(metavar="DISKS", help='The disks, such as "3x nvme 3.2GB/s" or "14x hdd"; repeatable.')]
 Warm = Annotated[bool, Option("--warm", help="Accept data cached in RAM as part of the measurement.")]
 LayoutFrom = Annotated[
@@ -52,7 +58,7 @@ LayoutFrom = Annotated[
 
 Zfs = Annotated[str, Option(metavar="SERIES", help="The OpenZFS series in the lab: 2.1 or 2.3.")]
 LabRam = Annotated[str, Option(metavar="SIZE", help="The lab's RAM.")]
-Cpus = Annotated[int, Option(help="The lab's number of processors.")]
+Cpus = Annotated[int, Option(metavar="N", help="The lab's number of processors.")]
 Accel = Annotated[str, Option(metavar="WAY", help="kvm, tcg (emulation), or auto: KVM if this machine supports it.")]
 ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 

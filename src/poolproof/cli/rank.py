@@ -16,7 +16,9 @@ def command(
             metavar="WORKLOAD", help="Rank by this workload. Default: the campaign's goal, or each workload separately."
         ),
     ] = None,
-    weights: Annotated[Text, Option(help="Rank by a weighted mix of workloads, such as etcd=2,media=1.")] = None,
+    weights: Annotated[
+        Text, Option(metavar="WEIGHTS", help="Rank by a weighted mix of workloads, such as etcd=2,media=1.")
+    ] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     as_json: Json = False,

@@ -12,7 +12,9 @@ from poolproof.cli.output import exit_if_incomplete, print_answer, print_missing
 
 def command(
     run: Run,
-    out: Annotated[Path | None, Option(help="The file to write. Default: report.html in the run directory.")] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="The file to write. Default: report.html in the run directory.")
+    ] = None,
     open_it: Annotated[bool, Option("--open", help="Open it in a browser.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -11,7 +11,7 @@ from poolproof.errors import UsageError
 
 
 def command(
-    campaign: Annotated[Texts, Argument(help="The campaign's YAML file.")] = None,
+    campaign: Annotated[Texts, Argument(metavar="CAMPAIGN", help="The campaign's YAML file.")] = None,
     layout: Annotated[Texts, Option("--layout", "-l", metavar="EXPRESSION", help="A layout; repeatable.")] = None,
     device: Annotated[
         Texts, Option("--device", "-d", metavar="NAME=SOURCE", help="A device, such as a=file:8G; repeatable.")
@@ -19,21 +19,39 @@ def command(
     workload: Annotated[
         Texts, Option("--workload", "-w", metavar="WORKLOAD", help="A preset or fio options; repeatable.")
     ] = None,
-    baseline: Annotated[Text, Option(help="The layout to compare the others with.")] = None,
-    time: Annotated[Text, Option(help="The duration of a trial, such as 10s.")] = None,
-    until: Annotated[Text, Option(help="Measure until the margin of error is at most this share, such as 3%.")] = None,
-    confidence: Annotated[Text, Option(help="With --until: the confidence level, such as 95%.")] = None,
-    least: Annotated[Text, Option("--min", help="With --until: the shortest duration of a trial, such as 3s.")] = None,
-    most: Annotated[Text, Option("--max", help="With --until: the longest duration of a trial, such as 180s.")] = None,
-    steady: Annotated[Text, Option(help="With --until: the steady-state criterion: poolproof or snia.")] = None,
+    baseline: Annotated[Text, Option(metavar="LAYOUT", help="The layout to compare the others with.")] = None,
+    time: Annotated[Text, Option(metavar="DURATION", help="The duration of a trial, such as 10s.")] = None,
+    until: Annotated[
+        Text, Option(metavar="SHARE", help="Measure until the margin of error is at most this share, such as 3%.")
+    ] = None,
+    confidence: Annotated[
+        Text, Option(metavar="SHARE", help="With --until: the confidence level, such as 95%.")
+    ] = None,
+    least: Annotated[
+        Text, Option("--min", metavar="DURATION", help="With --until: the shortest duration of a trial, such as 3s.")
+    ] = None,
+    most: Annotated[
+        Text, Option("--max", metavar="DURATION", help="With --until: the longest duration of a trial, such as 180s.")
+    ] = None,
+    steady: Annotated[
+        Text, Option(metavar="NAME", help="With --until: the steady-state criterion: poolproof or snia.")
+    ] = None,
     budget: Annotated[
         Text,
-        Option(help="With --until: the time limit of the whole run, including building and filling, such as 2h."),
+        Option(
+            metavar="DURATION",
+            help="With --until: the time limit of the whole run, including building and filling, such as 2h.",
+        ),
     ] = None,
     goal: Annotated[Text, Option(metavar="WORKLOAD", help="The workload that decides which layout is best.")] = None,
-    builds: Annotated[Text, Option(help="The number of times that each layout is built, such as 3.")] = None,
+    builds: Annotated[
+        Text, Option(metavar="N", help="The number of times that each layout is built, such as 3.")
+    ] = None,
     trials: Annotated[
-        Text, Option(help="The number of trials per build of a cell, such as 3; with --until also a range: 2..6.")
+        Text,
+        Option(
+            metavar="N", help="The number of trials per build of a cell, such as 3; with --until also a range: 2..6."
+        ),
     ] = None,
     calibrate: Annotated[
         bool, Option("--calibrate", help="First measure each disk alone, to get an upper limit for the layouts.")
@@ -41,7 +59,7 @@ def command(
     quick: Annotated[
         bool, Option("--quick", help="Run the campaign's shorter form, as defined in its `quick` section.")
     ] = False,
-    seed: Annotated[int | None, Option(help="The random seed for the order of trials.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="The random seed for the order of trials.")] = None,
     out: options.Out = None,
     work: options.Work = "/var/tmp",
     wipe: Annotated[
@@ -57,7 +75,7 @@ def command(
     dry_run: Annotated[
         bool, Option("--dry-run", help="Print every step and change nothing. With --lab, a lab is started.")
     ] = False,
-    save: Annotated[Path | None, Option(help="Also write the campaign to this YAML file.")] = None,
+    save: Annotated[Path | None, Option(metavar="FILE", help="Also write the campaign to this YAML file.")] = None,
     external_engine: options.ExternalEngine = None,
     share_host: options.ShareHost = False,
     plain: options.Plain = False,

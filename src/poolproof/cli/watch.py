@@ -23,7 +23,9 @@ def command(
     run: Run,
     web: Annotated[bool, Option("--web", help="Serve the report to browsers and keep it up to date.")] = False,
     bind: Annotated[str, Option(metavar="ADDRESS", help="With --web: the address to listen on.")] = _LOOPBACK,
-    port: Annotated[int, Option(min=0, max=65535, help="With --web: the port; 0 picks a free one.")] = 0,
+    port: Annotated[
+        int, Option(metavar="PORT", min=0, max=65535, help="With --web: the port; 0 picks a free one.")
+    ] = 0,
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
