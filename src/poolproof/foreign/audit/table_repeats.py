@@ -78,7 +78,7 @@ def _rounding(value: float) -> float:
     have a single decimal.
     """
     found = [_LEAST_TOLERANCE]
-    for unit in _UNITS:
+    for unit in _UNITS if value else ():
         amount = value / unit
         for decimals in range(_MOST_DECIMALS + 1):
             if abs(amount - round(amount, decimals)) <= 1e-9 * amount:

@@ -93,3 +93,9 @@ def test_a_list_may_have_only_iops_after_the_name_of_each_test() -> None:
 )
 def test_single_lines_limits_and_sentences_are_not_such_lists(text: str) -> None:
     assert _found(text) == []
+
+
+def test_a_pair_of_zeros_is_compared_with_other_results() -> None:
+    text = "- idle randread: IOPS=0, BW=0B/s\n- busy randread: IOPS=31.0k, BW=121MiB/s\n"
+
+    assert [iops for _, _, iops, _ in _found(text)] == [0.0, 31_000.0]
