@@ -149,7 +149,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
 
 
 def _spans(results: Sequence[FoundResult]) -> list[tuple[int, int]]:
-    return [(found.line, found.last_line) for found in results]
+    return [span for found in results for span in found.spans]
 
 
 def _found(result: ForeignResult) -> FoundResult:

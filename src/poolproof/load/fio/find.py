@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from poolproof.load.fio.fragments import is_fragment, shows_values, without_lone_latencies
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
 from poolproof.load.fio.pairing import FoundResult, pair
@@ -45,7 +46,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
     numbered = plain_lines(text)
     documents, rest = _documents(numbered)
     terse, rest = _terse(rest)
-    found = [*documents, *_not_among(terse, documents), *_not_among(_texts(rest), documents + terse)]
+    found = _with_others(_with_others(documents, terse), _texts(rest))
     found.sort(key=lambda item: (item.line, item.last_line))
     return pair(found, source_commands(numbered))
 
@@ -180,6 +181,8 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
+        if not shows_values(run.result):
+            continue
         line, made = run.first_line, _announced(run.headers, run.result, run.first_line)
         if found and not run.headers and run.pids and run.pids == pids and _has_grown(found[-1].result, run.result):
             before = found.pop()
@@ -203,14 +206,16 @@ def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceComm
 def without_repeats(found: Sequence[FoundResult]) -> list[FoundResult]:
     """Return the results without single rate lines that repeat the line of a longer result.
 
-    If only such a line shows the IOPS, they are added to the longer result.
+    If only such a line shows the IOPS, they are added to the longer result. Latencies and samples that are not next to
+    their rate are left out, too.
     """
+    found = without_lone_latencies(found)
     longer = [each for each in found if each.last_line > each.line]
     kept: list[FoundResult] = []
     added: dict[int, Outcome] = {}
     for each in found:
         whole = None
-        if each.line == each.last_line and each.format == "text" and [part.name for part in each.result.parts] == [""]:
+        if each.line == each.last_line and each.format == "text" and is_fragment(each.result):
             values = each.result.parts[0].directions
             whole = next((other for other in longer if values and _with_line(other.result, values)), None)
         if whole is None:
@@ -240,8 +245,17 @@ def _repeats(mine: Direction, total: Direction | None, line: Direction) -> bool:
     return same_iops and same_size and line.runtime_ms is not None and whole.runtime_ms == line.runtime_ms
 
 
-def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:
-    return [each for each in results if not any(_is_same_run(each.result, other.result) for other in known)]
+def _with_others(known: Sequence[FoundResult], others: Iterable[FoundResult]) -> list[FoundResult]:
+    """Return the known results and the others. Those that repeat a known result add only their lines and jobs to it."""
+    found = list(known)
+    for other in others:
+        at = next((at for at, each in enumerate(known) if _is_same_run(other.result, each.result)), None)
+        if at is None:
+            found.append(other)
+        else:
+            repeats = (*found[at].repeats, *other.spans)
+            found[at] = replace(found[at], made=found[at].made or other.made, repeats=repeats)
+    return found
 
 
 def _is_same_run(result: Outcome, other: Outcome) -> bool:

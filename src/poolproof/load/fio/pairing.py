@@ -45,6 +45,7 @@ class FoundResult:
     `is_assumed`: True if another command in the text could also have produced the result, or if the command is below
     it.
     `part_lines`: the first line of each part, in order, or empty if unknown.
+    `repeats`: the first and last lines of the same result in other formats.
     """
 
     result: Outcome
@@ -55,6 +56,12 @@ class FoundResult:
     is_cut_off: bool = False
     is_assumed: bool = False
     part_lines: tuple[int, ...] = ()
+    repeats: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The first and last lines of the result, in all of its formats."""
+        return ((self.line, self.last_line), *self.repeats)
 
 
 def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:
