@@ -1,10 +1,11 @@
-"""The program that serves a disk hangs. It is killed, the trial fails and names the disk, and the run continues."""
+"""The program that serves a disk hangs. It is killed, the trial fails and names the program, and the run continues."""
 
 import random
 import signal
 import time
+from dataclasses import replace
 
-from tests.faults.fault import ONE_SICK_DISK, Outcome, noticed, signal_programs, start_measuring
+from tests.faults.fault import ONE_SICK_DISK, Outcome, noticed, signal_programs, start_measuring, trials
 from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
@@ -25,8 +26,11 @@ def inject(testbed: Testbed, chance: random.Random) -> None:
 
 def expect(testbed: Testbed, chance: random.Random) -> Outcome:
     del chance
-    message = "did not complete any request for 1 min, so the programs that serve it were terminated"
-    return noticed(testbed, *_RUNNING.pop(str(testbed.path)), message, limit_s=LIMIT_S)
+    message = ", which serves the disk a (/dev/loop"  # and no other finding may blame the disk
+    outcome = noticed(testbed, *_RUNNING.pop(str(testbed.path)), message, limit_s=LIMIT_S)
+    texts = [finding["message"] for trial in trials(testbed) for finding in trial["findings"]]
+    blamed = [text for text in texts if " returned " in text]
+    return replace(outcome, why="; ".join(filter(None, [outcome.why, *blamed])))
 
 
 def clean(testbed: Testbed) -> None:

@@ -12,6 +12,7 @@ from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import LayerFault
 from poolproof.layers.open_layout import faults_of
 from poolproof.layers.tree import TreePlan
+from poolproof.provision.stalled import DiskStalled
 from poolproof.rules.model import Effect, Finding
 from poolproof.rules.slow_leaf import SLOW_LEAF
 from poolproof.rules.work_done import WORK_DONE
@@ -36,14 +37,24 @@ def uptime_s(host: Host) -> float:
     return float(words[0]) if words else float("inf")
 
 
-def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
+def disk_errors(
+    run_host: Host,
+    leaves: Sequence[Leaf],
+    since_s: float,
+    *,
+    failed: bool,
+    cause: PoolproofError | None = None,
+) -> tuple[Finding, ...]:
     """Return a finding for each disk with recent errors in the kernel log of the run's main host.
 
     If the log can't be read, the result is empty.
 
     `since_s`: the earliest time for an error to count, in seconds since the host booted.
     `failed`: whether the trial failed. If not, the layout tolerated the errors, so the findings are only notes.
+    `cause`: why the trial failed. The errors of a disk whose program stopped responding only follow from that.
     """
+    stalled = cause.device if isinstance(cause, DiskStalled) else None
+    leaves = [leaf for leaf in leaves if leaf.kernel_name != stalled]
     if since_s == float("inf"):
         return ()
     try:

@@ -101,17 +101,18 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     LiveNotes(context.run).clear()  # a session that was killed may have left its file behind
     context.listener.trial_begins(key)
     directory = context.run.trial_directory(key)
-    broken, since_s = None, uptime_s(context.host)
+    broken, cause, since_s = None, None, uptime_s(context.host)
     try:
         with context.run.together():
             trial = _retry_if_stuck(context, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(key.layout, workload, number, cause_of(error, context.checks), context.build)
+        cause = cause_of(error, context.checks)
+        trial = failed_trial(key.layout, workload, number, cause, context.build)
         broken = error if isinstance(error, HostUnreachable) else None
     if broken is None:
         failed = not has_values(trial.verdict)
         faults = layer_faults(context.host, context.layout.tree, failed=failed)
-        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=failed)
+        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=failed, cause=cause)
         trial = replace(trial, findings=(*trial.findings, *faults, *errors))
     trial = replace(trial, begun_at=begun, interrupted=broken is not None)
     context.run.append(trial)

@@ -7,16 +7,17 @@ finish.
 """
 
 import contextlib
+import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from poolproof.devices.loop import UndoLoop
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.owned import refusal
-from poolproof.provision.undo import undo_one
+from poolproof.provision.undo import processes_of, undo_one
 from poolproof.undos import Owned, UndoDaemon, UndoPrograms
 from poolproof.units import format_duration
 
@@ -28,6 +29,20 @@ _JOIN_S = 30.0
 _IN_FLIGHT = 8
 _COMPLETED = (0, 4, 11, 15)  # reads, writes, discards and flushes in Documentation/block/stat.rst
 _HANGING = ("nbdfuse",)
+_STAT = re.compile(r"\d+ \((.*)\) (\w) ", re.DOTALL)
+_STOPPED = frozenset({"T", "t"})  # by SIGSTOP, and by a debugger
+
+
+class DiskStalled(BuildError):
+    """A program that serves a disk has stopped responding. `device`: the kernel name of the disk, such as `loop3`."""
+
+    def __init__(self, message: str, device: str) -> None:
+        super().__init__(
+            message,
+            "make sure that nothing stops or slows down these programs, and run the campaign again; later errors of "
+            "this disk in dmesg follow from this; the run continues without this layout",
+        )
+        self.device = device
 
 
 class StalledDisks:
@@ -39,6 +54,7 @@ class StalledDisks:
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:
         self.found: list[str] = []
+        self._devices: list[str] = []
         self._journal, self._host, self._owned = journal, run_host, owned
         self._since: dict[int, tuple[tuple[str, ...], float]] = {}
         self._known = 0
@@ -58,9 +74,9 @@ class StalledDisks:
         self._known = len(self.found)
 
     def check(self) -> None:
-        """Raise a BuildError if one of the current layout's disks has stalled. Its programs have then been ended."""
+        """Raise a DiskStalled if one of the current layout's disks has stalled. Its programs have then been ended."""
         if len(self.found) > self._known:
-            raise BuildError(self.found[-1], "look at dmesg; the run continues without this layout")
+            raise DiskStalled(self.found[-1], self._devices[-1])
 
     def _watch(self) -> None:
         while not self._end.wait(EVERY_S):
@@ -98,10 +114,33 @@ class StalledDisks:
         return [undo for undo in servers if refusal(undo, self._owned) is None]
 
     def _end_servers(self, loop: UndoLoop, servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> None:
-        name = loop.file.rpartition("/")[2].removesuffix(".disk")
+        name, device = loop.file.rpartition("/")[2].removesuffix(".disk"), f"loop{loop.number}"
+        self._devices.append(device)  # first, because `check` reads it as soon as `found` is longer
+        who, why = _programs(servers, host)
         self.found.append(
-            f"the disk {name} (/dev/loop{loop.number}) did not complete any request for {format_duration(LIMIT_S)}, so "
-            "the programs that serve it were terminated"
+            f"{who}, which serve{'s' if ' and ' not in who else ''} the disk {name} (/dev/{device}), stopped responding"
+            f"{why}: the disk did not complete any request for {format_duration(LIMIT_S)}, so its programs were "
+            "terminated"
         )
         for undo in servers:
             undo_one(undo, host)
+
+
+def _programs(servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> tuple[str, str]:
+    """Return the names of the programs that serve a disk, or only of those that a signal has stopped, and the reason.
+
+    The reason is a phrase in parentheses, or empty if it is unknown.
+    """
+    found: list[tuple[str, str]] = []
+    with contextlib.suppress(PoolproofError):
+        found = [program for undo in servers for pid in processes_of(undo, host) for program in _named(pid, host)]
+    stopped = [name for name, state in found if state in _STOPPED]
+    names = dict.fromkeys(stopped or (name for name, _ in found))
+    who = f"the program{'s' if len(names) > 1 else ''} {' and '.join(names)}" if names else "a program"
+    return who, " (a signal or a debugger stopped it)" if stopped else ""
+
+
+def _named(pid: str, host: Host) -> Iterator[tuple[str, str]]:
+    """Yield the name and the state of a process, unless it has ended."""
+    if match := _STAT.match(text_of(host, f"/proc/{pid}/stat")):
+        yield match[1], match[2]

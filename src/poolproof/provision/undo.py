@@ -345,6 +345,14 @@ def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str |
     return f"still running after SIGKILL: process {pid}"
 
 
+def processes_of(undo: UndoDaemon | UndoPrograms, host: Host) -> list[str]:
+    """Return the pids of the processes that the undo would end."""
+    if isinstance(undo, UndoPrograms):
+        return _processes_of(undo, host)
+    pid = _pid_of(undo, host)
+    return [pid] if pid is not None else _processes_of(_by_marker(undo, ()), host)
+
+
 def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
     """Return an undo for a daemon without a pid file. The names of programs are never taken from the journal."""
     of_layers = (name for layer in all_layers().values() for name in layer.daemons)

@@ -11,6 +11,7 @@ from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.facts.block import Below
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.disk_faults import check_layers, disk_errors, layer_faults, slowed_disks, uptime_s
+from poolproof.provision.stalled import DiskStalled
 from tests.golden import Message
 
 from ..layers.ground import plan
@@ -67,6 +68,15 @@ def test_each_disk_with_errors_is_named_once(message: Message) -> None:
 
 def test_errors_that_the_layout_survived_are_a_note() -> None:
     assert {finding.effect for finding in disk_errors(Logged(_LOG), _LEAVES, 14000.0, failed=False)} == {"notes"}
+
+
+def test_the_errors_of_a_disk_whose_program_was_ended_are_left_out() -> None:
+    cause = DiskStalled("nbdkit stopped responding", "loop1")
+    found = disk_errors(Logged(_LOG), _LEAVES, 14000.0, failed=True, cause=cause)
+    assert [finding.message.split(" returned")[0] for finding in found] == [
+        "the disk c (/dev/nvme0n1p3)",
+        "the disk sda, which stores the images,",
+    ]
 
 
 @pytest.mark.parametrize("log", [None, "", "[14452.0] error, dev , sector\n[x] I/O error, dev loop1, sector 1\n"])

@@ -3,6 +3,7 @@
 Slow disks and disks of other runs are not affected.
 """
 
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from poolproof.errors import BuildError
 from poolproof.hosts.local import LocalHost
 from poolproof.provision import stalled
 from poolproof.provision.journal import Journal
-from poolproof.provision.stalled import StalledDisks
+from poolproof.provision.stalled import DiskStalled, StalledDisks
 from poolproof.steps import Step
 from poolproof.undos import Owned, UndoDaemon
 from tests.golden import Message
@@ -81,6 +82,22 @@ def test_the_server_of_a_stalled_disk_is_ended(
     assert server.wait(_LONG_S) != 0
     watch.forget()
     watch.check()
+
+
+@pytest.mark.slow
+def test_the_message_names_the_program_that_a_signal_has_stopped(
+    tmp_path: Path, server: subprocess.Popen[bytes], message: Message
+) -> None:
+    """The disk itself is not at fault."""
+    server.send_signal(signal.SIGSTOP)
+    watch = _watch(tmp_path, OneDisk(4, progress=False), tmp_path, _LONG_S)
+    with pytest.raises(
+        DiskStalled, match=r"^the program sh, which serves .* stopped responding \(a signal "
+    ) as stalled:
+        watch.check()
+    message(stalled.value)
+    assert stalled.value.device == "loop90"
+    assert server.wait(_LONG_S) != 0
 
 
 @pytest.mark.parametrize("host", [OneDisk(4, progress=True), OneDisk(0, progress=False)], ids=["slow", "idle"])
