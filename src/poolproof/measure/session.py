@@ -39,6 +39,7 @@ from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of
 from poolproof.provision.layout_plan import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
+from poolproof.results.runs.occupied import check_without_run
 from poolproof.results.runs.resumes import changes_text, machine_changes
 from poolproof.steps import Step
 from poolproof.version import __version__
@@ -167,7 +168,10 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
-    """Create the run directory, and record the host, the program versions and the campaign in it."""
+    """Create the run directory, and record the host, the program versions and the campaign in it.
+
+    Raises a RunError if the directory exists and is not empty, or can't be created.
+    """
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -183,7 +187,9 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
         allowed_disks=tuple(sorted(request.wipe)),
         lab=request.lab,
     )
-    return RunDirectory.create(_run_path(request, now), request.campaign_text, record)
+    path = _run_path(request, now)
+    check_without_run(path)
+    return RunDirectory.create(path, request.campaign_text, record)
 
 
 def _facts(plan: RunPlan, host: Host) -> dict[str, str]:

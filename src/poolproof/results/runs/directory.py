@@ -58,9 +58,7 @@ class RunDirectory:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
-                to_continue = f"; to continue the run in that directory: poolproof resume {path}"
-                to_continue = to_continue if (path / "run.json").is_file() else ""
-                raise RunError(f"{path} exists and is not empty", f"choose another directory with --out{to_continue}")
+                raise RunError(f"{path} exists and is not empty", "choose another directory with --out")
             run = cls(path.resolve())
             write_output(run.path / "campaign.yaml", campaign_text.encode(), root=run.root)
             write_output(run.path / "run.json", _pretty(record), root=run.root)
