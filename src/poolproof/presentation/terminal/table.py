@@ -189,6 +189,8 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         where = f" on {visible_line(cell.layout_in_state)}" if len(group) > 1 else ""
         for finding in judged.reasons:
             lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
+        if not lines and judged.verdict == "unproven":
+            lines = [indented("no counters show what the disks did")]
         metrics = ", ".join(metric_of(metric).title for metric in judged.metrics)
         title = (
             f"{visible_line(cell.workload)} on {', '.join(visible_line(each.layout_in_state) for each, _ in group)}: "

@@ -71,6 +71,10 @@ def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_fix_and_no_f
     assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.1%", "")
 
 
+def test_an_unproven_result_without_findings_has_its_reason() -> None:
+    assert "pair: unproven\n  no counters show what the disks did" in printed(cells("unproven"))
+
+
 def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do(message: Message) -> None:
     trials = [trial("hdd", number, iops) for number, iops in enumerate((100.0, 102.0, 2000.0), start=1)]
     text = printed(cells_of(trials, CAMPAIGN))
