@@ -29,6 +29,7 @@ def _in_result(case: Case) -> Findings:
             f"the hypervisor gave {100 * stolen:.0f}% of the processor time to other virtual machines, so I/Os waited "
             "for a processor",
             weight=_BY_HYPERVISOR,
+            fix="stop the other virtual machines on this host, or repeat the measurement when they are idle",
         )
     others = case.evidence.others if case.evidence else None
     if others is not None and others.seconds > 0:
@@ -75,11 +76,11 @@ def _disks(case: Case, others: OtherWork) -> Findings:
     moved = others.read_bytes + others.write_bytes
     if moved <= max(_IO * used, _IO_PER_S * others.seconds):
         return
+    did = (("read", others.read_bytes), ("wrote", others.write_bytes))
+    rates = " and ".join(f"{verb} {format_rate(count / others.seconds)}" for verb, count in did if count)
     yield suspects(
-        f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
-        f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If they used the same disks, "
-        f"they slowed {case.generator} down and may have hidden a cache: the counters of a disk do not show which "
-        "program moved the bytes",
+        f"other programs {rates} while {case.generator} ran. If they used the same disks, they slowed {case.generator} "
+        "down and may have hidden a cache: the counters of a disk do not show which program moved the bytes",
         weight=_BY_DISKS,
     )
 

@@ -6,6 +6,7 @@ import pytest
 
 from poolproof.rules.judge import judge
 from poolproof.rules.service_time import latency_text
+from tests.golden import Message
 from tests.unit.rules.examples import EXAMPLES
 
 
@@ -22,3 +23,13 @@ def test_the_message_and_the_fix_of_each_rule(wording: Callable[[str], str]) -> 
 )
 def test_a_latency_that_was_rounded_to_zero_is_below_one_microsecond(latency_ns: float, limit: str, text: str) -> None:
     assert latency_text(latency_ns, limit) == text
+
+
+def test_other_work_is_named_with_a_fix_for_it(message: Message) -> None:
+    """Stopping programs does not help against other virtual machines."""
+    found = [each for example in EXAMPLES["other-work"] for each in judge(example.case).findings]
+    others = {each.message: each.fix for each in found if each.rule == "other-work" and each.effect == "suspects"}
+    (machines,) = (fix for text, fix in others.items() if "hypervisor" in text)
+    (disks,) = (text for text in others if "the counters of a disk" in text)
+    assert "virtual machines" in message(machines) and "iotop" not in machines
+    assert "0.00 B/s" not in message(disks)
