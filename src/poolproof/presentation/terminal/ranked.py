@@ -38,7 +38,16 @@ _COLUMNS = (
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
-    """Print the ranked layouts, then the best one, the cost of redundancy, the ties, and the excluded layouts."""
+    """Print the ranked layouts and what was found out about them, followed by an explanation of the columns and tests.
+
+    Below the table are the best layout, the cost of redundancy, the ties, and the excluded layouts.
+    """
+    _print_ranking(console, ranking)
+    console.print()
+    console.print(_explanation(ranking))
+
+
+def _print_ranking(console: Console, ranking: Ranking) -> None:
     titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
     only = ranking.goal.only
     if only is not None:
@@ -54,13 +63,17 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print a separate ranking for each workload of a campaign without a goal."""
+    """Print a separate ranking for each workload of a campaign without a goal, and the explanation only once."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
         else:
-            print_ranking(console, each)
+            _print_ranking(console, each)
             console.print()
+    ranked = [each for each in rankings.values() if isinstance(each, Ranking)]
+    if ranked:
+        console.print(_explanation(max(ranked, key=lambda each: len(each.ranked))))
+        console.print()
     names = ", ".join(f"--goal {name}" for name in list(rankings)[:2])
     text = f"The campaign has no goal, so each workload has its own ranking ({names} for only one, "
     console.print(Text(f"{text}--weights A=2,B=1 for a mix).", style=QUIET))
@@ -145,6 +158,10 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     if ranking.goal.only is None and len(ranking.ranked) > 1:
         yield from _mix(ranking)
     yield from _repeat(ranking)
+
+
+def _explanation(ranking: Ranking) -> Text:
+    """Explain the columns, the tests, and the scope of the conclusions."""
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {compared.units_of(ranking.run)} as units, corrected by {CORRECTION})"
     all_places = "all places" if ranking.rankings == 1 else f"all places under the {ranking.rankings} workloads"
@@ -152,7 +169,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     if len(ranking.ranked) > 2:
         alone = "Each speed has the 95% interval of its pair alone"
         text += f" {alone}; the leader was chosen on the basis of the same trials, so it may look faster than it is."
-    yield Text(f"\n{text} {compared.holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
+    return Text(f"{text} {compared.holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
 
 
 def failures_text(safety: Safety) -> str:

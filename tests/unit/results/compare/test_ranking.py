@@ -57,7 +57,7 @@ def test_the_places_under_all_workloads_are_right_together(tmp_path: Path) -> No
     assert best == {"reads": 2, "stream": 2, "etcd": 1}
     out = StringIO()
     print_rankings(Console(file=out, width=200), found)
-    assert out.getvalue().count(" 3 workloads are correct") == 3
+    assert out.getvalue().count(" 3 workloads are correct") == 1
     page = dict(answer(run).workloads)
     assert page["reads"].startswith("pair leads") and page["etcd"].startswith("pair: ")
 
