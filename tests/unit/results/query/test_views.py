@@ -28,6 +28,7 @@ def test_the_example_queries_of_the_page_can_be_asked(session: QuerySession) -> 
     queries = examples.split(";")[:-1]
     assert len(queries) == 3
     for query in queries:
+        assert not query.strip().startswith("-"), "on a command line, it would look like an option"
         session.ask(query)
 
 
