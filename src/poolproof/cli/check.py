@@ -1,24 +1,33 @@
 """`poolproof check`: check a campaign without running it."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
 from poolproof.cli.options import Json
 from poolproof.cli.output import print_answer
 
+if TYPE_CHECKING:
+    from poolproof.campaign.model import Device
+
 
 def command(
     campaign: Annotated[Path, Argument(metavar="CAMPAIGN", help="The campaign's YAML file.")], as_json: Json = False
 ) -> None:
-    """Check a campaign and list its cells. Nothing is run."""
+    """Check a campaign and list its cells. Nothing is run.
+
+    If this machine has a disk that the campaign names, and the disk is in use, the output contains a note.
+    """
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.error_location import located_in
     from poolproof.campaign.expression import format_expression
     from poolproof.campaign.external_engine import FLAG, engines_in, with_engines
     from poolproof.campaign.trial_length import few_events_ahead
     from poolproof.campaign.yaml import read_campaign
+    from poolproof.devices.plan import check_sources
+    from poolproof.layers import tree
     from poolproof.layers.least_trial import check_budget
     from poolproof.layers.resolve import resolve
     from poolproof.layers.trims import check_trims
@@ -27,8 +36,10 @@ def command(
 
     parsed = read_campaign(campaign)
     names = {device.name for device in parsed.devices}
-    for layout in parsed.layouts:
-        resolve(layout.expression, names)
+    nodes = [resolve(layout.expression, names) for layout in parsed.layouts]
+    used = {name for node in nodes for name in tree.devices(node)}
+    devices = [device for device in parsed.devices if device.name in used]
+    check_sources(devices)
     check_trims(parsed)
     check_budget(parsed)
     engines = engines_in(parsed)
@@ -47,9 +58,36 @@ def command(
     lines += [f"  layout {name}: {expression}" for name, expression in layouts.items()]
     lines += [f"  workload {name}" for name in workloads]
     notes = [
+        *_refused_here(devices),
         *few_events_ahead(parsed),
         *(f"fio would run the code in {path}; `run` permits this only with {FLAG} {path}" for path in engines),
     ]
     lines += [f"note: {note}" for note in notes]
     answer = {"name": parsed.name, "layouts": layouts, "workloads": workloads, "notes": notes}
     print_answer(answer, lines, as_json=as_json)
+
+
+def _refused_here(devices: "Sequence[Device]") -> "Iterator[str]":
+    """Yield a note for each disk that this machine has but `run` would reject on it.
+
+    The campaign may be meant for another machine, so this is not an error. The disks' contents are not read.
+    """
+    from poolproof.campaign.model import Disk
+    from poolproof.devices.disk import find_disk
+    from poolproof.devices.guard import known_refusal
+    from poolproof.errors import PoolproofError
+    from poolproof.facts.block import block_devices
+    from poolproof.hosts.local import HERE
+
+    named = {device.name: device.source.identity for device in devices if isinstance(device.source, Disk)}
+    try:
+        disks = block_devices(HERE, ()) if named else ()
+    except PoolproofError:
+        return
+    for name, identity in named.items():
+        try:
+            refused = known_refusal(find_disk(name, identity, disks))
+        except PoolproofError:
+            continue
+        if refused is not None:
+            yield f"on this machine, `run` would reject device {name}: {refused.message}"

@@ -17,6 +17,8 @@ from poolproof.undos import Check, CommandUndo, Compared, DevicePath, Holds, Own
 
 _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
+_PART = re.compile(r".*-part\d+")
+_VIRTUAL = re.compile(r"(dm|md)-(name|uuid)-.*")
 _IS_IT = """
 disk=$1
 field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
@@ -145,17 +147,33 @@ def bare_identity(identity: str) -> str:
     return identity.removeprefix(_BY_ID).lower()
 
 
+def check_identity(name: str, identity: str, disks: Sequence[BlockFacts] = ()) -> None:
+    """Raise a CampaignError if the identity cannot belong to a whole disk, no matter which disks the host has.
+
+    `name`: the disk's name in the campaign.
+    `disks`: the host's disks, for the hint.
+    """
+    bare = identity.removeprefix(_BY_ID)
+    if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
+        raise _kernel_name_refused(name, bare, disks)
+    kind = "a partition" if _PART.fullmatch(bare) else "a mapping or an array" if _VIRTUAL.fullmatch(bare) else ""
+    if kind:
+        raise CampaignError(
+            f"device {name}: {bare} is the name of {kind}, not of a whole disk",
+            "use the by-id name, serial number or WWN of a whole disk; to list them: poolproof devices",
+        )
+
+
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
     """Return the disk that has the given identity.
 
     `name`: the disk's name in the campaign.
     `identity`: a by-id name, serial number or WWN.
 
-    Raises a CampaignError if the identity is a kernel name, or if it matches no disk or more than one.
+    Raises a CampaignError as `check_identity`, and if the identity matches no disk or more than one.
     """
+    check_identity(name, identity, disks)
     bare = identity.removeprefix(_BY_ID)
-    if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
-        raise _kernel_name_refused(name, bare, disks)
     found = [disk for disk in disks if bare_identity(identity) in {text.lower() for text in disk.identities}]
     if not found:
         raise _not_found(name, bare, disks)

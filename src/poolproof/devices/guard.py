@@ -46,6 +46,13 @@ def refusal(disk: BlockFacts) -> GuardError | None:
     return GuardError(f"{_label(disk)} {message}", hint) if message else None
 
 
+def known_refusal(disk: BlockFacts) -> GuardError | None:
+    """Return the error for a disk that is refused because of what lsblk shows, before its contents are examined."""
+    if disk.kind == "disk" and not disk.read_only and not _content(disk)[0]:
+        return None
+    return refusal(disk)
+
+
 def state(disk: BlockFacts) -> str:
     """Describe the disk's state in a few words, such as `free and empty` or `mounted at /srv/media`."""
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"

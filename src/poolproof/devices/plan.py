@@ -33,6 +33,16 @@ class DeviceFacts:
     permitted: frozenset[str] = frozenset()
 
 
+def check_sources(devices: Sequence[Device]) -> None:
+    """Raise a CampaignError if a device cannot be planned on any host: a disk's identity or a model is wrong."""
+    for device in devices:
+        with located_at(device.origin):
+            if isinstance(device.source, Disk):
+                disk.check_identity(device.name, device.source.identity)
+            elif isinstance(device.source, Emulated):
+                emulate.model_named(device.source.model)
+
+
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
     """Plan all devices, and return the plans in the same order.
 

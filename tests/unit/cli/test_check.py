@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.facts import block
+from poolproof.facts.block import BlockFacts
 from tests.unit.command import Command
 
 CAMPAIGN = """
@@ -15,11 +17,11 @@ workloads: {{reads: {{rw: randread, bs: 4k, size: 16m, {option}}}}}
 
 class Check:
     def __init__(self, command: Command, path: Path) -> None:
-        self._command, self.path = command, path
+        self.command, self.path = command, path
 
     def __call__(self, option: str) -> tuple[int, str, str]:
         self.path.write_text(CAMPAIGN.format(option=option))
-        return self._command("check", str(self.path))
+        return self.command("check", str(self.path))
 
 
 @pytest.fixture
@@ -55,3 +57,38 @@ def test_an_external_engine_needs_a_permission_on_the_command_line_of_run(check:
     code, out, _ = check("ioengine: 'external:/opt/engine.so'")
     assert code == 0
     assert "--external-engine /opt/engine.so" in out
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("{disk: loop0}", "loop0 is a kernel name"),
+        ("{disk: /dev/sdb}", "/dev/sdb is a kernel name"),
+        ("{disk: /dev/disk/by-id/nvme-X_1-part2}", "nvme-X_1-part2 is the name of a partition"),
+        ("{disk: dm-name-vg-root}", "dm-name-vg-root is the name of a mapping or an array"),
+        ("{emulate: floppy, size: 256M}", "no disk model 'floppy'"),
+    ],
+)
+@pytest.mark.parametrize("command", [["check"], ["run", "--dry-run"]])
+def test_a_device_that_no_host_can_have_is_refused(check: Check, device: str, said: str, command: list[str]) -> None:
+    check.path.write_text(CAMPAIGN.format(option="iodepth: 2").replace("{file: 256M}", device))
+    code, out, err = check.command(*command, str(check.path))
+    assert (code, out) == (3, "")
+    assert said in err and f"{check.path}:2: " in err
+
+
+def test_a_disk_that_another_host_may_have_is_accepted(check: Check) -> None:
+    check.path.write_text(CAMPAIGN.format(option="iodepth: 2").replace("{file: 256M}", "{disk: no-such-serial}"))
+    assert check.command("check", str(check.path))[0] == 0
+
+
+def test_a_disk_that_is_in_use_on_this_machine_is_noted(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounted = BlockFacts("sdx", "/dev/sdx", 1 << 30, "disk", serial="SN-1", mount_points=("/srv",))
+    free = BlockFacts("sdy", "/dev/sdy", 1 << 30, "disk", serial="SN-2")
+    monkeypatch.setattr(block, "block_devices", lambda _host, examined: (mounted, free) if examined == () else ())
+    text = CAMPAIGN.format(option="iodepth: 2").replace("{file: 256M}", "{disk: SN-1}, b: {disk: SN-2}")
+    check.path.write_text(text.replace("one: a | ext4", "one: a | ext4, two: b | ext4"))
+    code, out, _ = check.command("check", str(check.path))
+    assert code == 0
+    assert "note: on this machine, `run` would reject device a: SN-1 (/dev/sdx) is mounted at /srv" in out
+    assert "device b" not in out
