@@ -93,6 +93,9 @@ class Interrupted(PoolproofError):
     exit_code = 130
 
 
+HOW_TO_UPDATE = "to update poolproof, in the clone of the repository: git pull && make setup"
+
+
 def check_extra(extra: str, purpose: str) -> None:
     """Check that the Python packages of an optional dependency (extra) are installed.
 
@@ -103,5 +106,5 @@ def check_extra(extra: str, purpose: str) -> None:
     if missing:
         raise HostError(
             f"{purpose} needs the extra `{extra}`, which is not installed (missing: {', '.join(missing)})",
-            f"pip install 'poolproof[{extra}]'; in a clone of the repository: make setup",
+            f"in the clone of the repository: make setup, or pip install '.[{extra}]'",
         )

@@ -20,5 +20,5 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch:
         check_extra("web", "watch --web")
     assert "`web`" in raised.value.message
     assert "uvicorn" in raised.value.message
-    assert "pip install 'poolproof[web]'" in raised.value.hint
+    assert "pip install '.[web]'" in raised.value.hint
     assert "make setup" in raised.value.hint

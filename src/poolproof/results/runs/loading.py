@@ -11,7 +11,7 @@ from poolproof.campaign.calibration import builds_of, campaign_cells
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import CampaignError, RunError
+from poolproof.errors import HOW_TO_UPDATE, CampaignError, RunError
 from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.convergence import BuildKey
@@ -284,5 +284,5 @@ def _campaign(path: Path, record: RunRecord | None, given: str) -> Campaign:
     except CampaignError as error:
         raise RunError(
             f"this version of poolproof cannot read the campaign of {path}: {error.message}",
-            "a newer version may have written it: pip install --upgrade poolproof",
+            f"a newer version may have written it; {HOW_TO_UPDATE}",
         ) from None

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from poolproof.errors import RunError
+from poolproof.errors import HOW_TO_UPDATE, RunError
 from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, MIB, NOT_THE_JSON
 from poolproof.files.writing import write_output
@@ -68,7 +68,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     if found > schema:
         raise RunError(
             f"{where} was written by a newer poolproof (schema {found}; this is {__version__} with schema {schema})",
-            "pip install --upgrade poolproof",
+            HOW_TO_UPDATE,
         )
     raise RunError(
         f"{where} was written by an older poolproof (schema {found}; this version reads schema {schema})",

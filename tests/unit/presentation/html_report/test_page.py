@@ -158,7 +158,7 @@ def test_trials_of_another_schema_are_left_out_and_counted(tmp_path: Path, messa
     assert len(seen.trials) == 9
     said = message("\n".join(seen.missing).replace(__version__, "VERSION"))
     assert [each.split()[:2] for each in seen.missing] == [["1", "trial"]] * 3
-    assert "pip install --upgrade poolproof" in said
+    assert "git pull && make setup" in said
     assert all(fact in said for fact in ("newer poolproof", "older poolproof", "is damaged"))
     assert "newer poolproof" in _Elements(_page(run)).text
 
@@ -175,7 +175,7 @@ def test_a_newer_run_json_is_reported_with_the_fix(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", all_trials())
     text = (run / "run.json").read_text(encoding="utf-8")
     (run / "run.json").write_text(text.replace('"schema": 1', '"schema": 9'), encoding="utf-8")
-    assert "pip install --upgrade poolproof" in _Elements(_page(run)).text
+    assert "git pull && make setup" in _Elements(_page(run)).text
 
 
 def test_missing_samples_and_jobs_are_named(tmp_path: Path) -> None:

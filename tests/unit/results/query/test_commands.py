@@ -97,7 +97,7 @@ def test_runs_of_another_schema_are_named_and_left_out(poolproof: Command) -> No
     assert [row[0] for row in csv.reader(io.StringIO(out))] == ["run", "deeper/small"]
     assert "skipped grid:" in err and "newer poolproof (schema 2" in err
     assert "skipped nasty:" in err and "older poolproof (schema 0" in err
-    assert "pip install --upgrade poolproof" in err
+    assert "git pull && make setup" in err
 
 
 def _replace(run: str, line: int, old: bytes, new: bytes) -> None:
