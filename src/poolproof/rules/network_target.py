@@ -18,7 +18,7 @@ def _in_job(case: Case) -> Findings:
             "notes" if is_large else "suspects",
             f"{case.who(readers)} reads from {case.target.file_system}: the server may serve reads from RAM, and the "
             "I/O of its disks is not counted here"
-            + ("" if readers[0].direct else "; without direct=1, this machine caches reads too"),
+            + ("" if readers[0].direct else "; without direct=1, the client caches reads too"),
             weight=55,
         )
     elif writers:
