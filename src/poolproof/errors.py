@@ -6,7 +6,9 @@ bug.
 
 import errno
 import importlib.util
+import shlex
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -91,6 +93,11 @@ class Interrupted(PoolproofError):
     """Ctrl-C or a signal stopped the run; its layouts were removed."""
 
     exit_code = 130
+
+
+def as_word(path: PurePath | str) -> str:
+    """Return a path as one word of the command in a hint, in quotes if it contains a space or a special character."""
+    return shlex.quote(str(path))
 
 
 HOW_TO_UPDATE = "to update poolproof, in the clone of the repository: git pull && make setup"

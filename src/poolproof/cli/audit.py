@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from poolproof.cli.options import Compression, Disks, Fs, Json, LayoutFrom, Memory, Recordsize, Text, Warm
 from poolproof.cli.output import print_answer, print_json
-from poolproof.errors import FioError, UsageError
+from poolproof.errors import FioError, UsageError, as_word
 
 if TYPE_CHECKING:
     from poolproof.foreign.audit.context import Context
@@ -79,7 +79,7 @@ def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: 
     answer = {"run": str(done.path), "trials": len(done.trials), "layouts": list(layouts), "left_out": left_out}
     counted = {"result": done.trials, "layout": layouts, "workload": workloads}
     counts = ", ".join(format_number_of(len(found), noun) for noun, found in counted.items())
-    print_answer(answer, f"{counts}: {done.path}\n  poolproof show {done.path}", as_json=as_json)
+    print_answer(answer, f"{counts}: {done.path}\n  poolproof show {as_word(done.path)}", as_json=as_json)
     if done.unread:
         raise typer.Exit(FioError.exit_code)
 

@@ -8,7 +8,7 @@ from typer import Option
 
 from poolproof.cli.options import Json, Run, Text
 from poolproof.cli.output import print_answer, readable_run
-from poolproof.errors import UsageError
+from poolproof.errors import UsageError, as_word
 
 
 def command(
@@ -93,6 +93,6 @@ def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json
         files = ((folder / f"{each.place}.{kind}", drawn(each, kind)) for each in found for kind in kinds)
         written = write_files(files, named=out, private_as=run / "run.json")
         if not written:
-            raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
+            raise RunError(f"{run} has no results to draw yet", f"poolproof show {as_word(run)}")
         answer = {"written": written, "missing": list(loaded.missing)}
         print_answer(answer, f"{folder}: {format_number_of(len(written), 'file')}", as_json=as_json)

@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from poolproof.cli.output import say
 from poolproof.cli.usage import PlainCommand
-from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError
+from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError, as_word
 from poolproof.files.folder import FileRefused
 from poolproof.presentation.terminal.visible import filtered_output
 from poolproof.version import __version__
@@ -96,7 +96,7 @@ def _run() -> NoReturn:
         raise
     except FileRefused as error:
         message = f"{error.filename} cannot be used: {error.strerror}"
-        _fail(message, f"ls -ld {error.filename}", RunError.exit_code)
+        _fail(message, f"ls -ld {as_word(error.filename)}", RunError.exit_code)
     except OSError as error:
         if error.errno not in NO_ROOM:
             _fail_with_bug(error)

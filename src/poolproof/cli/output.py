@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from poolproof.errors import RunError
+from poolproof.errors import RunError, as_word
 from poolproof.presentation.terminal.visible import visible_line
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     has_speeds = any(cell.layout == campaign.baseline for cell in cells) and len(campaign.layouts) > 1
     if has_speeds or claims:  # finding the earlier runs takes time
         print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
-    print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
+    print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {as_word(run.path)} --disks")
     if cells and campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)
     elif text := resumes_text(run.record, run.trials):
@@ -178,7 +178,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     done, ahead = len(run.trials), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):
         way = " so far; to follow the run: poolproof watch" if run.is_going else "; to continue: poolproof resume"
-        out.print(f"{done} of {done + ahead} trials done{way} {run.path}", markup=False, soft_wrap=True)
+        out.print(f"{done} of {done + ahead} trials done{way} {as_word(run.path)}", markup=False, soft_wrap=True)
     return run
 
 

@@ -9,7 +9,7 @@ from typer import Option
 from poolproof.cli.options import Json, Plain, Run
 from poolproof.cli.output import exit_if_incomplete, following, print_answer, print_results, say
 from poolproof.cli.signals import end_by_exception
-from poolproof.errors import UsageError, check_extra
+from poolproof.errors import UsageError, as_word, check_extra
 
 if TYPE_CHECKING:
     from poolproof.presentation.live.follow import Follower
@@ -35,7 +35,7 @@ def command(
     With --web, --json prints the address of the page instead.
     """
     if not web and (bind != _LOOPBACK or port):
-        raise UsageError("--bind and --port need --web", f"poolproof watch {run} --web")
+        raise UsageError("--bind and --port need --web", f"poolproof watch {as_word(run)} --web")
     end_by_exception()
     from poolproof.presentation.live.follow import Follower
 
@@ -73,7 +73,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
         if follower.run.is_going():
             _follow(follower, plain=plain)
     except KeyboardInterrupt:
-        say(f"stopped watching; the run continues. To watch it again: poolproof watch {follower.run.path}")
+        say(f"stopped watching; the run continues. To watch it again: poolproof watch {as_word(follower.run.path)}")
         return
     run = print_results(follower.run.path, as_json=as_json)
     done = len(run.trials) + run.left_out

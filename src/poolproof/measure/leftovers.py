@@ -6,7 +6,7 @@ The run continues without the devices that these parts may still use.
 import contextlib
 from collections.abc import Mapping, Sequence
 
-from poolproof.errors import BuildError
+from poolproof.errors import BuildError, as_word
 from poolproof.layers.base import Node
 from poolproof.layers.tree import devices
 from poolproof.provision.journal import Change, Journal
@@ -52,5 +52,6 @@ class Leftovers:
             if device in self._users:
                 raise BuildError(
                     f"the device {device} may still be in use by {self._users[device]}, which could not be removed",
-                    f"when nothing uses it anymore, run: poolproof clean {self._run}; then run the campaign again",
+                    f"when nothing uses it anymore, run: poolproof clean {as_word(self._run)}; then run the campaign "
+                    "again",
                 )

@@ -14,7 +14,7 @@ from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
+from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError, as_word
 from poolproof.facts.block import block_devices
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
@@ -121,13 +121,13 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
     """
     record = run.record()
     if record.imported:
-        raise RunError(f"{run.path} was imported and can't be resumed", f"poolproof show {run.path}")
+        raise RunError(f"{run.path} was imported and can't be resumed", f"poolproof show {as_word(run.path)}")
     removed = removed_criterion(record.campaign)
     if removed:
         raise RunError(
             f"{run.path} was measured with `steady: {removed}`, which this version no longer supports, "
             "so it can't be resumed",
-            f"poolproof show {run.path}",
+            f"poolproof show {as_word(run.path)}",
         )
     cleanup.run_owned(run)
     campaign = with_engines(parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True), engines)
@@ -244,7 +244,7 @@ def measure_run(
     """
     from poolproof.measure.conduct import conduct
 
-    resume = f"poolproof resume {run.path}"
+    resume = f"poolproof resume {as_word(run.path)}"
     try:
         with cleanup.unreachable_explained(run, "resume"), cleanup.locked(run), listen as listener:
             conduct(session.plan, session.host, run, listener)
@@ -253,9 +253,9 @@ def measure_run(
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
-        room = f"make its file system writable (findmnt -T {run.path})"
+        room = f"make its file system writable (findmnt -T {as_word(run.path)})"
         if error.errno != errno.EROFS:
-            room = f"free some space (df -h {run.path})"
+            room = f"free some space (df -h {as_word(run.path)})"
         raise RunError(
             f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
             f"{room}, then: {resume}",

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from poolproof.devices.model import Site
-from poolproof.errors import CommandError, HostError, PoolproofError
+from poolproof.errors import CommandError, HostError, PoolproofError, as_word
 from poolproof.facts.block import LoopFacts, loop_facts
 from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
@@ -139,7 +139,7 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
-        raise HostError(f"{path} is not a directory", f"ls -ld {path}{instead}")
+        raise HostError(f"{path} is not a directory", f"ls -ld {as_word(path)}{instead}")
     if "Permission denied" in found.stderr:
         raise HostError(f"no permission to access {path}", f"namei -l {path}{instead}")
     if found.returncode != 0:
@@ -150,7 +150,7 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
     """Raise a HostError if the directory is not writable. `instead`: text to append to the error's hint."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
-        raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
+        raise HostError(f"the directory {path} is not writable", f"ls -ld {as_word(path)}{instead}")
 
 
 def check_work(host: Host, state_dir: str) -> None:

@@ -11,7 +11,7 @@ from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.devices.disk import bare_identity
 from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volume
 from poolproof.devices.plan import DeviceFacts, plan_devices
-from poolproof.errors import HostError
+from poolproof.errors import HostError, as_word
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
 from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
@@ -212,7 +212,9 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
         except HostError as error:
             raise error.concerning(path) from None
         except CommandFailed:
-            raise HostError(f"the directory {path} no longer exists", f"ls -ld {path}").concerning(path) from None
+            raise HostError(f"the directory {path} no longer exists", f"ls -ld {as_word(path)}").concerning(
+                path
+            ) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )

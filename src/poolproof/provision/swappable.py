@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from poolproof.errors import HostError
+from poolproof.errors import HostError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, writers
 from poolproof.files.access_lists import LISTS as NFS4_LISTS
 from poolproof.hosts.base import Host
@@ -90,8 +90,9 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
     for folder in folders:
         who = replacer(folder, user)
         if who is not None:
-            fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
-            hint = f"{fix}, or use a directory that only you can change (who can change this one: ls -ld {folder.path})"
+            place = as_word(folder.path)
+            fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {place}"
+            hint = f"{fix}, or use a directory that only you can change (who can change this one: ls -ld {place})"
             return f"{who} could replace {folder.path} with a link", hint
     return _listed(host, {folder.path: folder for folder in folders}, user)
 

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import PurePath
 
 from poolproof.devices.plan import DAEMONS
-from poolproof.errors import BuildError, CommandError, HostError
+from poolproof.errors import BuildError, CommandError, HostError, as_word
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
@@ -134,11 +134,11 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
         unreached = dict.fromkeys(each.change.host for each in failed if each.is_unreached)
         if unreached:
             tests = "; ".join(f"ssh -v -- {shlex.quote(host)} true" for host in unreached)
-            hint = f"to test the connection: {tests}; then: poolproof clean {run}"
+            hint = f"to test the connection: {tests}; then: poolproof clean {as_word(run)}"
         elif any(each.can_repeat for each in failed):
-            hint = f"when nothing uses the devices and directories anymore, run: poolproof clean {run}"
+            hint = f"when nothing uses the devices and directories anymore, run: poolproof clean {as_word(run)}"
         else:
-            hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
+            hint = f"repeating the command will not help; to see these entries: less {as_word(run)}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.cell_key import CellKey
-from poolproof.errors import UsageError
+from poolproof.errors import UsageError, as_word
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.terminal.compared import in_place_text, units_of
@@ -74,7 +74,7 @@ def _no_layout(run: LoadedRun) -> Headline:
     else:
         sentence = f"Nothing has been measured yet: 0 of {run.wanted} trials are done."
     can_continue = not run.is_going and not run.left_out
-    return Headline(sentence, (f"To continue: poolproof resume {run.path}",) * can_continue, tone="nothing")
+    return Headline(sentence, (f"To continue: poolproof resume {as_word(run.path)}",) * can_continue, tone="nothing")
 
 
 def _answer(run: LoadedRun) -> Headline:
@@ -346,7 +346,7 @@ def _why_not_all(run: LoadedRun) -> str:
         return f"{format_number_of(run.left_out, 'recorded trial')} cannot be read."
     budget_s = run.campaign.budget_s
     spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} is spent, or "
-    return f"{spent}the run was stopped. To continue: poolproof resume {run.path}"
+    return f"{spent}the run was stopped. To continue: poolproof resume {as_word(run.path)}"
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:

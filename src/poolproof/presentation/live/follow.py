@@ -11,6 +11,7 @@ import msgspec
 from poolproof.campaign.calibration import builds_of, campaign_cells
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import as_word
 from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
@@ -93,7 +94,7 @@ class Follower:
             return "This run was imported, so it is not in progress."
         if done >= total:
             return "The run has ended."
-        return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
+        return f"The run is not in progress; to continue it: poolproof resume {as_word(self.run.path)}"
 
     def last_rates(self, listener: Listener) -> None:
         """Report the rates of the last trial that had finished when this object was created."""

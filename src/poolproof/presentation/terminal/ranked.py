@@ -6,6 +6,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.errors import as_word
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal import compared
 from poolproof.presentation.terminal.blocks import QUIET, indented
@@ -149,7 +150,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield Text(compared.in_place_text(", ".join(ranking.in_place)))
     marks = compared.marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
-        yield Text(f"{marks}: see poolproof show {ranking.run.path}")
+        yield Text(f"{marks}: see poolproof show {as_word(ranking.run.path)}")
     if legend := emulated_legend(cell.cell for each in ranking.ranked for cell in each.entry.cells.values()):
         yield Text(legend)
     if ranking.excluded:

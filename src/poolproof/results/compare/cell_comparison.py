@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.names import choices, did_you_mean
-from poolproof.errors import RunError, UsageError
+from poolproof.errors import RunError, UsageError, as_word
 from poolproof.metrics import MetricId
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
 from poolproof.results.compare.measured import Measured, measured
@@ -263,4 +263,6 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
 def _nothing_counts(left_out: Sequence[SkippedCell], run: LoadedRun) -> RunError:
     reasons = "; ".join(f"{left.key}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
-    return RunError(f"no cell has a usable value in both A and B: {reasons}{more}", f"poolproof show {run.path}")
+    return RunError(
+        f"no cell has a usable value in both A and B: {reasons}{more}", f"poolproof show {as_word(run.path)}"
+    )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.campaign.names import choices, did_you_mean
-from poolproof.errors import RunError, UsageError
+from poolproof.errors import RunError, UsageError, as_word
 from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, write_factor
 from poolproof.metrics import MetricId
@@ -298,7 +298,7 @@ class NothingRanked(RunError):
         self.few = max(
             (each.few for each in excluded if each.few is not None), key=lambda few: few.needed_s or 0, default=None
         )
-        hint = f"poolproof show {run.path}"
+        hint = f"poolproof show {as_word(run.path)}"
         if self.few is not None and self.few.trial_s is not None:
             option = "--min" if run.campaign.measure.until else "--time"
             hint = f"measure longer trials ({option} {self.few.trial_s}s), or choose another --metric; {hint}"

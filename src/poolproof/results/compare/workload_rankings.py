@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.errors import RunError, UsageError
+from poolproof.errors import RunError, UsageError, as_word
 from poolproof.metrics import MetricId
 from poolproof.results.compare.cell_comparison import check_metric
 from poolproof.results.compare.ranking import Goal, Ranking, check_pairs, places, rank
@@ -33,7 +33,9 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
         except (RunError, UsageError) as error:
             found[workload.name] = error.message
     if all(isinstance(each, str) for each in found.values()):
-        raise RunError(f"no layout can be ranked under any of the {len(found)} workloads", f"poolproof show {run.path}")
+        raise RunError(
+            f"no layout can be ranked under any of the {len(found)} workloads", f"poolproof show {as_word(run.path)}"
+        )
     return together(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolproof.errors import RunError
+from poolproof.errors import RunError, as_word
 from poolproof.files.reading import read_end, whole_lines
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import read_lines
@@ -81,7 +81,7 @@ def _check_folder(root: Path) -> None:
         if is_folder:
             os.scandir(root).close()
     except OSError as error:
-        hint = _AS_ROOT if isinstance(error, PermissionError) else f"ls -ld {root}"
+        hint = _AS_ROOT if isinstance(error, PermissionError) else f"ls -ld {as_word(root)}"
         raise RunError(f"{root} cannot be read: {error.strerror}", hint) from None
     if not is_folder:
         raise RunError(f"{root} is not a folder", "give the folder that contains the runs, as in: poolproof runs runs")

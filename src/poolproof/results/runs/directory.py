@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from poolproof.campaign.cell_key import HEALTHY
-from poolproof.errors import RunError
+from poolproof.errors import RunError, as_word
 from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, NOT_THE_JSON, is_regular, read_regular, read_text, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, sync_folder, write_output
@@ -232,7 +232,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
     whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
-        whose if isinstance(error, PermissionError) else f"ls -ld {path}; df -h {path}",
+        whose if isinstance(error, PermissionError) else f"ls -ld {as_word(path)}; df -h {as_word(path)}",
     )
 
 

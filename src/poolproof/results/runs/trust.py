@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from poolproof.errors import RunError
+from poolproof.errors import RunError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, writers
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
@@ -27,9 +27,9 @@ def check_trusted(path: Path) -> None:
     if reason is not None:
         raise RunError(
             f"{real} is not trusted, so nothing was changed: {reason}",
-            f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own, "
-            "and change its owner (chown -R) and its permissions (chmod -R go-w; setfacl -Rb if it has access control "
-            "lists; to see NFSv4 lists: nfs4_getfacl)",
+            f"to look at the results: poolproof show {as_word(path)}; if you trust the run, move it to a directory of "
+            "your own, and change its owner (chown -R) and its permissions (chmod -R go-w; setfacl -Rb if it has "
+            "access control lists; to see NFSv4 lists: nfs4_getfacl)",
         )
 
 

@@ -204,6 +204,8 @@ def test_show_says_that_a_run_has_no_results(tmp_path: Path, message: Message) -
     with going(path):
         during = _typed("show", path).stdout
     after = _typed("show", path).stdout
+    spaced = _typed("show", make_run(tmp_path / "my run", [])).stdout
+    assert spaced.endswith(f"to continue: poolproof resume '{tmp_path}/my run'\n")
     for text, words in ((during, "no results yet"), (after, "no trial of a layout has finished")):
         assert words in message(text.replace(str(path), "RUN")) and "verdict" not in text
 
