@@ -6,9 +6,11 @@ Loop devices take the place of disks.
 import contextlib
 import hashlib
 import os
+import shutil
 import stat
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +126,78 @@ def test_a_disk_that_is_open_through_another_node_is_refused(testbed: Testbed, t
             _refused(disk, f"is held open by sleep (process {process})")
             node.unlink()
             _refused(disk, f"is held open by sleep (process {process})")
+
+
+def test_a_disk_under_a_loop_device_is_found_if_its_node_is_gone(testbed: Testbed, tmp_path: Path) -> None:
+    """The node can also be in another mount namespace, so its path does not lead to the disk."""
+    with _disk(testbed) as (disk, _):
+        node = tmp_path / "drive"
+        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        upper = testbed.command("losetup", "--find", "--show", str(node))
+        try:
+            node.unlink()
+            _refused(disk, f"backs the loop device {upper}")
+            found = disk_uses(WithoutPython(tmp_path), [disk.number])[disk.number]
+            assert [use.what for use in found] == [f"backs the loop device {upper}"]
+        finally:
+            testbed.command("losetup", "--detach", upper)
+
+
+class WithoutPython(LocalHost):
+    """This machine with Perl but without Python."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._programs = path / "programs"
+        self._programs.mkdir()
+        for name in ("perl", "sh", "find", "timeout", "stat", "grep", "awk", "xargs", "sed"):
+            (self._programs / name).symlink_to(str(shutil.which(name)))
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        if argv[0] != "sh":
+            return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+        script = argv[2].replace("PATH=$PATH:/sbin:/usr/sbin", f"PATH={self._programs}")
+        return super().run([*argv[:2], script, *argv[3:]], timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+_OPENED = "file = os.open(sys.argv[1], os.O_RDWR)"
+_THREAD = """
+import ctypes, mmap, os, sys, threading, time
+libc, ready = ctypes.CDLL(None, use_errno=True), threading.Event()
+def work():
+    {work}
+    ready.set()
+    time.sleep(60)
+threading.Thread(target=work).start()
+ready.wait()
+print("ready", flush=True)
+{end}
+"""
+_LEADER_ENDS = "os.close(1); libc.syscall(ctypes.c_long({'x86_64': 60}.get(os.uname().machine, 93)), 0)"
+
+
+@pytest.mark.parametrize(
+    ("work", "end", "said"),
+    [
+        (f"libc.unshare(0x400); {_OPENED}", "time.sleep(60)", "is held open by "),
+        (_OPENED, _LEADER_ENDS, "is held open by "),
+        (
+            f"{_OPENED}; global kept; kept = mmap.mmap(file, 4096); os.closerange(3, 99)",
+            _LEADER_ENDS,
+            "is mapped into ",
+        ),
+    ],
+    ids=["a thread with files of its own", "the first thread has ended", "mapped, and the first thread has ended"],
+)
+def test_a_disk_that_only_a_thread_uses_is_refused(testbed: Testbed, work: str, end: str, said: str) -> None:
+    script = _THREAD.format(work=work, end=end)
+    with _disk(testbed) as (disk, _), subprocess.Popen(["python3", "-c", script, disk.path], stdout=-1) as holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.read(6) == b"ready\n"
+            time.sleep(0.2)
+            _refused(disk, said)
+        finally:
+            holder.kill()
 
 
 @pytest.mark.parametrize("how", ["MAP_SHARED", "MAP_PRIVATE"])

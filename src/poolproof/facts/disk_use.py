@@ -18,25 +18,66 @@ PATH=$PATH:/sbin:/usr/sbin
 for program in find timeout stat grep awk xargs sed; do
   command -v $program >/dev/null || echo "lacking $program"
 done
+of() { read -r path <"$2" && [ -b "$path" ] && echo "$1 $(stat -L -c %t:%T -- "$path") $3"; }
 for file in /sys/block/loop*/loop/backing_file; do
-  [ -r "$file" ] || continue
-  loop=${file#/sys/block/}; loop=${loop%%/*}; read -r path <"$file"
-  [ -b "$path" ] && echo "loop $(stat -L -c %t:%T -- "$path") /dev/$loop"
+  loop=${file#/sys/block/}; [ ! -r "$file" ] || of loop "$file" "/dev/${loop%%/*}"
 done
-timeout -s KILL 20 find /proc/[0-9]*/fd -maxdepth 1 -lname '/*' ! -lname /dev/null ! -lname '/dev/pts/*' -xtype b \
-  -exec stat -L -c 'open %t:%T %n' {} + 2>/dev/null
-[ $? -lt 126 ] || echo unseen
-timeout -s KILL 20 sh -c "$1" 2>/dev/null
-[ $? -lt 126 ] || echo unseen
+if command -v python3 >/dev/null; then set -- "$@" python3 -I -c "$3"; else set -- "$@" perl -e "$4"; fi
+config=/sys/kernel/config
+for file in $config/nvmet/subsystems/*/namespaces/*/device_path $config/target/core/*/*/udev_path \
+  $config/usb_gadget/*/functions/mass_storage.*/lun.*/file; do
+  [ ! -r "$file" ] || of exported "$file" "$file"
+done
+seen() { timeout -s KILL 20 "$@" 2>/dev/null; [ $? -ne 137 ] || echo unseen; }
+seen sh -c "$1"
+seen sh -c "$2"
+shift 4
+seen "$@"
+exit 0
+"""
+# The device node below a loop device may be in another namespace or removed, but the kernel still knows its number.
+_LOOPS = """
+import fcntl, glob, os, struct
+for path in glob.glob('/sys/block/loop*/loop'):
+    loop = '/dev/' + path.split('/')[3]
+    try:
+        device = os.open(loop, os.O_RDONLY)
+        number = struct.unpack_from('QQQ', fcntl.ioctl(device, 0x4C05, bytes(256)))[2]
+        os.close(device)
+    except OSError: continue
+    if number: print('loop %x:%x %s' % (os.major(number), os.minor(number), loop), flush=True)
+"""
+_LOOPS_IN_PERL = """
+for (glob "/sys/block/loop*/loop") {
+  my ($loop) = m{^/sys/block/([^/]+)};
+  open(my $device, "<", "/dev/$loop") or next;
+  my $status = "\\0" x 256;
+  ioctl($device, 0x4C05, $status) or next;
+  my $number = (unpack "QQQ", $status)[2] or next;
+  printf "loop %x:%x /dev/$loop\\n", ($number >> 8) & 0xfff, ($number & 0xff) | (($number >> 12) & 0xfff00);
+}
+"""
+# A thread can have its own files, and those of a process whose first thread has ended are listed only under the others.
+_OPEN = r"""
+printf '%s\n' /proc/[0-9]*/task/[0-9]*/fd |
+xargs sh -c 'find "$@" -maxdepth 1 -lname "/*" ! -lname /dev/null ! -lname "/dev/pts/*" -xtype b \
+  -exec stat -L -c "open %t:%T %n" {} +' sh
 exit 0
 """
 # A mapping remains after its file descriptor has been closed. /proc/PID/maps does not contain the device number of a
 # mapped device, so stat examines each mapped file. To save time, it examines a library only once for all processes.
 # map_files also leads to device nodes that were removed or are in another jail, but only CAP_SYS_ADMIN may follow it.
+# If the first thread of a process has ended (state Z), the mappings are listed only under the others.
 _MAPS = r"""
 own=$(sed -n '1s/^0*\([^-]*\)-0*\([^ ]*\) .*/\1-\2/p' /proc/$$/maps)
 [ -e "/proc/$$/map_files/$own" ] && exact=1 || exact=0
-find /proc -maxdepth 2 -path '/proc/[0-9]*/maps' -exec grep -s -H ' /' {} + |
+{
+  find /proc -maxdepth 2 -path '/proc/[0-9]*/maps' -exec grep -s -H ' /' {} +
+  find /proc -maxdepth 2 -path '/proc/[0-9]*/status' -exec grep -s -l '^State:[[:space:]]*Z' {} + |
+  while read -r status; do
+    for thread in "${status%/status}"/task/[0-9]*; do echo "/proc/${thread##*/}/maps"; done
+  done | xargs grep -s -H ' /' /dev/null
+} |
 awk -v exact=$exact '
   { split($1, at, "/"); range = at[4]; sub(/^maps:0*/, "", range); sub(/-0*/, "-", range)
     file = $0; sub(/^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ +/, "", file)
@@ -66,7 +107,7 @@ size=$2
 exit 0
 """
 _BUSY = 16  # EBUSY
-_OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
+_OPENED = re.compile(r"/proc/(\d+)/(task/\d+)/fd/(\d+)")
 _MAPPED = re.compile(r"/proc/(\d+)/")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
@@ -110,7 +151,9 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
     Without root, only the user's own programs are found. Raises a CommandError if the host does not respond.
     """
-    listed = host.run(["sh", "-c", _FILES, "sh", _MAPS], timeout_s=_USES_LIMIT_S, check=False).stdout
+    listed = host.run(
+        ["sh", "-c", _FILES, "sh", _OPEN, _MAPS, _LOOPS, _LOOPS_IN_PERL], timeout_s=_USES_LIMIT_S, check=False
+    ).stdout
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
     if lacking := re.search("^lacking (.+)$", listed, re.MULTILINE):
         return dict.fromkeys(numbers, (_lacking(lacking[1]),))
@@ -124,8 +167,10 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
             continue
         if kind == "loop":
             uses.append(DiskUse(f"backs the loop device {name}", f"losetup --detach {name}"))
+        elif kind == "exported":
+            uses.append(DiskUse("is exported by the kernel to other machines", f"cat {name}"))
         elif opened := _OPENED.match(name):
-            uses.extend(_opener(host, opened[1], opened[2]))
+            uses.extend(_opener(host, *opened.groups()))
         elif mapped := _MAPPED.match(name):
             uses.extend(_mapper(host, mapped[1]))
     return {number: tuple(dict.fromkeys(uses)) for number, uses in found.items()}
@@ -160,13 +205,13 @@ def diskseq(host: Host, name: str) -> str:
     return text_of(host, f"/sys/class/block/{name}/diskseq").strip()
 
 
-def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that has it open.
+def _opener(host: Host, process: str, thread: str, file: str) -> Iterator[DiskUse]:
+    """Yield the use of a disk by a process of which a thread has it open.
 
     Programs that only monitor disks are skipped, unless they have opened the disk for writing.
     """
     name = text_of(host, f"/proc/{process}/comm").strip()
-    flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
+    flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/{thread}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
     if flags is not None and (writes or name not in _ONLY_LOOK):
         yield DiskUse(f"is held open by {_process(name, process)}", f"ps -fp {process}")

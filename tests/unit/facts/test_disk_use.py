@@ -1,8 +1,11 @@
 """Whether a device can be opened exclusively, and the message if this can't be tested."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
+
+import pytest
 
 from poolproof.facts.disk_use import disk_uses, exclusive_use
 from poolproof.hosts.local import LocalHost
@@ -36,7 +39,7 @@ class Silent(LocalHost):
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         script = argv[2].replace("timeout -s KILL 20", "timeout -s KILL 0.2")
-        found = ["/usr/bin/env", f"PATH={self.programs}:/usr/bin:/bin", *argv[:2], script]
+        found = ["/usr/bin/env", f"PATH={self.programs}:/usr/bin:/bin", *argv[:2], script, *argv[3:]]
         return super().run(found, timeout_s=timeout_s, stdin=stdin, check=check)
 
 
@@ -65,3 +68,37 @@ def test_no_disk_counts_as_free_if_a_program_that_the_check_needs_is_missing(tmp
     assert use.what.startswith("may be in use") and use.what.endswith("the program awk")
     (tmp_path / "awk").symlink_to(str(which("awk")))
     assert disk_uses(Lacking(tmp_path), ["8:0"]) == {"8:0": ()}
+
+
+class Exporting(LocalHost):
+    """This machine, with a directory in the place of /sys/kernel/config."""
+
+    def __init__(self, config: Path) -> None:
+        super().__init__()
+        self.config = config
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        script = argv[2].replace("/sys/kernel/config", str(self.config))
+        return super().run([*argv[:2], script, *argv[3:]], timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nvmet/subsystems/nqn/namespaces/1/device_path",
+        "target/core/fileio_0/disk/udev_path",
+        "usb_gadget/g/functions/mass_storage.0/lun.0/file",
+    ],
+)
+def test_a_disk_that_the_kernel_exports_is_in_use(tmp_path: Path, path: str) -> None:
+    """The kernel opens such a disk itself, not exclusively and without a process."""
+    disk = next(each for each in sorted(Path("/dev").iterdir()) if each.is_block_device())
+    number = f"{os.major(disk.stat().st_rdev)}:{os.minor(disk.stat().st_rdev)}"
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{disk}\n")
+    whats = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
+    assert "is exported by the kernel to other machines" in whats
+    file.write_text("/nonexistent\n")
+    whats = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
+    assert "is exported by the kernel to other machines" not in whats
