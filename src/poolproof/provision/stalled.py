@@ -1,9 +1,9 @@
 """Detects disks that have stalled because the program that serves them hangs, and ends that program.
 
-Every command that uses such a disk hangs as well. A thread therefore monitors the loop devices in the journal. If one
-of them has requests in flight but completes none for a minute, the thread ends the programs that serve its file (nbdkit
-or qemu-nbd, and nbdfuse). The pending requests then fail with an I/O error, and the commands that wait for them can
-finish.
+Every command that uses such a disk hangs as well. A thread therefore monitors the loop and nbd devices in the journal.
+If one of them has requests in flight but completes none for a minute, the thread ends the programs that serve its file
+(nbdkit or qemu-nbd, and nbdfuse). The pending requests then fail with an I/O error, and the commands that wait for them
+can finish.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from poolproof.devices.loop import UndoLoop
 from poolproof.errors import BuildError, PoolproofError
@@ -29,6 +30,7 @@ _JOIN_S = 30.0
 _IN_FLIGHT = 8
 _COMPLETED = (0, 4, 11, 15)  # reads, writes, discards and flushes in Documentation/block/stat.rst
 _HANGING = ("nbdfuse",)
+_CONNECT = re.compile(r"--connect=/dev/(nbd\d+)", re.ASCII)
 _STAT = re.compile(r"\d+ \((.*)\) (\w) ", re.DOTALL)
 _STOPPED = frozenset({"T", "t"})  # by SIGSTOP, and by a debugger
 
@@ -83,14 +85,13 @@ class StalledDisks:
             changes = self._journal.outstanding()
             # If no program serves a disk, none can be ended, and only the kernel's own time limits apply.
             if any(isinstance(change.undo, UndoDaemon) for change in changes):
-                for change in changes:
-                    if isinstance(change.undo, UndoLoop):
-                        with contextlib.suppress(PoolproofError):  # an unreachable host is reported by other threads
-                            self._look_at(change, change.undo, changes)
+                for disk in _served_disks(changes):
+                    with contextlib.suppress(PoolproofError):  # an unreachable host is reported by other threads
+                        self._look_at(disk, changes)
 
-    def _look_at(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> None:
-        host = host_named(self._host, change.host)
-        fields = text_of(host, f"/sys/class/block/loop{loop.number}/stat").split()
+    def _look_at(self, disk: "_ServedDisk", changes: Sequence[Change]) -> None:
+        change, host = disk.change, host_named(self._host, disk.change.host)
+        fields = text_of(host, f"/sys/class/block/{disk.device}/stat").split()
         if len(fields) <= _IN_FLIGHT or fields[_IN_FLIGHT] == "0":
             self._since.pop(change.number, None)
             return
@@ -98,23 +99,24 @@ class StalledDisks:
         before, since = self._since.setdefault(change.number, (completed, now))
         if before != completed:
             self._since[change.number] = (completed, now)
-        elif now - since >= LIMIT_S and (servers := self._servers(change, loop, changes)):
+        elif now - since >= LIMIT_S and (servers := self._servers(disk, changes)):
             del self._since[change.number]
-            self._end_servers(loop, servers, host)
+            self._end_servers(disk, servers, host)
 
-    def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return undos that end the programs that serve the loop device's file. Empty if there are none."""
-        base = loop.file.removesuffix(".disk")
+    def _servers(self, disk: "_ServedDisk", changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
+        """Return undos that end the programs that serve the disk. Empty if there are none."""
+        pidfile, host = f"{disk.base}.nbd.pid", disk.change.host
         daemons = [
             each.undo
             for each in changes
-            if isinstance(each.undo, UndoDaemon) and each.host == change.host and each.undo.pidfile == f"{base}.nbd.pid"
+            if isinstance(each.undo, UndoDaemon) and each.host == host and each.undo.pidfile == pidfile
         ]
-        servers: list[UndoDaemon | UndoPrograms] = [UndoPrograms(_HANGING, loop.file), *daemons] if daemons else []
+        fuse = [UndoPrograms(_HANGING, disk.change.undo.file)] if isinstance(disk.change.undo, UndoLoop) else []
+        servers: list[UndoDaemon | UndoPrograms] = [*fuse, *daemons] if daemons else []
         return [undo for undo in servers if refusal(undo, self._owned) is None]
 
-    def _end_servers(self, loop: UndoLoop, servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> None:
-        name, device = loop.file.rpartition("/")[2].removesuffix(".disk"), f"loop{loop.number}"
+    def _end_servers(self, disk: "_ServedDisk", servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> None:
+        name, device = disk.base.rpartition("/")[2], disk.device
         self._devices.append(device)  # first, because `check` reads it as soon as `found` is longer
         who, why = _programs(servers, host)
         self.found.append(
@@ -124,6 +126,30 @@ class StalledDisks:
         )
         for undo in servers:
             undo_one(undo, host)
+
+
+@dataclass(frozen=True)
+class _ServedDisk:
+    """A disk that may be served by a program.
+
+    `device`: its kernel name, such as `loop3` or `nbd0`.
+    `base`: the path that the files of its programs begin with.
+    """
+
+    change: Change
+    device: str
+    base: str
+
+
+def _served_disks(changes: Sequence[Change]) -> Iterator[_ServedDisk]:
+    for change in changes:
+        undo = change.undo
+        if isinstance(undo, UndoLoop):
+            yield _ServedDisk(change, f"loop{undo.number}", undo.file.removesuffix(".disk"))
+        elif isinstance(undo, UndoDaemon):  # the kernel's nbd driver has no time limit of its own
+            for word in change.argv:
+                if match := _CONNECT.fullmatch(word):
+                    yield _ServedDisk(change, match[1], undo.pidfile.removesuffix(".nbd.pid"))
 
 
 def _programs(servers: Sequence[UndoDaemon | UndoPrograms], host: Host) -> tuple[str, str]:

@@ -32,7 +32,7 @@ class OneDisk(LocalHost):
         self._in_flight, self._progress, self._reads = in_flight, progress, 7
 
     def read(self, path: str) -> str:
-        if path != "/sys/class/block/loop90/stat":
+        if path not in ("/sys/class/block/loop90/stat", "/sys/class/block/nbd90/stat"):
             return super().read(path)
         self._reads += self._progress
         return f"{self._reads} 0 80 3 5 0 40 2 {self._in_flight} 99 99 0 0 0 0 1 0\n"
@@ -98,6 +98,19 @@ def test_the_message_names_the_program_that_a_signal_has_stopped(
     message(stalled.value)
     assert stalled.value.device == "loop90"
     assert server.wait(_LONG_S) != 0
+
+
+@pytest.mark.slow
+def test_the_server_of_a_stalled_nbd_device_is_ended(tmp_path: Path, server: subprocess.Popen[bytes]) -> None:
+    """With the kernel's nbd driver, the disk has no loop device."""
+    journal = Journal(tmp_path / "journal.jsonl")
+    undo = UndoDaemon(f"{tmp_path}/a.nbd.pid", f"{tmp_path}/a.sock")
+    journal.record(Step("connect a", ("qemu-nbd", "--connect=/dev/nbd90", "a.qcow2"), undo))
+    with StalledDisks(journal, OneDisk(4, progress=False), Owned("0badcafe", (str(tmp_path),))) as watch:
+        assert server.wait(_LONG_S) != 0
+    with pytest.raises(DiskStalled, match=r"\ba \(/dev/nbd90\)") as stalled:
+        watch.check()
+    assert stalled.value.device == "nbd90"
 
 
 @pytest.mark.parametrize("host", [OneDisk(4, progress=True), OneDisk(0, progress=False)], ids=["slow", "idle"])
