@@ -97,8 +97,8 @@ def test_a_disk_that_the_kernel_exports_is_in_use(tmp_path: Path, path: str) -> 
     file = tmp_path / path
     file.parent.mkdir(parents=True)
     file.write_text(f"{disk}\n")
-    whats = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
-    assert "is exported by the kernel to other machines" in whats
+    found = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
+    assert "is exported by the kernel to other machines" in found
     file.write_text("/nonexistent\n")
-    whats = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
-    assert "is exported by the kernel to other machines" not in whats
+    found = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
+    assert "is exported by the kernel to other machines" not in found
