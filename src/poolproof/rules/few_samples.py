@@ -4,9 +4,12 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency, PartOutcome
 from poolproof.metrics import events_needed
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Finding, Findings, Rule, fio_source, notes
-from poolproof.rules.reported import each_job, each_part, each_sync_has_data
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_source, notes, suspects
+from poolproof.rules.reported import ReportedDirection, each_job, each_part, each_sync_has_data
+from poolproof.units import format_number_of
 
+_MOST_ROUNDS = 2
+_LARGE = 1 << 20
 _FOR_P99 = events_needed(99)
 
 
@@ -43,6 +46,26 @@ def _highest_percentile(job: LoadPart) -> float | None:
 def _in_result(case: Case) -> Findings:
     yield from each_part(lambda _case, part: _timed(part.completion, f"{part.kind}s", 1))(case)
     yield from each_job(_syncs_timed)(case)
+    yield from each_part(_few_rounds)(case)
+
+
+def _few_rounds(case: Case, part: ReportedDirection) -> Finding | None:
+    """Return a finding if the rate of someone else's result depends on one or two I/Os of each clone.
+
+    Large I/Os are excluded, because a few of them may be the whole job.
+    """
+    ios, moved, job = part.figures.ios, part.figures.io_bytes, case.job_named(part.job.name)
+    if case.quoted is None or not ios or not moved or moved > ios * _LARGE:
+        return None
+    at_once = max(part.job.clones, job.clones if job is not None else 1) * (job.queue_each if job is not None else 1)
+    if ios > _MOST_ROUNDS * at_once:
+        return None
+    return suspects(
+        f"only {format_number_of(ios, part.kind)} completed, and up to {at_once} ran at once: the rate depends on the "
+        f"latency of one or two {part.kind}s per clone",
+        weight=45,
+        fix="run longer, until each clone has done hundreds of I/Os",
+    )
 
 
 def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
@@ -75,7 +98,8 @@ RULE = Rule(
         "samples, and a p99.99 needs 100,000. fio also prints percentiles that are based on fewer samples."
     ),
     shows="In a job: percentile_list contains a percentile that needs more I/Os than the job issues. In a result: "
-    "fewer than 1,000 I/Os or syncs.",
+    "fewer than 1,000 I/Os or syncs. Someone else's result is suspect if it consists of at most two I/Os of up to "
+    "1 MiB for each I/O in flight.",
     error="Too high or too low.",
     fix="run longer, or use a lower percentile",
     sources=(fio_source("3.42", "stat.c", "calc_clat_percentiles"), fio_source("3.37", "io_u.c", "get_rw_ddir")),

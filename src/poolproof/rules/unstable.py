@@ -2,7 +2,8 @@
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import disk_requests
-from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
+from poolproof.rules.fio_job import fio_job, is_fio_job
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.tolerances import REQUESTS_IF_UNEVEN
 from poolproof.units import format_rate
@@ -10,6 +11,8 @@ from poolproof.units import format_rate
 _SAMPLES = 10
 _UNEVEN = 0.3
 _WILD = 1.0
+_MOST_IDLE = 0.5
+_INTERVAL_S, _FEWEST_IN_INTERVAL = 0.5, 20
 _SYNC_NS = 50_000.0  # a sync that writes to flash takes at least this long
 _IN_SYNCS, _MOST_IN_SYNCS = 0.8, 1.1  # a larger share means that not every write was synced
 
@@ -17,7 +20,17 @@ _IN_SYNCS, _MOST_IN_SYNCS = 0.8, 1.1  # a larger share means that not every writ
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     figures = part.figures
     mean, deviation = figures.bandwidth_mean_bytes, figures.bandwidth_stddev_bytes
-    if (figures.samples or 0) < _SAMPLES or not mean or deviation is None or deviation / mean <= _UNEVEN:
+    if (figures.samples or 0) < _SAMPLES or not mean:
+        return None
+    idle = _idle_share(case, part, mean)
+    if idle >= _MOST_IDLE and not _is_of_disk(case, part):
+        who = f"the {part.job.clones} clones" if part.job.clones > 1 else "the job"
+        return suspects(
+            f"{who} completed no {part.kind}s for {100 * idle:.0f}% of the time, and transferred {format_rate(mean)} "
+            f"for the rest ({figures.samples} samples): the mean of both describes neither",
+            weight=40,
+        )
+    if deviation is None or deviation / mean <= _UNEVEN:
         return None
     low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
     span = f" and ranges from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
@@ -27,6 +40,20 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         f"{format_rate(mean)}{span} ({figures.samples} samples): no single value describes it",
         weight=40,
     )
+
+
+def _idle_share(case: Case, part: ReportedDirection, mean: float) -> float:
+    """Return the share of the run time without I/O, or 0.0 if it is unknown or intended.
+
+    fio takes no sample of an interval in which a clone completed no I/O, so that the mean of the samples exceeds the
+    rate. This also happens if single I/Os take about as long as an interval.
+    """
+    rate, iops, job = part.figures.bandwidth_bytes, part.figures.iops, case.job_named(part.job.name)
+    if not rate or not iops or mean <= rate:
+        return 0.0
+    pauses = job is not None and is_fio_job(job) and fio_job(job).number("thinktime")
+    each = iops * mean / rate / part.job.clones * _INTERVAL_S
+    return 0.0 if pauses or each < _FEWEST_IN_INTERVAL else 1 - rate / mean
 
 
 def _is_of_disk(case: Case, part: ReportedDirection) -> bool:
@@ -52,12 +79,14 @@ RULE = Rule(
     "mean of a fast and a slow period then describes neither of them.",
     shows="In a result with at least 10 samples: the standard deviation is more than 30% of the mean. Above 100%, "
     "the result is suspect unless the byte accounting proves it, fio's disk statistics show a request for nearly every "
-    "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk.",
+    "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk. The same applies if the "
+    "mean of the samples is at least twice the rate: fio takes no sample of an interval without I/O, so the clones did "
+    "nothing for at least half of the time.",
     error="Too high or too low. Observed: in results that were too high, the standard deviation was 120 to 190% of the "
     "mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(
-        fio_source("3.42", "stat.c", "add_bw_samples, calc_lat"),
+        fio_source("3.42", "stat.c", "__add_samples (skips intervals without I/O), calc_lat"),
         fio_doc("steadystate"),
     ),
     in_result=each_part(_in_part),

@@ -27,6 +27,18 @@ def _quoted_run(options: str, seconds: float) -> Case:
     return replace(uncounted(options, read=direction(GIB, seconds, MIB)), quoted=UNQUOTED)
 
 
+def _rounds(ios: int, options: str = "", bs: int = 4096) -> Case:
+    """Return the case of someone else's run that read a few blocks in 9 s."""
+    run = uncounted(f"{_RANDOM_READ} {options}", read=direction(ios * bs, 9.0, bs))
+    return replace(run, quoted=UNQUOTED)
+
+
+def _paused(factor: float, options: str = _WRITE, bs: int = MIB) -> Case:
+    """Return a run that wrote 4 GiB in 20 s. The mean of fio's samples exceeds the rate by a factor."""
+    samples = {"bandwidth_mean_bytes": factor * 4 * GIB / 20, "bandwidth_stddev_bytes": 2e6, "samples": 12}
+    return uncounted(options, write=direction(4 * GIB, 20.0, bs, **samples))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "broken-clock": (
         Example(
@@ -51,6 +63,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             lint_of("rw=randread bs=4k size=1g direct=1 percentile_list=99:99.99"),
         ),
+        Example(_rounds(16, "numjobs=8"), "suspects", _rounds(17, "numjobs=8")),
+        Example(_rounds(30, "ioengine=libaio iodepth=16"), "suspects", _rounds(30, "iodepth=16")),
+        Example(_rounds(2), "suspects", _rounds(2, bs=64 * MIB)),
     ),
     "latency-floor": (
         Example(
@@ -172,6 +187,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 write=direction(GIB, 10.0, MIB, bandwidth_mean_bytes=1e8, bandwidth_stddev_bytes=1e7, samples=40),
             ),
         ),
+        Example(_paused(4.0), "suspects", _paused(1.8)),
+        Example(_paused(4.0), "suspects", _paused(4.0, bs=64 * MIB)),
+        Example(_paused(4.0), "suspects", _paused(4.0, f"{_WRITE} thinktime=900ms thinktime_blocks=400")),
     ),
     "figures-disagree": (
         Example(
