@@ -24,6 +24,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     if job is not None and (is_persistent_memory(case, job) or fio_job(job).engine in _WITHOUT_COPIES):
         return None
+    if job is None and not _shows_clones(part):
+        return None
     copied = _is_copied(case, job)
     clones = max(part.job.clones, job.clones if job is not None else 1)
     each = (part.figures.bandwidth_bytes or 0.0) / clones
@@ -37,6 +39,12 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         f"little of the data can have {moved} the disks",
         weight=64,
     )
+
+
+def _shows_clones(part: ReportedDirection) -> bool:
+    """True if the number of clones is known: fio prints it before the rate, so a quoted rate or total lacks it."""
+    name, moved = part.job.name, part.figures.io_bytes
+    return bool(name) and not name.startswith("group ") and moved is not None
 
 
 def _is_copied(case: Case, job: LoadPart | None) -> bool | None:
@@ -58,7 +66,8 @@ RULE = Rule(
     shows=(
         "In a result without counters: the rate per clone is above 15.75 GB/s (PCIe 5.0 x4), and the I/O is buffered "
         "or on ZFS, which includes paths such as /dev/zvol/tank/v. If it is unknown whether the I/O is direct, the "
-        "limit is twice as high. Engines that do not copy (mmap, splice) and persistent memory are excluded."
+        "limit is twice as high. Engines that do not copy (mmap, splice), persistent memory, and rates without the "
+        "number of clones are excluded."
     ),
     error="Too high. Observed: 47 GB/s from a single job on a zvol.",
     fix="use direct=1 if the file system honours it, and files twice the size of the RAM; on ZFS, compare with the "

@@ -21,6 +21,7 @@ from poolproof.foreign.audit.external_counters import (
     from_disk_use,
     with_late_writes,
 )
+from poolproof.foreign.audit.fast_disks import with_fast_disks
 from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
@@ -141,7 +142,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         frozenset(command.line for command in commands if not command.jobs),
     )
     groups = [group for found in results for group in groups_of(found)]
-    facts = quoted_facts(text, [group.found for group in groups])
+    facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
     return tuple(
         judge_result(group.found, context, surroundings, group.whole, quoted, foreign.get(id(group.whole)))
         for group, quoted in zip(groups, facts, strict=True)
