@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from poolproof.load.fio.fragments import is_fragment, shows_values, without_lone_latencies
+from poolproof.load.fio.fragments import shows_values, without_lone_latencies
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
 from poolproof.load.fio.pairing import FoundResult, pair
@@ -215,7 +215,7 @@ def without_repeats(found: Sequence[FoundResult]) -> list[FoundResult]:
     added: dict[int, Outcome] = {}
     for each in found:
         whole = None
-        if each.line == each.last_line and each.format == "text" and is_fragment(each.result):
+        if each.line == each.last_line and each.format == "text" and [part.name for part in each.result.parts] == [""]:
             values = each.result.parts[0].directions
             whole = next((other for other in longer if values and _with_line(other.result, values)), None)
         if whole is None:

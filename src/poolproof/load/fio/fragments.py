@@ -12,7 +12,7 @@ _Mean = tuple[str, float]
 """The kind of a mean (`clat`, `bandwidth`) and its value."""
 
 
-def is_fragment(result: Outcome) -> bool:
+def _is_fragment(result: Outcome) -> bool:
     """True if a result is a part without a name, or the totals of a group without its jobs."""
     return len(result.parts) == 1 and (not result.parts[0].name or result.parts[0].name.startswith("group "))
 
@@ -49,13 +49,13 @@ def without_lone_latencies(found: Sequence[FoundResult]) -> list[FoundResult]:
 
 def _lone_means(result: Outcome) -> list[_Mean]:
     """Return the means of a fragment without a rate, or an empty list for other results."""
-    is_lone = is_fragment(result) and not any(result.groups.values())
+    is_lone = _is_fragment(result) and not any(result.groups.values())
     directions = list(result.parts[0].directions.values()) if is_lone else []
     return list(_means(directions[0])) if len(directions) == 1 and not _has_rate(directions[0]) else []
 
 
 def _is_rate_alone(result: Outcome) -> bool:
-    return is_fragment(result) and all(
+    return _is_fragment(result) and all(
         _has_rate(values) and values.clat is None and values.lat is None
         for values in result.parts[0].directions.values()
     )
