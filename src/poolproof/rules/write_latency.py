@@ -28,12 +28,15 @@ def _in_result(case: Case) -> Findings:
 
 def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], *, mixed: bool) -> Finding:
     others = " The percentiles mix these writes with I/Os that wait for a disk." if mixed else ""
+    of_write = "sync=dsync" if case.is_direct else "direct=1 or sync=dsync"
+    of_syncs = f"compare the p99 of the syncs (metric: sync_p99), or use {of_write} for the latency of a write"
     cache = "the ARC" if is_zfs(case.target) else "the page cache"
     return finding(
         "suspects" if mixed else "refutes",
         f"{case.who(copied)} writes through {cache}: a write returns when its data is in RAM, so its latency is only "
         f"that of the copy.{others} Syncs are timed separately",
         weight=35,
+        fix=of_syncs if all(job.sync_every for job in copied) else "",
         metrics=metrics,
     )
 

@@ -1,9 +1,14 @@
 """Writes that were still in RAM when fio ended."""
 
-from poolproof.rules.flow import late_writes, writes_at_end
+from poolproof.rules.flow import ends_durable, late_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source, suspects
 from poolproof.rules.proof import OF_WRITES
 from poolproof.rules.tolerances import REFUTED, WRITTEN, WRITTEN_IN_TIME, percent
+
+_AFTER_SYNC = (
+    "find out what completes the job's syncs before the data is on a disk, such as sync=disabled on ZFS, eatmydata, or "
+    "the cache of a FUSE file system"
+)
 
 
 def _in_result(case: Case) -> Findings:
@@ -18,7 +23,12 @@ def _in_result(case: Case) -> Findings:
             metrics=OF_WRITES,
         )
     else:
-        yield finding(flow.effect, f"{written}: the rest was not on a disk yet", metrics=OF_WRITES)
+        yield finding(
+            flow.effect,
+            f"{written}: the rest was not on a disk yet",
+            fix=_AFTER_SYNC if ends_durable(case) else "",
+            metrics=OF_WRITES,
+        )
 
 
 RULE = Rule(

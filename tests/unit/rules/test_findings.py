@@ -33,3 +33,22 @@ def test_other_work_is_named_with_a_fix_for_it(message: Message) -> None:
     (disks,) = (text for text in others if "the counters of a disk" in text)
     assert "virtual machines" in message(machines) and "iotop" not in machines
     assert "0.00 B/s" not in message(disks)
+
+
+def test_a_job_that_syncs_at_its_end_is_not_told_to(message: Message) -> None:
+    found = [(example.case, each) for example in EXAMPLES["write-not-on-disk"] for each in judge(example.case).findings]
+    fixes = [each.fix for case, each in found if each.rule == "write-not-on-disk" and case.jobs[0].syncs_at_end]
+    assert fixes
+    for fix in fixes:
+        assert "completes the job's syncs" in message(fix) and "set end_fsync" not in fix
+
+
+def test_a_job_that_syncs_is_not_told_to_sync(message: Message) -> None:
+    fixes = {
+        bool(example.case.jobs[0].sync_every): each.fix
+        for example in EXAMPLES["write-latency"]
+        for each in judge(example.case).findings
+        if each.rule == "write-latency"
+    }
+    assert "set fdatasync" in fixes[False]
+    assert "set fdatasync" not in message(fixes[True]) and "sync_p99" in fixes[True]
