@@ -64,6 +64,9 @@ class OthersReading:
 def read_others(host: Host, mark: str) -> OthersReading:
     """Return the processor time and I/O so far of all processes on the host that are not part of the run.
 
+    Kernel threads are left out, because they work for all processes. Without root, the I/O of other users' processes
+    is left out, too.
+
     `mark`: a string that the command lines of the run's processes contain.
 
     Raises a CommandError if the host does not respond.

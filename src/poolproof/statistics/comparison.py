@@ -97,7 +97,7 @@ def log_mean(
 
     `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
     latencies into bins.
-    `least_count`: the minimum number of values, which is always measured. If there are more, measuring stopped once the
+    `least_count`: the number of values that are measured in any case. If there are more, measuring stopped once the
     mean looked precise enough, so the standard error is increased to compensate.
     """
     if not values or min(values) <= 0:
