@@ -37,6 +37,7 @@ from poolproof.measure.plan import (
 )
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
 from poolproof.provision.layout_plan import LayoutPlan, gather_facts
+from poolproof.provision.owned import new_label
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.results.runs.occupied import check_without_run
@@ -89,7 +90,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     This changes nothing on the host, but may start a lab. Raises a PoolproofError if the host can't be reached or can't
     build the campaign's layouts, or if the campaign contains a mistake.
     """
-    label = secrets.token_hex(4)
+    label = new_label()
     if request.lab is None:
         reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
     else:

@@ -7,6 +7,7 @@ before it writes to it.
 """
 
 import re
+import secrets
 from pathlib import PurePath
 
 from poolproof.devices.model import Site
@@ -15,7 +16,7 @@ from poolproof.hosts.base import Host
 from poolproof.provision.swappable import swappable
 from poolproof.undos import Owned, Undo, checked_values, is_escaped, is_plain
 
-_LABEL = re.compile(r"[0-9a-f]{8}")
+_LABEL = re.compile(r"(?=.*[a-f])[0-9a-f]{8}")
 _LIMIT_S = 20.0
 _PLACES = """
 for place do
@@ -35,6 +36,16 @@ parent=${1%/*}
 """
 
 
+def new_label() -> str:
+    """Return the label of a new run: eight hexadecimal digits with at least one letter.
+
+    Eight decimal digits could be a date in the name of someone's directory, such as `poolproof-20261129`.
+    """
+    while not _LABEL.fullmatch(label := secrets.token_hex(4)):
+        pass
+    return label
+
+
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
     """Return the names and paths that belong to the run with this label and these directories.
 
@@ -49,7 +60,8 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
         raise RunError(
             f"{where} names the label {label[:40]!r} and the directories {state_dir[:200]!r} and {ram_dir[:200]!r}, "
             "which are not those of a poolproof run; nothing is removed",
-            "a label has eight hexadecimal digits, and both directories end with /poolproof-LABEL, without spaces",
+            "a label has eight hexadecimal digits with at least one letter, and both directories end with "
+            "/poolproof-LABEL, without spaces",
         )
     return Owned(label, places)
 

@@ -79,11 +79,11 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_every_crashed_run_is_cleaned_up_and_its_results_stay(place: Place) -> None:
-    first, second = place.leave("00000001"), place.leave("00000002")
+    first, second = place.leave("0000000a"), place.leave("0000000b")
     undone, left = place.clean()
     assert {label: (each.run, each.changes) for label, each in undone.items()} == {
-        "00000001": (str(first.path), 1),
-        "00000002": (str(second.path), 1),
+        "0000000a": (str(first.path), 1),
+        "0000000b": (str(second.path), 1),
     }
     assert left == {}
     assert list(place.work.iterdir()) == []
@@ -104,13 +104,13 @@ def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: 
 
 
 def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: Place) -> None:
-    run = place.leave("00000001", Step("mount what sticks", ("true",), UndoMount("/")))
-    place.leave("00000002")
+    run = place.leave("0000000a", Step("mount what sticks", ("true",), UndoMount("/")))
+    place.leave("0000000b")
     undone, left = place.clean()
-    assert set(undone) == {"00000002"}
-    assert left["00000001"].condition == "failed"
-    assert "mount what sticks" in left["00000001"].why
-    assert str(run.journal_path) in left["00000001"].next[0], "the entry is refused, so repeating clean does not help"
+    assert set(undone) == {"0000000b"}
+    assert left["0000000a"].condition == "failed"
+    assert "mount what sticks" in left["0000000a"].why
+    assert str(run.journal_path) in left["0000000a"].next[0], "the entry is refused, so repeating clean does not help"
 
 
 def _forget_the_run(run: RunDirectory) -> None:
@@ -195,7 +195,7 @@ def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are
         "/dev/loop0 /mnt/w/poolproof-0badcafe/mnt/one-ext4 ext4 rw 0 0\n"
         "/dev/sda1 /mnt/poolproof-record-a1b2c3d4 ext4 rw 0 0\n"
     )
-    listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-00000001\n"
+    listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-0000000a\n"
     host = ToldHost({"/proc/self/mounts": mounts}, {"/mnt/w": listed})
     (found,) = find_leftovers(host, None)
     assert (found.state.path, found.condition) == ("/mnt/w/poolproof-0badcafe", "foreign")
@@ -274,26 +274,26 @@ def poolproof(
 def test_clean_prints_what_it_undid_and_what_is_left(
     place: Place, poolproof: Command, named: bool, message: Message
 ) -> None:
-    dead, lost = place.leave("00000001"), place.leave("00000002")
+    dead, lost = place.leave("0000000a"), place.leave("0000000b")
     _forget_the_journal(lost)
     code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
     assert code == 6
     message(_without_others(out, place).replace(str(place.work), "WORK").replace(str(dead.path.parent), "RUNS"))
     assert f"{dead.path}: 1 " in out
-    assert f"{place.state('00000002')}: its run {lost.path} " in out
-    assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
+    assert f"{place.state('0000000b')}: its run {lost.path} " in out
+    assert f"  rm -rf --one-file-system {place.state('0000000b')} /dev/shm/poolproof-0000000b" in out
 
 
 def test_clean_json_lists_undone_and_remaining_runs(place: Place, poolproof: Command, message: Message) -> None:
-    dead, going = place.leave("00000001"), place.leave("00000002")
+    dead, going = place.leave("0000000a"), place.leave("0000000b")
     with going.locked():
         code, out, _err = poolproof("clean", "--json")
     said = json.loads(out)
     assert code == 0
-    assert said["runs_undone"] == [{"run": str(dead.path), "state_dir": str(place.state("00000001")), "undone": 1}]
+    assert said["runs_undone"] == [{"run": str(dead.path), "state_dir": str(place.state("0000000a")), "undone": 1}]
     assert [each for each in said["left"] if each["run"] == str(going.path)] == [
         {
-            "state_dir": str(place.state("00000002")),
+            "state_dir": str(place.state("0000000b")),
             "run": str(going.path),
             "standing": "going",
             "why": said["left"][0]["why"],
@@ -305,8 +305,8 @@ def test_clean_json_lists_undone_and_remaining_runs(place: Place, poolproof: Com
 
 
 def test_docs_list_exactly_the_keys_of_clean_json(place: Place, poolproof: Command) -> None:
-    place.leave("00000001")
-    _say_nothing(place.leave("00000002"))
+    place.leave("0000000a")
+    _say_nothing(place.leave("0000000b"))
     said = json.loads(poolproof("clean", "--json")[1])
     assert {*keys_of_value(said), "labs_ended[]"} == documented("json.md", "`poolproof clean --json`")
 

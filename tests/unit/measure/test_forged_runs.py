@@ -14,6 +14,7 @@ from poolproof.measure.host_lock import label_locked
 from poolproof.measure.session import reopen_session
 from poolproof.provision import undo
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import new_label
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
@@ -60,7 +61,7 @@ def test_the_data_of_a_run_in_progress_stays(place: Place, tmp_path: Path, comma
 
 
 def test_nothing_is_removed_if_another_state_directory_has_the_same_label(place: Place, tmp_path: Path) -> None:
-    label = secrets.token_hex(4)
+    label = new_label()
     data, other = data_of(tmp_path, label), Path(f"/dev/shm/poolproof-{label}")
     forged = forge(tmp_path, label, data)
     other.mkdir()
@@ -73,14 +74,31 @@ def test_nothing_is_removed_if_another_state_directory_has_the_same_label(place:
     assert place.work.is_dir()
 
 
-def test_a_directory_that_only_has_a_similar_name_stays(tmp_path: Path) -> None:
-    """A date has eight digits too, so anyone's directory can look like the directory of a run."""
-    results = tmp_path / "poolproof-20261129-results"
+@pytest.mark.parametrize("name", ["poolproof-0badcafe-results", "poolproof-0badcafe.old"])
+def test_a_directory_that_only_has_a_similar_name_stays(tmp_path: Path, name: str) -> None:
+    results = tmp_path / name
     results.mkdir()
-    forged = forge(tmp_path, "20261129", results)
+    forged = forge(tmp_path, LABEL, results)
     with pytest.raises(BuildError, match=r"not performed: nothing shows that this run created .*/owner\.json "):
         clean(forged.path, print)
     assert results.is_dir()
+
+
+@pytest.mark.parametrize("name", ["poolproof-20261129", "poolproof-20261129/measured", "poolproof-20261129-results"])
+def test_a_directory_with_a_date_in_its_name_stays(tmp_path: Path, name: str) -> None:
+    """A date has eight digits too, so the label of a run has at least one letter."""
+    results = tmp_path / "state" / name
+    results.mkdir(parents=True)
+    forged = forge(tmp_path, "20261129", results)
+    with pytest.raises(RunError, match="20261129"):
+        clean(forged.path, print)
+    assert results.is_dir()
+
+
+def test_the_label_of_a_new_run_is_not_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(("20261129", "00000000", "2026112e"))
+    monkeypatch.setattr(secrets, "token_hex", lambda _bytes: next(drawn))
+    assert new_label() == "2026112e"
 
 
 def test_the_state_directory_stays_until_the_directories_elsewhere_are_removed(
