@@ -19,7 +19,7 @@ UNKNOWN = "unknown users"
 EVERYONE = "every user"
 GROUP = "the group"
 
-_ALLOW, _INHERIT_ONLY, _MOST_ENTRIES = 0, 0x8, 10_000
+_ALLOW, _MOST_ENTRIES = 0, 10_000
 _ADD_FILE, _ADD_DIRECTORY, _DELETE_CHILD = 0x2, 0x4, 0x40
 _DELETE, _WRITE_LIST, _WRITE_OWNER = 0x10000, 0x40000, 0x80000
 _REPLACES = _DELETE_CHILD | _DELETE | _WRITE_LIST | _WRITE_OWNER
@@ -41,9 +41,9 @@ def read_lists(path: Path) -> dict[str, bytes | None]:
 def writers(name: str, value: bytes | None, trusted: Collection[int], *, sticky: bool = False) -> tuple[str, ...]:
     """Return who except the owner and the trusted users may change the file or directory, according to a list.
 
-    The result can contain `EVERYONE`, `GROUP` (the group that owns the file), and names of users and groups. Entries
-    that deny a permission are ignored, so the result can contain too many. If the list can't be interpreted, the result
-    is `UNKNOWN`.
+    The result can contain `EVERYONE`, `GROUP` (the group that owns the file), and names of users and groups.
+    Permissions that only new files and directories inherit count too. Entries that deny a permission are ignored, so
+    the result can contain too many. If the list can't be interpreted, the result is `UNKNOWN`.
 
     `sticky`: True for a directory with the sticky bit, in which users may create files but not replace those of others.
     """
@@ -52,26 +52,24 @@ def writers(name: str, value: bytes | None, trusted: Collection[int], *, sticky:
         return (UNKNOWN,)
     wanted = _REPLACES if sticky else _REPLACES | _ADD_FILE | _ADD_DIRECTORY
     special = {"OWNER@": None, "GROUP@": GROUP, "EVERYONE@": EVERYONE, **{str(user): None for user in trusted}}
-    allowed = (
-        who for kind, flags, mask, who in entries if kind == _ALLOW and not flags & _INHERIT_ONLY and mask & wanted
-    )
+    allowed = (who for kind, mask, who in entries if kind == _ALLOW and mask & wanted)
     found = (special.get(who, who) for who in allowed)
     return tuple(dict.fromkeys(who for who in found if who is not None))
 
 
-def _entries(value: bytes) -> list[tuple[int, int, int, str]] | None:
-    """Return the type, flags, permissions and name of each entry, or None if the list is damaged."""
+def _entries(value: bytes) -> list[tuple[int, int, str]] | None:
+    """Return the type, permissions and name of each entry, or None if the list is damaged."""
     try:
         (count,) = struct.unpack_from(">I", value)
         at, entries = 4, []
         if count > _MOST_ENTRIES:
             return None
         for _ in range(count):
-            kind, flags, mask, length = struct.unpack_from(">IIII", value, at)
+            kind, _flags, mask, length = struct.unpack_from(">IIII", value, at)
             name = value[at + 16 : at + 16 + length]
             if len(name) < length:
                 return None
-            entries.append((kind, flags, mask, name.decode()))
+            entries.append((kind, mask, name.decode()))
             at += 16 + length + -length % 4
     except (struct.error, UnicodeDecodeError):
         return None

@@ -1,8 +1,9 @@
 """An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
-The run creates a subdirectory there, removes it at the end, and changes nothing else. poolproof never unmounts the
-directory. Instead, it drops caches file by file: dd flushes each file and then drops it from the page cache (`nocache`,
-posix_fadvise).
+The run creates a subdirectory there, removes it at the end, and changes nothing else. Only its owner can enter the
+subdirectory. Otherwise, with a default access control list or a umask of 0, another user could put links in the place
+of test files. poolproof never unmounts the directory. Instead, it drops caches file by file: dd flushes each file and
+then drops it from the page cache (`nocache`, posix_fadvise).
 """
 
 from collections.abc import Sequence
@@ -75,7 +76,7 @@ class DirLayer(Layer[Dir]):
         argv = ("find", folder, "-xdev", "-type", "f", "-exec", *dd, ";")
         drop = Step(f"write out the files in {folder} and drop them from RAM", argv, timeout_s=_DROP_LIMIT_S)
         return LayerPlan(
-            make=(Step(f"create the directory {folder}", ("mkdir", folder), undo=UndoTree(folder)),),
+            make=(Step(f"create the directory {folder}", ("mkdir", "-m", "0700", folder), undo=UndoTree(folder)),),
             open=(),
             close=(drop,),
             flush=(Step(f"write out {folder}", ("sh", "-c", FLUSH, "sh", folder), timeout_s=_DROP_LIMIT_S),),

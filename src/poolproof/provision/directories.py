@@ -95,9 +95,13 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
-    """Return the steps that create the run's directories, which only their owner can list, and write `owner.json`."""
+    """Return the steps that create the run's directories, which only their owner can enter, and write `owner.json`.
+
+    With a default access control list on the work directory, or a umask of 0, other users could otherwise write to
+    directories that are created inside.
+    """
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
-    first, *more = (Step(f"create {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
+    first, *more = (Step(f"create {path}", ("mkdir", "-m", "0700", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
 
 

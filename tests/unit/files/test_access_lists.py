@@ -21,7 +21,7 @@ _ADD_FILE, _DELETE_CHILD, _READ = 0x2, 0x40, 0x1200A9
         ([OWNER, (0, 0, 0x40000, "EVERYONE@"), (0, 0x40, 0x4, "GROUP@")], (EVERYONE, GROUP)),
         ([OWNER, (0, 0, 0x80000, "bob"), (0, 0, 0x10000, "bob")], ("bob",)),
         ([OWNER, (0, 0, _ADD_FILE, "0"), (0, 0, _ADD_FILE, "1000")], ()),  # trusted
-        ([OWNER, (0, 0x8 | 0x3, _ADD_FILE, "EVERYONE@")], ()),  # only for files that are created in the directory
+        ([OWNER, (0, 0x8 | 0x3, _ADD_FILE, "EVERYONE@")], (EVERYONE,)),  # for what is created in the directory
         ([OWNER, (1, 0, _ADD_FILE, "EVERYONE@"), (2, 0, _ADD_FILE, "eve"), (3, 0, _ADD_FILE, "eve")], ()),
         ([], ()),
     ],

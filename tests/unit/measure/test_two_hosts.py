@@ -109,7 +109,7 @@ def test_steps_cache_drops_and_undo_of_the_far_disk_run_on_its_host(tmp_path: Pa
 def test_the_runs_directory_is_created_and_removed_on_both_hosts(tmp_path: Path) -> None:
     main, other, _run = run_on_two_hosts(tmp_path / "run")
     for host in (main, other):
-        assert ("mkdir", "-m", "0711", "/var/tmp/poolproof-scripted") in host.ran
+        assert ("mkdir", "-m", "0700", "/var/tmp/poolproof-scripted") in host.ran
     assert ("rm", "-rf", "--one-file-system", "--", "/var/tmp/poolproof-scripted") in main.ran
 
 
