@@ -71,7 +71,7 @@ def argvs(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
         ),
         (
             "dir /srv/data",
-            [("mkdir", "/srv/data/poolproof-r1-mix-dir")],
+            [("mkdir", "-m", "0700", "/srv/data/poolproof-r1-mix-dir")],
         ),
         ("a", []),
     ],
