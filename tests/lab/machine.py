@@ -5,23 +5,20 @@ import math
 import os
 import re
 import secrets
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from poolproof.lab import labs
 from poolproof.lab.labs import lab_folder
-from tests.loop.command import POOLPROOF, Answer
+from tests.loop.command import Answer, ask
 
 LIMIT_S = 900.0
 
 
 def poolproof(*arguments: str, env: dict[str, str] | None = None) -> Answer:
     """Run poolproof until it ends, with a longer time limit than for other commands, because labs are slow."""
-    argv, changed = [POOLPROOF, *arguments], {**os.environ, **(env or {})}
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, env=changed, check=False)
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return ask(*arguments, env=env, limit_s=LIMIT_S)
 
 
 def new_name() -> str:

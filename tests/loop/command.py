@@ -45,23 +45,29 @@ class Answer:
 
 
 def ask(
-    *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    before: Sequence[str] = (),
+    limit_s: float = _LIMIT_S,
 ) -> Answer:
     """Run poolproof until it ends.
 
     `env`: changes to the environment.
     `before`: a command that runs poolproof, such as setpriv.
+    `limit_s`: the time limit in seconds. The command is then terminated, so that it removes its layouts, and the test
+    fails.
     """
     changed = {**os.environ, **(env or {})}
     argv = [*before, POOLPROOF, *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True, cwd=cwd, env=changed) as process:
         try:
-            out, err = process.communicate(timeout=_LIMIT_S)
+            out, err = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             process.terminate()  # so that it cleans up, because a mount without a server would make later tests fail
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=_END_S)
+                process.communicate(timeout=max(_END_S, limit_s / 3))
             process.kill()
             raise
     return Answer(process.returncode, out, err)
