@@ -8,7 +8,7 @@ from poolproof.devices.model import Leaf
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
 from poolproof.facts.block import counted_device, whole_disk
-from poolproof.hosts.base import Host, host_named, text_of
+from poolproof.hosts.base import Host, host_named
 from poolproof.layers.base import LayerFault
 from poolproof.layers.open_layout import faults_of
 from poolproof.layers.tree import TreePlan
@@ -24,17 +24,19 @@ _LOG = ("dmesg", "--level=emerg,alert,crit,err")
 _ERROR = re.compile(
     r"^\[\s*(?P<at>\d+\.\d+)\].* error, dev (?P<disk>\S+), sector (?P<sector>\d+)(?: op \w+:\((?P<operation>\w+)\))?"
 )
-_EARLIER_S = 1.0
 _SLOWER = 10.0
 _SLOW_S = 0.002
 _BUSY = 0.7
 _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
-def uptime_s(host: Host) -> float:
-    """Return the seconds since the host booted, which is also the kernel log's clock. Infinity if unknown."""
-    words = text_of(host, "/proc/uptime").split()
-    return float(words[0]) if words else float("inf")
+def last_error_s(run_host: Host) -> float:
+    """Return the time of the last disk error in the kernel log of the run's main host, in seconds since it booted.
+
+    0.0 if there is none. Infinity if the log can't be read.
+    """
+    errors = _errors(run_host)
+    return float("inf") if errors is None else max((float(error["at"]) for error in errors), default=0.0)
 
 
 def disk_errors(
@@ -45,29 +47,33 @@ def disk_errors(
     failed: bool,
     cause: PoolproofError | None = None,
 ) -> tuple[Finding, ...]:
-    """Return a finding for each disk with recent errors in the kernel log of the run's main host.
+    """Return a finding for each disk with new errors in the kernel log of the run's main host.
 
     If the log can't be read, the result is empty.
 
-    `since_s`: the earliest time for an error to count, in seconds since the host booted.
+    `since_s`: the result of `last_error_s` at the start of the trial. Only later errors count: the loop device of the
+    previous layout, which may have failed, often has the same number as that of this one.
     `failed`: whether the trial failed. If not, the layout tolerated the errors, so the findings are only notes.
     `cause`: why the trial failed. The errors of a disk whose program stopped responding only follow from that.
     """
     stalled = cause.device if isinstance(cause, DiskStalled) else None
     leaves = [leaf for leaf in leaves if leaf.kernel_name != stalled]
-    if since_s == float("inf"):
-        return ()
-    try:
-        log = host_named(run_host, "").run(_LOG, timeout_s=_LIMIT_S, check=False).stdout
-    except PoolproofError:
-        return ()
     found = defaultdict[str, list[re.Match[str]]](list)
-    for line in log.splitlines():
-        if (match := _ERROR.match(line)) and float(match["at"]) >= since_s - _EARLIER_S:
-            found[match["disk"]].append(match)
+    for error in _errors(run_host) or ():
+        if float(error["at"]) > since_s:
+            found[error["disk"]].append(error)
     return tuple(
         _error(name, found[_disk(path)], failed=failed) for name, path in _disks(leaves) if _disk(path) in found
     )
+
+
+def _errors(run_host: Host) -> tuple[re.Match[str], ...] | None:
+    """Return the disk errors in the kernel log, or None if the log can't be read."""
+    try:
+        log = host_named(run_host, "").run(_LOG, timeout_s=_LIMIT_S, check=False)
+    except PoolproofError:
+        return None
+    return tuple(filter(None, map(_ERROR.match, log.stdout.splitlines()))) if log.returncode == 0 else None
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.merge import measured_ms
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.measure.disk_faults import disk_errors, layer_faults, slowed_disks, uptime_s
+from poolproof.measure.disk_faults import disk_errors, last_error_s, layer_faults, slowed_disks
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
@@ -101,7 +101,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     LiveNotes(context.run).clear()  # a session that was killed may have left its file behind
     context.listener.trial_begins(key)
     directory = context.run.trial_directory(key)
-    broken, cause, since_s = None, None, uptime_s(context.host)
+    broken, cause, since_s = None, None, last_error_s(context.host)
     try:
         with context.run.together():
             trial = _retry_if_stuck(context, prepared, number, directory)

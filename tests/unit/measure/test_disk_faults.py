@@ -10,7 +10,7 @@ from poolproof.errors import BuildError
 from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.facts.block import Below
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.disk_faults import check_layers, disk_errors, layer_faults, slowed_disks, uptime_s
+from poolproof.measure.disk_faults import check_layers, disk_errors, last_error_s, layer_faults, slowed_disks
 from poolproof.provision.stalled import DiskStalled
 from tests.golden import Message
 
@@ -84,9 +84,20 @@ def test_a_log_without_errors_of_the_disks_says_nothing(log: str | None) -> None
     assert disk_errors(Logged(log), _LEAVES, 14000.0, failed=True) == ()
 
 
-def test_older_errors_do_not_count() -> None:
-    assert disk_errors(Logged(_LOG), _LEAVES, 15000.0, failed=True) == ()
-    assert 0 < uptime_s(LocalHost()) < float("inf")
+def test_the_errors_before_a_trial_do_not_count() -> None:
+    """The disk of the previous layout may have had the same loop device, a tenth of a second before."""
+    since_s = last_error_s(Logged(_LOG))
+    assert since_s == 14454.0
+    assert disk_errors(Logged(_LOG), _LEAVES, since_s, failed=True) == ()
+    later = f"{_LOG}[14454.000001] I/O error, dev loop2, sector 16 op 0x1:(WRITE) flags 0x83700 phys_seg 1\n"
+    (finding,) = disk_errors(Logged(later), _LEAVES, since_s, failed=True)
+    assert finding.message.startswith("the disk b (/dev/loop2) returned an error for sector 16 (WRITE)")
+
+
+def test_a_log_that_cannot_be_read_shows_no_errors() -> None:
+    assert last_error_s(Logged("[1.0] usb 1-1: new device\n")) == 0.0
+    assert last_error_s(Logged(None)) == float("inf")
+    assert disk_errors(Logged(_LOG), _LEAVES, float("inf"), failed=True) == ()
 
 
 def _readings(*per_second: tuple[int, int, int]) -> list[CounterReading]:
