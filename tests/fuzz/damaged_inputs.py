@@ -34,7 +34,7 @@ from poolproof.foreign.audit.texts import audit_text
 from poolproof.layers.resolve import resolve
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.text import read_text
-from poolproof.measure.plan import check_expressions
+from poolproof.measure.plan import check_without_host
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.loading import load_run, read_lines
 
@@ -114,7 +114,7 @@ def _read_expression(text: str) -> object:
 
 
 def _read_campaign(text: str) -> None:
-    check_expressions(parse_campaign(text, "c.yaml"))
+    check_without_host(parse_campaign(text, "c.yaml"))
 
 
 def _audit(text: str) -> object:

@@ -21,31 +21,16 @@ def command(
     If this machine has a disk that the campaign names, and the disk is in use, the output contains a note.
     """
     from poolproof.campaign.calibration import calibrated_device, calibration_of
-    from poolproof.campaign.error_location import located_in
     from poolproof.campaign.expression import format_expression
     from poolproof.campaign.external_engine import FLAG, engines_in, with_engines
     from poolproof.campaign.trial_length import few_events_ahead
     from poolproof.campaign.yaml import read_campaign
-    from poolproof.devices.plan import check_sources
-    from poolproof.layers import tree
-    from poolproof.layers.least_trial import check_budget
-    from poolproof.layers.resolve import resolve
-    from poolproof.layers.trims import check_trims
-    from poolproof.load.generator import generator_for
+    from poolproof.measure.plan import check_without_host
     from poolproof.units import format_number_of
 
     parsed = read_campaign(campaign)
-    names = {device.name for device in parsed.devices}
-    nodes = [resolve(layout.expression, names) for layout in parsed.layouts]
-    used = {name for node in nodes for name in tree.devices(node)}
-    devices = [device for device in parsed.devices if device.name in used]
-    check_sources(devices)
-    check_trims(parsed)
-    check_budget(parsed)
     engines = engines_in(parsed)
-    for workload in with_engines(parsed, engines).workloads:
-        with located_in(workload):
-            generator_for(workload).check_permitted(workload)
+    devices = check_without_host(with_engines(parsed, engines))
     layouts = {layout.name: format_expression(layout.expression) for layout in parsed.layouts}
     workloads = [each.name for each in parsed.workloads]
     product = f"{format_number_of(len(layouts), 'layout')} × {format_number_of(len(workloads), 'workload')}"

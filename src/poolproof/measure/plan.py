@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
 from poolproof.campaign.check import bin_mistake
 from poolproof.campaign.error_location import located_at, located_in
-from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
+from poolproof.campaign.model import Campaign, Device, Emulated, Layout, Workload
 from poolproof.devices.model import Site
-from poolproof.devices.plan import programs_of, versions_of
+from poolproof.devices.plan import check_sources, programs_of, versions_of
 from poolproof.errors import CampaignError, PoolproofError
 from poolproof.facts.machine import Machine, ProgramVersion, survey
 from poolproof.hosts.base import Host
@@ -130,15 +130,22 @@ def make_plan(
     return plan
 
 
-def check_expressions(campaign: Campaign) -> None:
-    """Check everything that does not depend on the host.
+def check_without_host(campaign: Campaign) -> tuple[Device, ...]:
+    """Check everything that does not depend on the host, and return the devices that the layouts use.
 
-    Raises a CampaignError if a layout expression or a trim is invalid, or if the budget is too small.
+    Raises a CampaignError if a layout expression, a device or a trim is invalid, if the budget is too small, or if
+    poolproof does not allow an option of a workload.
     """
-    for layout in campaign.layouts:
-        _resolved(layout, campaign)
+    nodes = [_resolved(layout, campaign) for layout in campaign.layouts]
+    used = {name for node in nodes for name in tree.devices(node)}
+    devices = tuple(device for device in campaign.devices if device.name in used)
+    check_sources(devices)
     check_trims(campaign)
     check_budget(campaign)
+    for workload in campaign.workloads:
+        with located_in(workload):
+            generator_for(workload).check_permitted(workload)
+    return devices
 
 
 def _check_layouts(plan: RunPlan, host: Host) -> None:

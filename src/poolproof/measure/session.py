@@ -31,7 +31,7 @@ from poolproof.measure.plan import (
     RunPlan,
     building_versions,
     check_disks_of_layers,
-    check_expressions,
+    check_without_host,
     make_plan,
     plan_layouts,
 )
@@ -94,7 +94,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     if request.lab is None:
         reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
     else:
-        check_expressions(request.campaign)  # report a mistake now, not after building an image and booting it
+        check_without_host(request.campaign)  # report a mistake now, not after building an image and booting it
         lab_name, keep = cleanup.own_lab_name(label), request.keep_lab
         reaching = reach_own_lab(request.lab, lab_name, request.campaign, keep=keep, tell=tell)
     with reaching as reached:
