@@ -12,6 +12,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,8 +121,7 @@ def test_a_disk_that_a_program_holds_open_is_refused(testbed: Testbed, mode: str
 def test_a_disk_that_is_open_through_another_node_is_refused(testbed: Testbed, tmp_path: Path) -> None:
     """In its jail, a virtual machine opens a disk by a node outside /dev, which may be removed afterwards."""
     with _disk(testbed) as (disk, _):
-        node = tmp_path / "drive"
-        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        node = _other_node(tmp_path / "drive", disk)
         with _open(str(node), "<>") as process:
             _refused(disk, f"is held open by sleep (process {process})")
             node.unlink()
@@ -131,8 +131,7 @@ def test_a_disk_that_is_open_through_another_node_is_refused(testbed: Testbed, t
 def test_a_disk_under_a_loop_device_is_found_if_its_node_is_gone(testbed: Testbed, tmp_path: Path) -> None:
     """The node can also be in another mount namespace, so its path does not lead to the disk."""
     with _disk(testbed) as (disk, _):
-        node = tmp_path / "drive"
-        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        node = _other_node(tmp_path / "drive", disk)
         upper = testbed.command("losetup", "--find", "--show", str(node))
         try:
             node.unlink()
@@ -191,21 +190,16 @@ _LEADER_ENDS = "os.close(1); libc.syscall(ctypes.c_long({'x86_64': 60}.get(os.un
 )
 def test_a_disk_that_only_a_thread_uses_is_refused(testbed: Testbed, work: str, end: str, said: str) -> None:
     script = _THREAD.format(work=work, end=end)
-    with _disk(testbed) as (disk, _), subprocess.Popen(["python3", "-c", script, disk.path], stdout=-1) as holder:
-        try:
-            assert holder.stdout is not None and holder.stdout.read(6) == b"ready\n"
-            time.sleep(0.2)
-            _refused(disk, said)
-        finally:
-            holder.kill()
+    with _disk(testbed) as (disk, _), _using("python3", "-c", script, disk.path):
+        time.sleep(0.2)
+        _refused(disk, said)
 
 
 @pytest.mark.parametrize("how", ["MAP_SHARED", "MAP_PRIVATE"])
 def test_a_disk_that_a_program_only_maps_is_refused(testbed: Testbed, tmp_path: Path, how: str) -> None:
     """The program has closed its file descriptors, and the device node in its jail may be removed afterwards."""
     with _disk(testbed) as (disk, _):
-        node = tmp_path / "drive of a jail"
-        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        node = _other_node(tmp_path / "drive of a jail", disk)
         with _mapped(disk.path, how) as process:
             _refused(disk, f"is mapped into memory by python3 (process {process})")
         with _mapped(str(node), how) as process:
@@ -216,8 +210,7 @@ def test_a_disk_that_a_program_only_maps_is_refused(testbed: Testbed, tmp_path: 
 def test_a_mapped_disk_is_found_by_its_path_if_map_files_cannot_be_followed(testbed: Testbed, tmp_path: Path) -> None:
     """In a container, root lacks the capability to follow the links in /proc/PID/map_files."""
     with _disk(testbed) as (disk, _):
-        node = tmp_path / 'its "drive"'
-        os.mknod(node, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+        node = _other_node(tmp_path / 'its "drive"', disk)
         with _mapped(str(node), "MAP_SHARED") as process:
             found = disk_uses(Confined(), [disk.number])
     assert [use.what for use in found[disk.number]] == [f"is mapped into memory by python3 (process {process})"]
@@ -236,40 +229,38 @@ def test_a_disk_mounted_where_we_cannot_see_it_is_refused(testbed: Testbed) -> N
     with _disk(testbed) as (disk, _):
         testbed.command("mkfs.ext4", "-q", disk.path)
         script = 'mount "$1" /mnt && echo ready && exec sleep 60'
-        argv = ["unshare", "--mount", "sh", "-c", script, "sh", disk.path]
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as container:
-            try:
-                assert container.stdout is not None and container.stdout.readline() == "ready\n"
-                _refused(disk, "is in use: the kernel refuses to open it exclusively")
-            finally:
-                container.kill()
+        with _using("unshare", "--mount", "sh", "-c", script, "sh", disk.path):
+            _refused(disk, "is in use: the kernel refuses to open it exclusively")
 
 
-@contextlib.contextmanager
-def _open(path: str, mode: str) -> Iterator[int]:
-    with subprocess.Popen(
-        ["sh", "-c", f'exec 9{mode}"$1"; echo ready; exec sleep 60', "sh", path], stdout=-1
-    ) as holder:
-        try:
-            assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
-            yield holder.pid
-        finally:
-            holder.kill()
+def _open(path: str, mode: str) -> AbstractContextManager[int]:
+    return _using("sh", "-c", f'exec 9{mode}"$1"; echo ready; exec sleep 60', "sh", path)
 
 
-@contextlib.contextmanager
-def _mapped(path: str, how: str) -> Iterator[int]:
+def _mapped(path: str, how: str) -> AbstractContextManager[int]:
     script = (
         "import mmap, os, sys, time; file = open(sys.argv[1], 'r+b')\n"
         f"mapped = mmap.mmap(file.fileno(), 4096, mmap.{how}); os.closerange(3, 99)\n"
         "print('ready', flush=True); time.sleep(60)"
     )
-    with subprocess.Popen(["python3", "-c", script, path], stdout=-1) as holder:
+    return _using("python3", "-c", script, path)
+
+
+@contextlib.contextmanager
+def _using(*argv: str) -> Iterator[int]:
+    """Run a program until it prints `ready`, and kill it at the end. Yields its process ID."""
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as program:
         try:
-            assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
-            yield holder.pid
+            assert program.stdout is not None and program.stdout.read(6) == b"ready\n"
+            yield program.pid
         finally:
-            holder.kill()
+            program.kill()
+
+
+def _other_node(path: Path, disk: BlockFacts) -> Path:
+    """Create another device node of the disk at this path."""
+    os.mknod(path, 0o600 | stat.S_IFBLK, Path(disk.path).stat().st_rdev)
+    return path
 
 
 @contextlib.contextmanager
