@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, remove_dead_testbeds
 
 _LIMIT_S = 420  # a test's campaign has 300 s, because other work may stall this machine for half a minute at a time
 
@@ -14,6 +14,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(_LIMIT_S))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    is_worker = hasattr(session.config, "workerinput")  # of pytest-xdist
+    if os.geteuid() == 0 and not is_worker:
+        remove_dead_testbeds()
 
 
 @pytest.fixture(scope="session", autouse=True)

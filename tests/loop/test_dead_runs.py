@@ -7,6 +7,8 @@ import contextlib
 import errno
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 from tests.loop.command import Answer, Started, ask
 from tests.loop.leftovers import leftovers_of
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, remove_dead_testbeds
 
 _EMULATED = """
 devices: {a: {emulate: nvme, size: 512M}}
@@ -62,6 +64,34 @@ def test_clean_finds_a_killed_run_by_itself(testbed: Testbed, dead: str) -> None
     assert undone["undone"] >= 4  # its directory, server, loop device and mount
     assert testbed.traces() == []
     assert _clean(testbed).json["runs_undone"] == []
+
+
+def test_the_testbed_of_a_killed_test_process_is_removed(testbed: Testbed) -> None:
+    script = testbed.path / "killed.py"
+    script.write_text(
+        "import os, signal\n"
+        "from tests.loop.testbed import Testbed\n"
+        "testbed = Testbed()\n"
+        "print(testbed.path, flush=True)\n"
+        f"started = testbed.start({_EMULATED!r})\n"
+        "started.wait_for_program('fio', 'job.fio')\n"
+        "started.kill()\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=_LIMIT_S,
+        env={"PYTHONPATH": str(Path.cwd()), **os.environ},
+    )
+    assert killed.returncode == -signal.SIGKILL
+    path = Path(killed.stdout.strip())
+    assert leftovers_of(str(path))
+    remove_dead_testbeds()
+    assert leftovers_of(str(path)) == []
+    assert not path.exists()
+    assert testbed.path.exists()
 
 
 def test_a_new_run_names_the_dead_run_that_blocks_it(testbed: Testbed, dead: str) -> None:

@@ -1,6 +1,7 @@
 """A directory on a real disk in which a test runs campaigns, and a check that they leave nothing behind."""
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,8 @@ from typing import Any
 from tests.loop.command import Answer, Started, ask
 from tests.loop.leftovers import leftovers_of
 
+_PARENT = Path("/var/tmp")
+_PREFIX = "poolproof-live-"
 _LIMIT_S = 180.0
 SLOW_S = 0.3
 Cells = dict[tuple[str, str], dict[str, Any]]
@@ -30,7 +33,7 @@ class Testbed:
     __test__ = False
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="poolproof-live-", dir="/var/tmp"))
+        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_PARENT))
         self.work = self.path / "work"
         self.runs = self.path / "runs"
         self.data = self.path / "data"
@@ -138,3 +141,20 @@ class Testbed:
         for argv in reversed(self._undo_commands):
             self.command(*argv)
         shutil.rmtree(self.path)
+
+
+def remove_dead_testbeds() -> None:
+    """Remove the testbeds of killed test processes, with what their runs have left on the machine.
+
+    The mounts of a dead run would make tests fail: mkfs.btrfs, for example, examines every mounted loop device.
+    """
+    for path in _PARENT.glob(f"{_PREFIX}*"):
+        pid = path.name.removeprefix(_PREFIX).partition("-")[0]
+        if Path("/proc", pid).exists():
+            continue
+        print(f"removing {path}, which a killed test process has left")
+        answer = ask("clean", "--work", str(path / "work"))
+        if answer.code == 0:
+            shutil.rmtree(path)
+        else:  # it is still running, for example
+            print(answer.out + answer.err)
