@@ -4,6 +4,7 @@ It is written only as long as it is the same disk. At the end, it is wiped only 
 machine was not rebooted. Otherwise it is left unchanged, with a message.
 """
 
+import hashlib
 import struct
 import zlib
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from poolproof.campaign.model import Device, Disk
+from poolproof.devices.disk import UndoClaim
 from poolproof.devices.model import DevicePlan, IdentityCheck
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import BuildError, GuardError
@@ -120,6 +123,36 @@ def test_a_file_system_that_the_run_did_not_make_is_not_wiped(testbed: Testbed, 
         assert testbed.command("wipefs", "--no-act", disk.path) == before != ""
 
 
+@pytest.mark.parametrize(("is_claimed", "is_wiped"), [(True, True), (False, False)])
+def test_a_luks_header_is_wiped_only_if_this_machine_recorded_the_claim(
+    testbed: Testbed, is_claimed: bool, is_wiped: bool
+) -> None:
+    """A LUKS1 header has no label. A run directory from a stranger can contain the note of a claim, too."""
+    with _loop_disk(testbed) as disk:
+        journal, _ = _claimed(testbed, disk)
+        if not is_claimed:
+            _record(testbed).unlink()
+        with Path(disk.path).open("r+b") as file:
+            file.write(b"LUKS\xba\xbe\0\1".ljust(168, b"\0") + b"01234567-89ab-cdef-0123-456789abcdef")
+        left = undo_all(journal, HOST, _owned(journal))
+        assert [each.reason.partition(", which")[0][-11:] for each in left] == ([] if is_wiped else ["crypto_LUKS"])
+        assert ("LUKS" in testbed.command("wipefs", "--no-act", disk.path)) != is_wiped
+        assert not _record(testbed).exists()
+
+
+def test_a_claim_without_a_label_does_not_wipe_a_file_system(testbed: Testbed) -> None:
+    with _loop_disk(testbed) as disk:
+        journal, claimed = _claimed(testbed, disk)
+        (change,) = journal.outstanding()
+        assert isinstance(change.undo, UndoClaim)
+        journal.mark_undone(change)
+        journal.record(Step("claim it", ("true",), undo=msgspec.structs.replace(change.undo, label="")))
+        _make_ext4(journal, claimed)
+        (left,) = undo_all(journal, HOST, _owned(journal))
+        assert "does not show what an older version of poolproof wrote to it" in left.reason
+        assert _bears_ext4(testbed, disk)
+
+
 def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
     with _loop_disk(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
@@ -142,6 +175,11 @@ def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
     journal = Journal(testbed.path / "journal.jsonl")
     apply([claim], HOST, journal, may_overwrite=frozenset())
     return journal, plan
+
+
+def _record(testbed: Testbed) -> Path:
+    """Return the file in /run that shows that this machine made the claim."""
+    return Path(f"/run/poolproof-claim-{hashlib.sha256(str(testbed.path / 'd.claimed').encode()).hexdigest()[:32]}")
 
 
 def _owned(journal: Journal) -> Owned:
@@ -213,3 +251,4 @@ def _loop_disk(testbed: Testbed) -> Iterator[BlockFacts]:
         yield BlockFacts(Path(path).name, path, _SIZE, "disk", number=number, serial="SN-0001", signatures=())
     finally:
         testbed.command("losetup", "--detach", path)
+        _record(testbed).unlink(missing_ok=True)
