@@ -42,7 +42,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _round_rate(part: ReportedDirection) -> Finding | None:
-    """Return a finding if a job whose options are unknown did exactly a round number of I/Os per second, with pauses.
+    """Return a finding if a job whose options are unknown did a round number of I/Os per second, with pauses.
 
     A device that limits the rate makes I/Os wait, so the queue stays full. A pause between I/Os is not part of their
     latency, and shows that the job itself waits.
@@ -58,9 +58,9 @@ def _round_rate(part: ReportedDirection) -> Finding | None:
         return None
     return finding(
         "suspects",
-        f"each clone did exactly {format_count(nearest)} {part.kind}s/s, but had only {in_flight:.2g} I/Os in "
-        f"flight on average: the job itself paused, as with rate_iops={nearest:.0f}, so this is the requested rate, "
-        "not the highest rate of the disks",
+        f"each clone did {format_count(nearest)} {part.kind}s/s to within {100 * _ROUND:g}%, but had only "
+        f"{in_flight:.2g} I/Os in flight on average: the job itself paused, as with rate_iops={nearest:.0f}, so this "
+        "is the requested rate, not the highest rate of the disks",
         weight=72,
         metrics=RATES,
     )
@@ -110,8 +110,9 @@ RULE = Rule(
         "In a result: rate or rate_iops is set, and the rate reached at least 90% of this limit; or the pauses caused "
         "by thinktime add up to at least 10% of the time. The finding changes only the verdict on rates, and these "
         "rates are neither compared nor ranked. In other people's results, the finding is a note, unless "
-        "the text does not show the options. Then it is suspect if each clone did exactly a number of I/Os per second "
-        "with two digits (24,999 counts as 25,000), with an average of at most 0.7 I/Os in flight."
+        "the text does not show the options. Then it is suspect if each clone did a round number of I/Os per second "
+        "(two significant digits, to within 0.03%: 24,999 counts as 25,000), with an average of at most 0.7 I/Os in "
+        "flight."
     ),
     error="Too low, because the job's options determine the rate. The latencies are valid at this rate.",
     fix=(

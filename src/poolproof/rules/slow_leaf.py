@@ -72,7 +72,7 @@ RULE = Rule(
     shows="In the counters: a disk was busy at least 70% of the time, although the other disks moved at least half as "
     "many bytes on average. In addition, it was at least 1.5 times as busy as any other disk, or its requests took at "
     "least five times as long.",
-    error="Too low, compared with the other disks.",
+    error="Too low for a layout of healthy disks.",
     fix="check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk",
     sources=(
         linux_source("6.12", "block/genhd.c", "part_stat_show"),

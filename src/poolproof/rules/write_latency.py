@@ -46,9 +46,9 @@ RULE = Rule(
     wrong="A buffered write returns when its data is in the page cache. The p99 of these writes shows how long the copy"
     " or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix reads "
     "and writes.",
-    shows="In a result with counters: buffered writes without O_SYNC or the mount option sync. These are writes with "
-    "direct=0, and writes on ext4 with data=journal, which ignores O_DIRECT. Only latencies that include writes "
-    "are affected.",
+    shows="In a result with counters: writes that complete in RAM, without O_SYNC or the mount option sync. These are "
+    "writes with direct=0, and writes to a file system in RAM, to a loop device without direct I/O, or to ext4 with "
+    "data=journal, which ignores O_DIRECT. Only latencies that include writes are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="set fdatasync=1 and compare the p99 of fdatasync (metric: sync_p99), or use direct=1 or sync=dsync for the "
     "latency of a write",
