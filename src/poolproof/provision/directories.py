@@ -289,7 +289,7 @@ def _clean_all(host: Host) -> str:
 def _classify(state: StateDirectory, host: Host) -> Leftover:
     if not state.is_mine:
         next_ = (f"as {state.user}: poolproof clean",)
-        return Leftover(state, "foreign", f"it belongs to the user {state.user}", next=next_)
+        return Leftover(state, "foreign", f"it belongs to user {state.user}", next=next_)
     if state.owner is None:
         return lost(state, host, f"it has no readable {FILE}: another version created it, or its run is just starting")
     here = mark_of(LocalHost())

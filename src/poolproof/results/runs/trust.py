@@ -53,7 +53,7 @@ def distrust(real: Path) -> str | None:
 def _parent_fault(path: Path) -> str | None:
     found = path.stat()
     if found.st_uid not in _trusted():
-        return f"{path} belongs to the user {found.st_uid}, who can put another directory there"
+        return f"{path} belongs to user {found.st_uid}, who can put another directory there"
     if _others_write(path, found) and not found.st_mode & stat.S_ISVTX:
         return f"other users can write to {path} and put another directory there"
     return _list_fault(path, found)
@@ -67,7 +67,7 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
     if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
         return f"{path} is not a {'directory' if is_folder else 'regular file'}"
     if found.st_uid not in _trusted():
-        return f"{path} belongs to the user {found.st_uid}"
+        return f"{path} belongs to user {found.st_uid}"
     return f"other users can write to {path}" if _others_write(path, found) else _list_fault(path, found)
 
 
