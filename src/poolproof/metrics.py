@@ -155,7 +155,8 @@ class TrialMetrics:
     Latencies are completion latencies of reads and writes, except for `sync_*`, which are latencies of fsync and
     fdatasync. The order of the fields is the order of the metrics in all outputs.
 
-    `swing`: the coefficient of variation of the rate within the trial, as the maximum over all jobs' reads and writes.
+    `swing`: the coefficient of variation of the rate within the trial. For a trial of a fixed length, it is the largest
+    of the coefficients that fio reports for the reads and writes of each job.
     `requests`, `reads`, `writes`, `syncs`: the number of latencies on which the percentiles are based. None in older
     runs.
     """

@@ -135,7 +135,10 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the folder as root of a user namespace, because its files belong to users of such a namespace."""
+    """Remove the folder.
+
+    If this user is not root, the files belong to users of a user namespace, so they are removed in a new namespace.
+    """
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")

@@ -154,9 +154,10 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the coefficient of variation of the rates in intervals of 500 ms. None if there are fewer than four.
+    """Return the coefficient of variation of the load's rate in intervals of 500 ms.
 
-    `figures_of` computes the same value from fio's own samples.
+    Return None if there are fewer than four intervals, or if nothing was read or written. For trials of a fixed length,
+    `figures_of` returns a similar value, computed from fio's own samples of each job.
     """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):

@@ -114,8 +114,8 @@ class TrialOrder:
         The workload with the fewest trials comes first. Among equals, the order of the round decides. Each trial must
         be passed to `add` before the next one is requested.
 
-        `among`: the workloads whose files were prepared. Workloads that had already converged are not among them, even
-        if later trials show that they need another trial.
+        `among`: the workloads whose files were prepared. A workload that had converged before that gets no further
+        trial, even if it turns out to need one.
         """
         names = self._workloads if among is None else among
         while True:

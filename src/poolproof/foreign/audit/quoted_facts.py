@@ -224,7 +224,7 @@ def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at
 def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
     """Yield each sentence that matches, as a quotation with its line: `line 3 says “…”`.
 
-    Sentences that compare buffered with direct I/O are left out.
+    Rows of tables are left out, and so are sentences that contain a negation or compare buffered with direct I/O.
     """
     for number, line in lines:
         if _TABLE.search(line):

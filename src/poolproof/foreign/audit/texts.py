@@ -215,9 +215,9 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult, shared_bytes: int) -> Load:
-    """Return the load, without its files if only fio's header line is known, because that line does not show them.
+    """Return the load, without files if only fio's header line is known, because that line does not name them.
 
-    `shared_bytes`: the size of the only file that all clones use, or 0 if unknown.
+    `shared_bytes`: if this is not 0, the load gets a single file of this size, which all clones share.
     """
     if found.made is None or found.made.origin != "header":
         return load

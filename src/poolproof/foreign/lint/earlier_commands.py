@@ -130,7 +130,10 @@ class History:
 
 
 def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
-    """Yield each call of a function whose body drops the caches: the line of the call, and a line of the body."""
+    """Yield the commands that drop the caches or sync, from each function that drops the caches and is called.
+
+    Each command has the number of the line that calls the function.
+    """
     bodies = {
         name: [line for line in body.split("\n") if drops_caches(line) or syncs(line)]
         for name, body in function_bodies(text).items()

@@ -1,10 +1,9 @@
 """Comparisons of layouts that were converted into one another in place, for example by adding a log device.
 
-Such layouts, for example a pool with and without a log or cache device, form a family. They share one pool and are
-measured one after the other, so the pool is older when the second layout is measured. The variance between trials does
-not include this effect. To estimate it, we measured random reads on a pool with and without a log device. Reads never
-use a log device, yet the two layouts differed by −13% to +16%, with confidence intervals that excluded 0. Every
-difference within a family therefore gets a margin of 16%.
+Such layouts form a family. They share one pool and are measured one after the other, so the pool is older when the
+second layout is measured. The variance between trials does not include this effect. To estimate it, we measured random
+reads on a pool with and without a log device. Reads never use a log device, yet the two layouts differed by −13% to
++16%, with confidence intervals that excluded 0. Every difference within a family therefore gets a margin of 16%.
 """
 
 import math
