@@ -10,6 +10,7 @@ from poolproof.campaign.expression import Argument, Option, Word
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import CampaignError
 from poolproof.layers.base import LayerNode, Node, StageReader
+from poolproof.layers.option_values import NAME_PLACES
 from poolproof.units import parse_size
 
 Input = tuple[Argument | None, Node]
@@ -138,6 +139,9 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
     16.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
+    if name in NAME_PLACES:
+        message = f"a layout cannot set `{name}`, because its value would name a file, a directory or a device"
+        return reading.mistake(argument, message)
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is not a known {what}{did_you_mean(name, known) or short}")
 

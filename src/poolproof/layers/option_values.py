@@ -39,6 +39,11 @@ _HOW_TO_FAIL = "because panic would crash the whole machine at the first I/O err
 EXT4_ERRORS = values("continue|remount-ro", f"continue or remount-ro, {_HOW_TO_FAIL}")
 BTRFS_ERRORS = values("bug", f"bug, {_HOW_TO_FAIL}")
 POOL_ERRORS = values("wait|continue", f"wait or continue, {_HOW_TO_FAIL}")
+NAME_PLACES = frozenset(
+    ("logdev", "rtdev", "journal_dev", "branches", "mountpoint", "altroot", "cachefile", "keylocation")
+)
+"""Options of layers that no layout can set, because their values name files, directories or devices outside it."""
+
 SETTINGS = values(r"[a-z]\w*=\w+( [a-z]\w*=\w+)*", "settings such as high_watermark=90")
 
 

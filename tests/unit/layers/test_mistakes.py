@@ -25,6 +25,8 @@ MISTAKES = [
     ("a | ext4 errors=continue,ro", "errors=continue,ro", "comma"),
     ("(dir /srv) | ext4", "ext4", "needs block devices"),
     ("a | xfs metadata.reflnk=0", "metadata.reflnk=0", "`metadata.reflink`"),
+    ("a | xfs logdev=sdb", "logdev=sdb", "cannot set `logdev`, because its value would name a file"),
+    ("zfs a mountpoint=/srv", "mountpoint=/srv", "cannot set `mountpoint`"),
     ("btrfs raid11 a b", "raid11", "`raid1`"),
     ("btrfs raid1 a", "raid1", "at least 2 devices"),
     ("btrfs raid1c3 a b", "raid1c3", "at least 3 devices"),
