@@ -93,7 +93,7 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
             place = as_word(folder.path)
             fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {place}"
             hint = f"{fix}, or use a directory that only you can change (who can change this one: ls -ld {place})"
-            return f"{who} could replace {folder.path} with a link", hint
+            return f"{who} could replace a directory in {folder.path} with a link", hint
     return _listed(host, {folder.path: folder for folder in folders}, user)
 
 
@@ -110,11 +110,15 @@ def _listed(host: Host, folders: Mapping[str, DirectoryStat], user: int) -> tupl
             hint = f"use a directory that only you can change (who can change this one: nfs4_getfacl {path})"
             if who == UNKNOWN:
                 why = (
-                    f"poolproof can't interpret the access control list of {path} ({name}), so others could replace it"
+                    f"poolproof can't interpret the access control list of {path} ({name}), so others may be able to "
+                    "replace a directory in it with a link"
                 )
                 return why, hint
             if who != GROUP or folder.group not in (_ROOT, folder.owner):
-                return f"according to its access control list, {who} could replace {path} with a link", hint
+                why = (
+                    f"according to the access control list of {path}, {who} could replace a directory in it with a link"
+                )
+                return why, hint
     return None
 
 

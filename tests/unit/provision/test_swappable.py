@@ -108,8 +108,8 @@ def in_user_attribute(request: pytest.FixtureRequest, tmp_path: Path, monkeypatc
     ("value", "said"),
     [
         (NFS4_OF_MODE_755, None),
-        (nfs4_list(OWNER, (0, 0, 2, "alice@example.org")), r"alice@example\.org could replace .*/shared with a link"),
-        (nfs4_list(OWNER, (0, 0, 2, "EVERYONE@")), r"every user could replace .*/shared with a link"),
+        (nfs4_list(OWNER, (0, 0, 2, "alice@example.org")), r"list of .*/shared, .*alice@example\.org could replace"),
+        (nfs4_list(OWNER, (0, 0, 2, "EVERYONE@")), r"list of .*/shared, every user could replace"),
         (b"damaged", r"can't interpret the access control list of .*/shared \(user\.nfs4_acl\)"),
     ],
 )
