@@ -110,7 +110,7 @@ class LoadGenerator(Protocol):
         """
 
     def ask_ahead(self, host: Host) -> None:
-        """Start to fetch, in the background, the information that `prepare` needs from the host. May do nothing."""
+        """Start a background thread that fetches what `prepare` needs from the host. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         """Return the load for a workload, not yet assigned to a directory or device.

@@ -96,7 +96,10 @@ def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int, job: Job) -> Changes:
-    """Return the option changes that fix the job, or none if they depend on unknown variables or replace one."""
+    """Return the option changes that fix the job.
+
+    Return none if the cases need different changes, or if an option to change has a value with an unknown variable.
+    """
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     is_known = unknown_in(job).keys().isdisjoint({*first, *rule.options[:1]})
     return first if is_known and all(changes == first for changes in others) else {}

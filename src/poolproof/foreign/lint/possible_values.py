@@ -1,7 +1,7 @@
 """All values that a variable in a script may have, if it is assigned several times, in a loop or as an argument.
 
-The other modules of lint use a value only if it is certain. Before a job overwrites a device, one possible value is
-enough for a warning.
+The other modules of lint use a value only if it is certain. To warn that a job may overwrite a device, one possible
+value is enough.
 """
 
 import itertools

@@ -272,5 +272,5 @@ def _time_factor(suffix: str, bare_us: int) -> int:
 def _scaled(text: str, factor: Callable[[str], int]) -> int:
     value = evaluate(text, factor) if text.startswith("(") else _leading_integer(text) * factor(_suffix(text))
     if not 0 <= value < _TOO_LARGE:
-        raise ValueError(f"{text!r} is negative or does not fit in 64 bits")
+        raise ValueError(f"{text!r} is negative or at least 2^63")
     return int(value)

@@ -3,7 +3,7 @@
 The line that `sysbench prepare` prints is a result, too: it writes the test files in order and syncs each of them. The
 tests after it use these files, which can still be in the page cache. sysbench writes zeros, so a target with
 compression stores almost nothing. The command above the values is parsed too, because people often cut off the output
-lines that repeat its options. A run ends with the latencies, or if a value occurs again.
+lines that repeat its options. A run ends at the next command, and at any option or value below its own run time.
 """
 
 import re
