@@ -36,12 +36,11 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True if the values look like those of RAM, and most servers can cache the file.
+    """True if most servers can cache the file, and the values look like those of RAM.
 
-    The values look like those of RAM at 1 GB/s or more, and if random reads take less than 200 µs on average or in more
-    than half of the cases. For a file of at most 256 MiB, 300 MB/s is enough, which hard disks and cards do not reach,
-    and for a file of at most 64 MiB, any values do, unless fio reads it: fio drops a file's pages before it reads the
-    file.
+    They look like those of RAM if the rate is at least 1 GB/s, or if the mean or the median latency of random reads is
+    below 200 µs. Programs other than fio do not drop a file's pages before they read it. For such a program, a file of
+    at most 64 MiB is enough, or one of at most 256 MiB and a rate of 300 MB/s, which hard disks and cards do not reach.
     """
     size = case.load.unique_bytes or 0
     if size >= _LARGE_BYTES:
@@ -69,11 +68,10 @@ RULE = Rule(
     ),
     shows=(
         "In a text with several jobs: a job reads a file that an earlier job wrote only in part (less than 95%), or "
-        "wrote without direct=1. In the second case, the reads must reach 1 GB/s, or random reads must take less than "
-        "200 µs on average, or for more than half of them, unless a program other than fio reads a file of at most "
-        "64 MiB, or one of at most 256 MiB at 300 MB/s or more. Files of 64 GiB or more are not reported in this "
-        "case. If fio's disk statistics or the disks' "
-        "counters are available, they take precedence."
+        "wrote without direct=1. The second case is reported if the reads reach 1 GB/s, or if the mean or the median "
+        "latency of random reads is below 200 µs. For programs other than fio, a file of at most 64 MiB is enough, or "
+        "one of at most 256 MiB and a rate of 300 MB/s. Files of 64 GiB or more are not reported in this case. If "
+        "fio's disk statistics or the disks' counters are available, they take precedence."
     ),
     error="Too high. In one case, only 63% of the file had been written, and reads of the rest returned zeros.",
     fix=(

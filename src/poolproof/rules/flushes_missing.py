@@ -78,12 +78,13 @@ RULE = Rule(
     shows=(
         "In the evidence: the disks have a volatile write cache and received less than half a flush per sync. If "
         "several jobs sync at once, fewer flushes are expected, because one flush serves all of them. With less than a "
-        "tenth of a flush per sync, the result is refuted. The finding affects the latency of syncs, and the rates of "
-        "jobs that sync after each write. In the disks' counters, a write that is followed by a flush counts as two "
-        "requests. Kernels before Linux 5.5 do not count flushes, and later kernels do not count those of partitions, "
-        "md arrays, device-mapper devices and zvols. On such devices, missing flushes cannot be detected. In a text: a "
-        "result of synced writes, below a line with the mount option nobarrier or barrier=0. This is not reported if "
-        "the text mentions a battery or power-loss protection."
+        "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. Synchronous writes "
+        "(sync=1 or dsync) are reported too, if barriers are off and the disks received no flush. The finding affects "
+        "the latency of syncs, and the rates of jobs that sync after each write. In the disks' counters, a write that "
+        "is followed by a flush counts as two requests. Kernels before Linux 5.5 do not count flushes, and later "
+        "kernels do not count those of partitions, md arrays, device-mapper devices and zvols. On such devices, "
+        "missing flushes cannot be detected. In a text: a result of synced writes, below a line with the mount option "
+        "nobarrier or barrier=0. This is not reported if the text mentions a battery or power-loss protection."
     ),
     error=(
         "The latency of commits is too low. For comparison, 4096 syncs in a valid run caused 4095 flushes and 8612 "

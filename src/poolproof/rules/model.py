@@ -43,7 +43,7 @@ class Finding:
     """A problem that a rule found.
 
     `message`: the measured values and their consequence.
-    `fix`: what to type or change, beginning with a verb in lower case.
+    `fix`: what to type or change, as an imperative that starts in lower case.
     `weight`: orders findings with the same effect, largest first. A rule that identifies the cause has a larger weight
     than a rule that only detects that the bytes do not match.
     `metrics`: the metrics whose verdict the finding changes; empty for all metrics.

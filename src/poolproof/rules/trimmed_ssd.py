@@ -42,7 +42,8 @@ RULE = Rule(
     wrong="Until a trimmed SSD is filled, it returns zeros without accessing its flash and has free blocks for each "
     "write.",
     shows="Before the run: the disks were trimmed and have not been filled since, or the script trimmed the device "
-    "with blkdiscard. The counters include reads of trimmed blocks, so they do not show the effect.",
+    "with blkdiscard. In a result: reads of such disks are suspect, unless the job also wrote or the test files are "
+    "known to be completely written. The counters include reads of trimmed blocks, so they do not show the effect.",
     error="Too high. Observed: 2083 MiB/s from a fresh SSD, 581 MiB/s from a used one.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
     sources=(

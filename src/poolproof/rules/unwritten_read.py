@@ -131,8 +131,8 @@ RULE = Rule(
     "left incomplete, because the runtime of that job was too short to write the file at 500 MB/s, or because it wrote "
     "at random with norandommap. (If the earlier job is time_based, it starts over until its runtime ends, so "
     "the read is reported only if three passes at 500 MB/s do not fit into this runtime.) A read of a file or device "
-    "that truncate, fallocate or blkdiscard left without data is reported too. In the counters: too few reads, "
-    "although direct=1 bypassed RAM.",
+    "that truncate, fallocate or blkdiscard left without data is reported too. In the counters: the disks read too "
+    "little, and the files have holes or unwritten extents, or direct=1 bypassed RAM.",
     error="Too high by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",
