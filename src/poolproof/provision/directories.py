@@ -33,7 +33,7 @@ RAM_FILES = "/dev/shm"
 SCHEMA = 1
 FILE = "owner.json"
 
-_NAME = r"poolproof-[0-9a-f]{8}"
+_NAME = r"poolproof-(?=\d*[a-f])[0-9a-f]{8}"  # as in `owned.new_label`: eight decimal digits could be a date
 _MOUNTED = re.compile(rf"(/\S*/{_NAME})(?:/\S*)?")
 _LISTED = re.compile(rf"(\d+) (\S+) (/.*/{_NAME})")
 _LIST = """

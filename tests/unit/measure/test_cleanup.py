@@ -180,6 +180,11 @@ def test_a_run_controlled_by_another_machine_is_left_alone(place: Place) -> None
         assert set(undone) == {LABEL}
 
 
+def test_a_directory_with_a_date_in_its_name_is_not_listed_for_removal(place: Place) -> None:
+    (place.work / "poolproof-20261129").mkdir()
+    assert place.clean() == ({}, {})
+
+
 def test_other_names_and_symbolic_links_are_ignored(place: Place, tmp_path: Path) -> None:
     for name in ("poolproof-record-a1b2c3d4", "poolproof-ABCDEF01", "poolproof-0badcafe1", "0badcafe"):
         (place.work / name).mkdir()
