@@ -21,6 +21,7 @@ _KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFDIR: "a directory",
 }
+HARD_LINK = "it has several names (hard links), so writing to it would also change another file"
 _DELETED = "it was deleted while poolproof was using it"
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -94,8 +95,11 @@ class Folder:
     def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
         """Open or create a regular file in the directory, and return its file descriptor.
 
+        An archive can contain hard links to files next to the directory into which it is extracted. Therefore, a file
+        with several names is not opened for writing.
+
         Raises:
-            FileRefused: it is not a regular file, or the directory was deleted.
+            FileRefused: it is not a regular file, has several names, or the directory was deleted.
             OSError: it cannot be opened.
         """
         if kind := self.kind(name):
@@ -106,10 +110,12 @@ class Folder:
             if flags & os.O_CREAT and isinstance(error, FileNotFoundError):
                 raise FileRefused(_DELETED, self.path) from None
             raise type(error)(error.errno, error.strerror, str(self.path / name)) from None
-        if not stat.S_ISREG(os.fstat(handle).st_mode):  # it was replaced in the meantime
-            os.close(handle)
-            raise FileRefused("it is not a regular file", self.path / name)
-        return handle
+        found = os.fstat(handle)
+        is_regular, is_written = stat.S_ISREG(found.st_mode), bool(flags & (os.O_WRONLY | os.O_RDWR))
+        if is_regular and not (is_written and found.st_nlink > 1):
+            return handle
+        os.close(handle)  # if it is not a regular file, it was replaced in the meantime
+        raise FileRefused(HARD_LINK if is_regular else "it is not a regular file", self.path / name)
 
     def _make(self, name: str) -> None:
         try:

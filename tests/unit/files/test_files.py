@@ -57,6 +57,18 @@ def test_a_link_is_neither_read_nor_written_nor_locked(root: Path, precious: Pat
     assert precious.read_text() == "precious\n"
 
 
+def test_a_hard_link_is_read_and_replaced_but_not_appended_to_or_locked(root: Path, precious: Path) -> None:
+    link = root / "link"
+    link.hardlink_to(precious)
+    for use in (open_lock, lambda path: append_line(path, b"x")):
+        with pytest.raises(FileRefused, match="several names"):
+            use(link)
+    assert read_regular(link) == b"precious\n"
+    write_output(link, b"new")
+    assert (link.read_bytes(), precious.read_text()) == (b"new", "precious\n")
+    append_line(link, b"x")
+
+
 def test_a_link_to_a_directory_is_not_entered_below_the_root(root: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -101,6 +101,16 @@ def test_a_linked_journal_is_refused(run: RunDirectory, tmp_path: Path) -> None:
     _refused(run, "regular file")
 
 
+@pytest.mark.parametrize("name", ["trials.jsonl", "journal.jsonl", "run.json", ".lock"])
+def test_a_file_that_is_a_hard_link_is_refused(run: RunDirectory, tmp_path: Path, name: str) -> None:
+    """An archive can contain hard links to files outside the run directory."""
+    (run.path / name).touch()
+    (tmp_path / "precious").hardlink_to(run.path / name)
+    before = (tmp_path / "precious").read_bytes()
+    _refused(run, "several names")
+    assert (tmp_path / "precious").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -29,7 +29,7 @@ def check_trusted(path: Path) -> None:
             f"{real} is not trusted, so nothing was changed: {reason}",
             f"to look at the results: poolproof show {as_word(path)}; if you trust the run, move it to a directory of "
             "your own, and change its owner (chown -R) and its permissions (chmod -R go-w; setfacl -Rb if it has "
-            "access control lists; to see NFSv4 lists: nfs4_getfacl)",
+            "access control lists; to see NFSv4 lists: nfs4_getfacl); if it has hard links, use a copy (cp -r)",
         )
 
 
@@ -68,6 +68,8 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
         return f"{path} is not a {'directory' if is_folder else 'regular file'}"
     if found.st_uid not in _trusted():
         return f"{path} belongs to user {found.st_uid}"
+    if not is_folder and found.st_nlink > 1:
+        return f"{path} has several names (hard links), so writing to it would also change another file"
     return f"other users can write to {path}" if _others_write(path, found) else _list_fault(path, found)
 
 
