@@ -14,6 +14,7 @@ from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.names import slug, slugs
 from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.rows import ExportRow, ExportTable, mode_of, sync_of
+from poolproof.presentation.terminal.visible import visible
 from poolproof.statistics.intervals import Interval
 from poolproof.units import canonical_size
 
@@ -116,8 +117,8 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
-        files[path.with_name(f"{panel.name}.dat")] = _data(panel, table)
-        files[path.with_name(f"{panel.name}.gnuplot")] = _script(panel)
+        files[path.with_name(f"{panel.name}.dat")] = visible(_data(panel, table))
+        files[path.with_name(f"{panel.name}.gnuplot")] = visible(_script(panel))
     return files
 
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from poolproof.metrics import COLUMNS, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.presentation.terminal.visible import visible
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import counts, worst
 
@@ -91,12 +92,12 @@ def _tag(text: str) -> str:
     Line breaks are replaced with spaces, because tags cannot contain them. Backslashes are replaced with slashes,
     because a trailing backslash would escape the next character.
     """
-    plain = re.sub(r"[\x00-\x1f]+", " ", text).replace("\\", "/")
+    plain = visible(re.sub(r"[\x00-\x1f]+", " ", text)).replace("\\", "/")
     return re.sub(r"([,= ])", r"\\\1", plain)
 
 
 def _string(text: str) -> str:
-    return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + visible(" ".join(text.split())).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _time_ns(row: ExportRow, table: ExportTable) -> int:

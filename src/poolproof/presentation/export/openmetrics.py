@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, REJECTED, Metric
 from poolproof.presentation.export.rows import ExportRow, ExportTable
+from poolproof.presentation.terminal.visible import visible
 
 _PLAIN = "95%"
 _BOUNDS = {"": ("mean", "mean of the trials"), "_low": ("low", "lower bound"), "_high": ("high", "upper bound")}
@@ -107,4 +108,4 @@ def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], 
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", " ").replace("\n", "\\n")
+    return visible(text).replace("\\", "\\\\").replace('"', '\\"').replace("\r", " ").replace("\n", "\\n")

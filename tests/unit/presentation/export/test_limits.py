@@ -41,6 +41,16 @@ def test_no_control_character_of_a_run_is_in_the_markdown(tmp_path: Path) -> Non
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
+def test_no_control_character_of_a_name_is_in_a_text_file(tmp_path: Path) -> None:
+    found = table(grid_run(tmp_path / "run"))
+    layout = "a\x1b[2J\x9b31m\u202eb"
+    rows = tuple(replace(row, cell=replace(row.cell, layout=layout)) for row in found.rows)
+    hostile = replace(found, rows=rows)
+    texts = [influx_text(hostile), openmetrics_text(hostile), *dat_files(hostile).values()]
+    assert all("u202eb" in text for text in texts)
+    assert not {"\x1b", "\x9b", "\u202e"} & set("".join(texts))
+
+
 def test_no_control_character_is_in_the_csv() -> None:
     assert csv_lines(["a\x1b[2J"], [["b\u202e"], ["two\nlines"]]) == 'a\\x1b[2J\r\nb\\u202e\r\n"two\nlines"\r\n'
 
