@@ -34,7 +34,7 @@ from poolproof.statistics.shared_variance import (
 )
 
 TEST = "a t-test on logarithms"
-CORRECTION = "Holm"
+CORRECTION = "with Holm's correction"
 """The names of the test and of the correction for multiple tests, as printed in outputs."""
 
 LEAST_EFFECT = 0.02

@@ -1,4 +1,4 @@
-"""Print a comparison: differences between the runs, each cell's decision and confidence interval, excluded cells."""
+"""Print a comparison: differences between the runs, each cell's conclusion and confidence interval, excluded cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from poolproof.campaign.cell_key import CellKey
+from poolproof.errors import as_word
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.blocks import QUIET, add_heading, indented, named_table, print_fitted
 from poolproof.presentation.terminal.words import (
@@ -83,7 +84,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """Format a comparison's decision. For `same`, add the largest difference that still counts as the same."""
+    """Format a comparison's conclusion. For `same`, add the largest difference that still counts as the same."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
@@ -163,7 +164,7 @@ def _untested(cell: ComparedCell) -> str:
     whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
     if len({why for _, why in whys}) == 1:
         return whys[0][1]
-    return "; ".join(f"{why} in {side}" for side, why in whys)
+    return "; ".join(f"in {side}, {why}" for side, why in whys)
 
 
 def _below(comparison: Comparison) -> Iterator[RenderableType]:
@@ -186,10 +187,10 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     yield from _repeat(cells, units_of(*runs), holds_for(*runs, earlier=comparison.earlier_runs))
     units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
-        yield Text(f"\nWith 95% confidence, the decision is correct ({TEST}, {units}).", style=QUIET)
+        yield Text(f"\nWith 95% confidence, the conclusion is correct ({TEST}, {units}).", style=QUIET)
     elif cells:
-        method = f"{TEST}, {units}, corrected by {CORRECTION}"
-        text = f"\nWith 95% confidence, all decisions are correct ({method}). "
+        method = f"{TEST}, {units}, {CORRECTION}"
+        text = f"\nWith 95% confidence, all conclusions are correct ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 
@@ -215,12 +216,17 @@ def in_place_text(names: str) -> str:
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."
 
 
+def _show(comparison: Comparison) -> str:
+    paths = {side.run.path for side in (comparison.a, comparison.b)}
+    return f"see poolproof show {'RUN' if len(paths) > 1 else as_word(paths.pop())}"
+
+
 def _notes(comparison: Comparison) -> Iterator[Text]:
     cells = comparison.cells
     if comparison.in_place:
         yield Text(in_place_text("A and B"))
     for line in in_groups((str(cell.key), _untested(cell)) for cell in cells if _untested(cell)):
-        yield Text(f"not tested: {line}; see poolproof show RUN")
+        yield Text(f"not tested: {line}; {_show(comparison)}")
     sides = [(cell.key, name, side) for cell in cells for name, side in (("A", cell.a), ("B", cell.b))]
     yield from remark_lines((f"{key} in {name}", side.remarks) for key, name, side in sides)
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
@@ -232,7 +238,7 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
             yield Text(f"{why}: {_places(alone)}; measure with {more} or more")
     marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
     if marks:
-        yield Text(f"{marks}: see poolproof show RUN")
+        yield Text(f"{marks}: {_show(comparison)}")
     if legend := emulated_legend(side.cell for cell in cells for side in (cell.a, cell.b)):
         yield Text(legend)
 

@@ -164,7 +164,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 def _explanation(ranking: Ranking) -> Text:
     """Explain the columns, the tests, and the scope of the conclusions."""
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
-    method = f"({TEST} for every pair of layouts, {compared.units_of(ranking.run)} as units, corrected by {CORRECTION})"
+    method = f"({TEST} for every pair of layouts, {compared.units_of(ranking.run)} as units, {CORRECTION})"
     all_places = "all places" if ranking.rankings == 1 else f"all places under the {ranking.rankings} workloads"
     text = f"{_COLUMNS} {effect} With 95% confidence, {all_places} are correct {method}."
     if len(ranking.ranked) > 2:

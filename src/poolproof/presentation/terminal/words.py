@@ -123,7 +123,7 @@ def speed_text(speed: Interval) -> str:
     text = _one_speed(speed.mean)
     if speed.low is None or speed.high is None:
         return text
-    low, high = (min(max(each, speed.mean / _FARTHEST), speed.mean * _FARTHEST) for each in (speed.low, speed.high))
+    low, high = _capped(speed.low, speed.mean), _capped(speed.high, speed.mean)
     less, more = "<" * (speed.low < low), ">" * (speed.high > high)
     if speed.mean >= _SHOWN_AS_RATIO and speed.low >= 1:
         return f"{text} ({less}{_ratio(low)} … {more}{_ratio(high)})"
@@ -133,6 +133,10 @@ def speed_text(speed: Interval) -> str:
         return f"{text} ({_change(low)} … {_change(high)})"
     bounds = [_bound(low, less), _bound(high, more)]
     return f"{text} ({' … '.join(reversed(bounds) if speed.mean <= 1 / _SHOWN_AS_RATIO else bounds)})"
+
+
+def _capped(bound: float, mean: float) -> float:
+    return min(max(bound, mean / _FARTHEST), mean * _FARTHEST)
 
 
 def _one_speed(speed: float) -> str:
@@ -154,12 +158,14 @@ def _bound(speed: float, mark: str) -> str:
 def range_text(speed: Interval) -> str:
     """Format the interval of a relative speed, such as `−2% … +8%` or `3.1× slower … 2.6× slower`.
 
-    Without an interval, return an empty string.
+    Bounds are capped as in `speed_text`. Without an interval, return an empty string.
     """
     if speed.low is None or speed.high is None:
         return ""
-    low, high = (_one_speed(bound) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
-    return f"{low} … {high}"
+    if speed.mean <= 0:
+        return "no rate"
+    low, high = _capped(speed.low, speed.mean), _capped(speed.high, speed.mean)
+    return f"{_bound(low, '<' * (speed.low < low))} … {_bound(high, '>' * (speed.high > high))}"
 
 
 def _change(speed: float) -> str:

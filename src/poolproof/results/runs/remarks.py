@@ -97,10 +97,11 @@ def _kept(disturbed: int, finished: int) -> str:
     """Return the end of a sentence about disturbed trials that cannot be left out."""
     if finished == 1:
         return "the only trial"
+    ends = "so comparisons use the lowest and the highest result"
     if disturbed == finished:
-        return f"{'both' if finished == 2 else f'all {finished}'} trials, so comparisons use the lowest and the highest"
+        return f"{'both' if finished == 2 else f'all {finished}'} trials, {ends}"
     few = f"too few others remain to leave {'it' if disturbed == 1 else 'them'} out"
-    return f"{disturbed} of {finished} trials; {few}, so comparisons use the lowest and the highest trial"
+    return f"{disturbed} of {finished} trials; {few}, {ends}"
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
     MARKS,
     half_width_text,
+    range_text,
     speed_text,
     trial_text,
     value_text,
@@ -182,6 +183,21 @@ def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_lo
 )
 def test_factors_in_words(interval: Interval, text: str) -> None:
     assert speed_text(interval) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(1.1, 0.98, 1.3), "−2% … +30%"),
+        (Interval(0.3, 0.25, 0.4), "4× slower … 2.5× slower"),
+        (Interval(0.8, 1e-6, 1e6), ">125× slower … >80× faster"),
+        (Interval(0.8, -1.0, 1.2), ">125× slower … +20%"),
+        (Interval(0.0, -1.0, 1.0), "no rate"),
+        (Interval(2.0), ""),
+    ],
+)
+def test_a_prediction_interval_in_words(interval: Interval, text: str) -> None:
+    assert range_text(interval) == text
 
 
 def test_figures_in_words() -> None:
