@@ -14,7 +14,7 @@ import msgspec
 
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.errors import RunError, as_word
-from poolproof.files.folder import Folder
+from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, NOT_THE_JSON, is_regular, read_regular, read_text, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, sync_folder, write_output
 from poolproof.load.generator import generator_of_trial
@@ -75,15 +75,16 @@ class RunDirectory:
         Raises a RunError if the path is not a run directory, or if it can't be read.
         """
         try:
-            is_run = Folder.open(path).kind("run.json") == ""
+            kind = Folder.open(path).kind("run.json")
         except (FileNotFoundError, NotADirectoryError):
-            is_run = False
+            kind = None
         except OSError as error:
             raise _refused(path / "run.json", "read", error) from None
-        if not is_run:
+        if kind != "":
+            why = f"its run.json is {kind}, not a regular file" if kind else "it has no run.json"
             folder = path if any(path.glob("*/run.json")) else Path("runs")
             raise RunError(
-                f"{path} is not a run directory: it has no run.json",
+                f"{path} is not a run directory: {why}",
                 f"to list the runs in {folder}/: poolproof runs{f' {folder}' if folder == path else ''}",
             )
         return cls(path.resolve())
@@ -229,11 +230,13 @@ class RunDirectory:
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
     """Return the error for a file that the user may not access, for example because root started the run."""
-    whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
-    return RunError(
-        f"{path} cannot be {done}: {error.strerror}",
-        whose if isinstance(error, PermissionError) else f"ls -ld {as_word(path)}; df -h {as_word(path)}",
-    )
+    if isinstance(error, PermissionError):
+        hint = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
+    elif isinstance(error, FileRefused) and done == "read":
+        hint = "restore it from a backup, or run the campaign again"
+    else:
+        hint = f"ls -ld {as_word(path)}; df -h {as_word(path)}"
+    return RunError(f"{path} cannot be {done}: {error.strerror}", hint)
 
 
 def _locks(file: IO[bytes]) -> bool:

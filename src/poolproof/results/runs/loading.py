@@ -12,6 +12,7 @@ from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import HOW_TO_UPDATE, CampaignError, RunError
+from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.convergence import BuildKey
@@ -273,7 +274,9 @@ def _record(path: Path, missing: list[str]) -> RunRecord | None:
         if is_regular(path / "run.json"):
             missing.append(f"{error.message.rstrip('.')}; host, versions and seed are unknown. Fix: {error.hint}")
         else:
-            missing.append("run.json is missing; host, versions and seed are unknown.")
+            kind = Folder.open(path).kind("run.json")
+            why = f"run.json is {kind}, not a regular file" if kind else "run.json is missing"
+            missing.append(f"{why}; host, versions and seed are unknown.")
         return None
 
 

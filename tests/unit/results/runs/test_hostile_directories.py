@@ -110,6 +110,25 @@ def test_a_link_to_itself_is_not_a_run(tmp_path: Path, poolproof: Command) -> No
     assert poolproof("show", str(tmp_path / "loop"))[0] == _DAMAGED
 
 
+@pytest.mark.parametrize(("prepare", "kind"), [(_fifo, "a FIFO"), (_linked, "a symbolic link")])
+def test_a_run_json_that_is_not_a_regular_file_is_named(
+    tmp_path: Path, poolproof: Command, prepare: Callable[[Path], None], kind: str
+) -> None:
+    run = make_run(tmp_path / "a", _VALUES)
+    prepare(run / "run.json")
+    assert f"run.json is {kind}, not a regular file; host, versions" in poolproof("show", str(run))[2]
+    (run / "campaign.yaml").unlink()
+    assert f"not a run directory: its run.json is {kind}, not a regular file" in poolproof("show", str(run))[2]
+
+
+def test_the_hint_for_a_huge_run_json_does_not_suggest_to_look_at_the_file_system(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "a", _VALUES)
+    _huge(run / "run.json")
+    with pytest.raises(RunError, match="larger than 16 MiB") as refused:
+        RunDirectory.open(run).record()
+    assert refused.value.hint == "restore it from a backup, or run the campaign again"
+
+
 def test_a_swapped_trials_file_is_not_appended_to(tmp_path: Path) -> None:
     path = make_run(tmp_path / "a", _VALUES)
     run = RunDirectory.open(path)
