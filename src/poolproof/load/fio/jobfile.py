@@ -153,7 +153,7 @@ def read_job_file(
 
     `environment`: the environment variables. Variables that it lacks are left unexpanded.
     `machine`: the values of `ncpus`, `pagesize` and `mb_memory`, if known.
-    `include`: returns the content of an included file, or None if it cannot be read. Every line of an included file
+    `include`: returns the content of an included file, or None if it is not read. Every line of an included file
     gets the line number of its `include` line.
     `defaults`: the options that fio's command line sets for the jobs of the file, by canonical name.
     """
@@ -245,7 +245,8 @@ class _JobFileParser:
         self._included += len(text or "") + len(path)
         if text is None:
             shown = path[:_LONGEST_SHOWN]
-            self._report(number, f"the included file {shown!r} cannot be read", "create the file, or correct its path")
+            message = f"the included file {shown!r} cannot be read, or is not a regular file with fio options"
+            self._report(number, message, "create the file, or correct its path")
         elif self._included > _MOST_INCLUDED:
             self._report(number, "the total size of the included files exceeds 512 KiB, so the rest is not read")
         elif any(map(_SECTION.match, text.split("\n"))):
