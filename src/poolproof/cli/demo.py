@@ -3,11 +3,16 @@
 from importlib import resources
 from pathlib import Path
 
-from poolproof.cli.options import LOCAL, Json, On, Out, Plain, Work
+from poolproof.cli.options import LOCAL, Json, On, Out, Plain, ShareHost, Work
 
 
 def command(
-    out: Out = None, work: Work = "/var/tmp", on: On = LOCAL, plain: Plain = False, as_json: Json = False
+    out: Out = None,
+    work: Work = "/var/tmp",
+    on: On = LOCAL,
+    share_host: ShareHost = False,
+    plain: Plain = False,
+    as_json: Json = False,
 ) -> None:
     """Measure four layouts on an emulated hard disk and SSD.
 
@@ -19,4 +24,5 @@ def command(
 
     with resources.as_file(resources.files("poolproof.campaign") / "demo.yaml") as path:
         campaign, text = read_campaign(Path(path)), Path(path).read_text(encoding="utf-8")
-    start(RunRequest(campaign, text, out, work, frozenset(), on), as_json=as_json, plain=plain)
+    request = RunRequest(campaign, text, out, work, frozenset(), on, share_host=share_host)
+    start(request, as_json=as_json, plain=plain)

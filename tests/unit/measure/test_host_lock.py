@@ -14,6 +14,8 @@ from poolproof.facts.block import BlockFacts
 from poolproof.measure.host_lock import host_locked, uses_of
 from tests.golden import Message
 
+from ..command import Command
+
 _HOLD = """
 import sys, time
 from poolproof.measure.host_lock import host_locked
@@ -27,6 +29,13 @@ with host_locked(sys.argv[2:], share=sys.argv[1] == "share"):
 def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("POOLPROOF_LOCKS", str(tmp_path / "locks"))
     return tmp_path / "locks"
+
+
+@pytest.mark.parametrize("command", ["run", "resume", "demo"])
+def test_every_command_that_measures_has_the_option_that_the_message_names(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--share-host" in Command(monkeypatch, capsys)(command, "--help")[1]
 
 
 def test_a_second_run_is_refused_until_the_first_one_dies(message: Message) -> None:
