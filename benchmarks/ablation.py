@@ -7,9 +7,9 @@ removing a test changes neither of the last two, the test contributes nothing fo
 """
 
 import math
-import sys
 from dataclasses import dataclass
 
+from benchmarks.arguments import arguments
 from benchmarks.made_series import SHAPED, STATIONARY
 from benchmarks.synthetic import decisions, false_settled
 from poolproof.stopping.model import StoppingRule
@@ -46,7 +46,8 @@ def weigh(ignored: str, count: int) -> Weighed:
 
 def main() -> None:
     """Print the table."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
+    words = arguments(__doc__)
+    count = int(words[0]) if words else _USUAL
     print("| dropped | converged | wrong | mean time |\n|---|---|---|---|")
     for test in ("", *TESTS):
         found = weigh(test, count)

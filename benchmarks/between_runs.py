@@ -11,9 +11,9 @@ share of cells with an added difference of 50% in which it is found.
 
 import math
 import random
-import sys
 from dataclasses import dataclass, replace
 
+from benchmarks.arguments import arguments
 from poolproof.statistics.between_runs import between_runs
 from poolproof.statistics.comparison import LogMean, decide, difference, log_mean
 from poolproof.statistics.shared_variance import fit_prior
@@ -64,7 +64,8 @@ def _run(rng: random.Random, noises: list[float], betweens: list[float]) -> list
 
 def main() -> None:
     """Print the table in docs/compare.md."""
-    comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    words = arguments(__doc__)
+    comparisons = int(words[0]) if words else 200
     print("| cells | σ | earlier runs | false winner | coverage | 50% found |")
     print("|---|---|---|---|---|---|")
     for cells, sigma in _SETTINGS:

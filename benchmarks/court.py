@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.arguments import arguments
 from benchmarks.own_program import poolproof
 from poolproof.api import load_run
 from poolproof.errors import PoolproofError, RunError
@@ -209,8 +210,9 @@ def rows_by_deviation(found: Sequence[Judged]) -> Iterator[str]:
 
 def main() -> None:
     """Measure the runs that are missing, then print a line for each false conclusion, and the tables."""
-    court = LAB if "--lab" in sys.argv else HERE
-    words = [word for word in sys.argv[1:] if word != "--lab"]
+    given = arguments(__doc__)
+    court = LAB if "--lab" in given else HERE
+    words = [word for word in given if word != "--lab"]
     count = int(words[0]) if words else _RUNS
     folder = Path(words[1]) if len(words) > 1 else court.folder
     folder.mkdir(parents=True, exist_ok=True)

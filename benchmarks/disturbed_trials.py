@@ -15,10 +15,10 @@ their lowest or highest trial.
 
 import math
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from benchmarks.arguments import arguments
 from poolproof.campaign.model import Measure, Until
 from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.cell_builds import counting, left_out, samples_of
@@ -173,8 +173,9 @@ def rows(runs: int, *, uses_extremes: bool = True) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, row by row."""
-    numbers = [int(word) for word in sys.argv[1:] if word != "--without-extremes"]
-    for row in rows(numbers[0] if numbers else 200, uses_extremes="--without-extremes" not in sys.argv):
+    words = arguments(__doc__)
+    numbers = [int(word) for word in words if word != "--without-extremes"]
+    for row in rows(numbers[0] if numbers else 200, uses_extremes="--without-extremes" not in words):
         print(row, flush=True)
 
 

@@ -13,10 +13,10 @@ of cells with an added difference of 5 or 20% in which it is found. The effect i
 
 import math
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from benchmarks.arguments import arguments
 from poolproof.statistics.autocorrelation import long_run
 from poolproof.statistics.build_samples import Samples, build_samples
 from poolproof.statistics.comparison import Difference, LogMean, decide, difference, log_mean
@@ -182,7 +182,8 @@ def _series(rng: random.Random, level: float) -> Iterator[float]:
 
 def main() -> None:
     """Print the table in docs/compare.md."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    words = arguments(__doc__)
+    runs = int(words[0]) if words else 200
     print("| cells | trials | builds | σ | effect | false winner | coverage | 5% found | 20% found |")
     print("|---|---|---|---|---|---|---|---|---|")
     for setting in SETTINGS:

@@ -6,7 +6,6 @@ import random
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import venv
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.arguments import arguments
 from benchmarks.importing import fio_document
 from poolproof.units import format_duration
 
@@ -100,6 +100,7 @@ def installed(name: str) -> Path | None:
 
 
 if __name__ == "__main__":
-    asked = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    words = arguments(__doc__)
+    asked = int(words[0]) if words else 24
     peer = drawn(asked)
     print(peer.words(asked) if peer else "fio-plot cannot be installed here")

@@ -8,10 +8,10 @@ trials measured something other than the disks. If a comment says so, a trial's 
 Otherwise, they follow from the layout.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from benchmarks.arguments import arguments
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target, ZfsFacts, ZfsUse
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
@@ -261,7 +261,7 @@ def markdown(of: Sequence[Trial]) -> Iterator[str]:
 
 def _main() -> int:
     found = trials()
-    if "--markdown" in sys.argv[1:]:
+    if "--markdown" in arguments(__doc__):
         print("\n".join(markdown(found)))
         return 0
     mistakes = [line for trial in found for line in wrong(trial)]

@@ -7,9 +7,9 @@ the length of the shortest trial that the rule allows. The rule can't see what h
 
 import random
 import statistics
-import sys
 from collections.abc import Sequence
 
+from benchmarks.arguments import arguments
 from benchmarks.made_series import INTERVAL_S, SHAPED, STATIONARY, Kind
 from benchmarks.playing import play
 from poolproof.stopping.model import StoppingDecision, StoppingRule
@@ -62,7 +62,8 @@ def _line(kind: Kind, rule: StoppingRule, ended: Sequence[StoppingDecision]) -> 
 
 def main() -> int:
     """Print the table, and return the exit code."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
+    words = arguments(__doc__)
+    count = int(words[0]) if words else _USUAL
     print("| series | least | converged | coverage | wrong | median time |\n|---|---|---|---|---|---|")
     short, long = StoppingRule(), StoppingRule(turnover_s=_TURNOVER_S)
     for kind in (*STATIONARY, *SHAPED):

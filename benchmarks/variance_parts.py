@@ -23,11 +23,11 @@ includes the variance between builds.
 import itertools
 import math
 import statistics
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.arguments import arguments
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.results.runs.cell_builds import split_builds
 from poolproof.results.runs.loading import LoadedRun, load_run
@@ -251,11 +251,12 @@ def _builds(run: LoadedRun) -> int:
 
 def main() -> None:
     """Print the table and the shares."""
-    paths = [each for each in sys.argv[1:] if each != "--runs"]
+    words = arguments(__doc__)
+    paths = [each for each in words if each != "--runs"]
     if not paths:
         raise SystemExit(__doc__)
     runs = [load_run(Path(each)) for each in paths]
-    if "--runs" not in sys.argv:
+    if "--runs" not in words:
         print("\n".join(_lines(runs)))
     elif cells := cells_between(runs):
         print("\n".join(_table(cells, "runs")))

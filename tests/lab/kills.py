@@ -10,13 +10,14 @@ seed repeats the random choices, but not the exact moments.
 
 import json
 import random
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.arguments import arguments
 
 from tests.loop.command import Started
 
@@ -111,7 +112,7 @@ def kill(lab: Machine, folder: Path, layer: str, phase: str, chance: random.Rand
 
 
 def _main() -> int:
-    words = sys.argv[1:]
+    words = arguments(__doc__)
     count, seed, series = int(words[0]) if words else 20, int(words[1]) if words[1:] else 1, (*words[2:3], "2.1")[0]
     chance, found = random.Random(seed), list[Killed]()
     lab = Machine.start(new_name(), "--zfs", series, "--cpus=1")
