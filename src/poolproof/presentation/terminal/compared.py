@@ -256,7 +256,7 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
     if gate.open:
         longer = " and longer" if any(map(_untested, gate.open)) else ""
         yield indented(
-            f"in {len(gate.open)} of {format_number_of(cells, 'cell')} the trials do not rule out a slowdown of more "
+            f"in {len(gate.open)} of {format_number_of(cells, 'cell')}, the trials do not rule out a slowdown of more "
             f"than {limit}: {_places([cell.key for cell in gate.open])}; run more{longer} trials to find out"
         )
 
