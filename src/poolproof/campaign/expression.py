@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("grammar.lark")
 _DEEPEST = 32
+_HIGHEST = 64  # layers on top of each other
 _CHUNK = re.compile(r"[^\s|()]+")
 _MOST_DIGITS = 40
 _LONG_NUMBER = re.compile(rf"[0-9]{{{_MOST_DIGITS + 1},}}")
@@ -147,7 +148,11 @@ def parse_expression(text: str, origin: str = "") -> Expression:
         raise _wrong_place(source, error.token, error.accepts or error.expected) from None
     except UnexpectedCharacters as error:
         raise _not_a_word(source, error.pos_in_stream or 0) from None
-    return _expression(tree, source)
+    found = _expression(tree, source)
+    if (height := _height(found)) > _HIGHEST:
+        message = f"{height} layers are on top of each other, but a layout can have at most {_HIGHEST}"
+        raise mistake_in(source, TextSpan(0, len(text)), message, _EXAMPLE)
+    return found
 
 
 def format_expression(expression: Expression) -> str:
@@ -201,6 +206,15 @@ def _not_a_word(source: Expression, start: int) -> CampaignError:
 def _expression(tree: Any, source: Expression) -> Expression:
     stages = tuple(Stage(tuple(_argument(item, source) for item in stage.children)) for stage in tree.children)
     return Expression(stages, source.text, source.origin)
+
+
+def _height(expression: Expression) -> int:
+    """Return the largest number of stages on top of each other, including the stages of groups."""
+    height = 0
+    for stage in expression.stages:
+        groups = (_height(each.expression) for each in stage.arguments if isinstance(each, Group))
+        height = max(height, *groups, 0) + 1
+    return height
 
 
 def _argument(tree: Any, source: Expression) -> Argument:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from poolproof.campaign.expression import parse_expression
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import PoolproofError
+from poolproof.errors import CampaignError, PoolproofError
 from poolproof.layers.resolve import resolve
 from poolproof.measure.plan import check_without_host
 
@@ -113,6 +113,20 @@ def test_any_text_is_no_traceback(text: str) -> None:
         parse_campaign(text, "c.yaml")
     except PoolproofError as error:
         assert error.message
+
+
+@pytest.mark.parametrize(
+    "layout", ["a" + " | luks" * 3000, "(" * 20 + "a" + " | luks" * 10 + (" | luks" * 10 + ")") * 20 + " | ext4"]
+)
+def test_too_many_layers_on_top_of_each_other_are_a_mistake(layout: str) -> None:
+    with pytest.raises(CampaignError, match="layers are on top of each other"):
+        parse_expression(layout)
+
+
+def test_the_highest_layout_that_is_accepted_can_be_checked() -> None:
+    layout = "a" + " | luks" * 62 + " | ext4"
+    text = f"devices: {{a: {{file: 1G}}}}\nlayouts: {{one: {layout}}}\nworkloads: {{reads: {{rw: read, size: 1m}}}}\n"
+    check_without_host(parse_campaign(text, "c.yaml"))
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "9" * 40, "²", "٣", "1_0", "-1"])
