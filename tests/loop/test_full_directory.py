@@ -1,5 +1,6 @@
 """A `dir` layout fails before the file system that contains its directory is full."""
 
+import os
 import shutil
 import time
 
@@ -37,4 +38,15 @@ def test_test_files_must_leave_space_in_the_directory(testbed: Testbed) -> None:
     refused = ask(*testbed.words(testbed.campaign(text)), "--dry-run")
     assert refused.code == 3 and "layout one has room for about " in refused.error["message"]
     fits = _CAMPAIGN.format(data=data).replace("16m", f"{shutil.disk_usage(data).free // _MIB - 140}m")
+    assert ask(*testbed.words(testbed.campaign(fits)), "--dry-run").code == 0
+
+
+def test_test_files_must_leave_inodes_in_the_directory(testbed: Testbed) -> None:
+    """Without a free inode, no program can create a file on the file system."""
+    data = testbed.loop_mount("small", "ext4", "600M")
+    free = os.statvfs(data).f_favail
+    text = _CAMPAIGN.format(data=data).replace("size: 16m", "size: 160m, nrfiles: {files}")
+    refused = ask(*testbed.words(testbed.campaign(text.replace("{files}", str(free * 4 // 5)))), "--dry-run")
+    assert refused.code == 4 and f"has only {free} free inodes" in refused.error["message"]
+    fits = text.replace("{files}", str(free * 2 // 3))
     assert ask(*testbed.words(testbed.campaign(fits)), "--dry-run").code == 0

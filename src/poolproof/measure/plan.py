@@ -27,7 +27,7 @@ from poolproof.load.model import Load
 from poolproof.measure.existing_files import check_found
 from poolproof.measure.free_space import floor_bytes
 from poolproof.measure.model import CellJobs
-from poolproof.measure.space import check_space, image_bytes
+from poolproof.measure.space import check_files, check_space, image_bytes
 from poolproof.metrics import metric_of
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout_plan import (
@@ -165,6 +165,8 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
                 planned, plan.campaign.devices, plan.site.state_dir, needed_bytes(planned.node, planned.tree, plan)
             )
             check_space(planned.layout.name, images, plan.site.state_dir.rpartition("/")[0] or "/", host)
+            for path in tree.directories(planned.node):
+                check_files(planned.layout.name, _needed_files(planned.node, plan), path, host)
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
@@ -340,4 +342,14 @@ def needed_bytes(node: Node, built: tree.TreePlan, plan: RunPlan) -> int:
     for cell in filled:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.load.created_bytes)
+    return sum(sets.values())
+
+
+def _needed_files(node: Node, plan: RunPlan) -> int:
+    """Return the largest number of test files that a layout can have at a time."""
+    sets: dict[str, int] = {}
+    for cell in plan.cells:
+        place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=tree.copies_on_write(node))
+        files = sum(part.files * part.clones for part in cell.load.parts if cell.workload.fill or part.makes_new_files)
+        sets[place] = max(sets.get(place, 0), files)
     return sum(sets.values())

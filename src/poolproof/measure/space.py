@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.model import DevicePlan
-from poolproof.errors import HostError
+from poolproof.errors import CommandError, HostError
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import devices, write_factor, writes_everything
@@ -17,6 +17,13 @@ SPARE_BYTES = 256 * 1024**2
 """The space, in bytes, that a run leaves free for its logs and for other programs on the host."""
 
 _METADATA_BYTES = 64 * 1024**2
+_SPARE_FILES = 10_000
+_LIMIT_S = 20.0
+FREE_FILES = 'stat --file-system --format="%c %d" -- "$1"'
+"""A shell script that prints how many files a directory's file system can have in total, and how many more.
+
+Both numbers are 0 on a file system without a limit, such as btrfs.
+"""
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
@@ -56,4 +63,26 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
             f"not enough space for the images of layout {layout}: they can take {format_size(needed_bytes)}, and "
             f"{format_size(SPARE_BYTES)} must stay free, but {directory} has only {format_size(free)} free",
             "give the workloads a smaller `size`, or store the images on another file system with --work",
+        )
+
+
+def check_files(layout: str, needed: int, directory: str, host: Host) -> None:
+    """Raise a HostError if the test files of a `dir` layout would take nearly all free inodes of its file system.
+
+    Without a free inode, no program can create a file there. A file system without a limit always has enough.
+    """
+    try:
+        argv = ["sh", "-c", FREE_FILES, "sh", directory]
+        printed = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()
+    except CommandError:
+        return
+    if len(printed) != 2 or not all(map(str.isdecimal, printed)) or printed[0] == "0":
+        return
+    free = int(printed[1])
+    spare = min(_SPARE_FILES, free // 4)
+    if needed + spare > free:
+        raise HostError(
+            f"layout {layout} needs {needed} test files, and {spare} inodes must stay free, but the file system of "
+            f"{directory} has only {free} free inodes",
+            "give the workloads a smaller `nrfiles` or `numjobs`, or use a directory on another file system",
         )
