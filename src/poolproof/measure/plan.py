@@ -26,6 +26,7 @@ from poolproof.load.generator import LoadGenerator, all_generators, generator_fo
 from poolproof.load.model import Load
 from poolproof.measure.existing_files import check_found
 from poolproof.measure.free_space import floor_bytes
+from poolproof.measure.memory import check_memory
 from poolproof.measure.model import CellJobs
 from poolproof.measure.space import check_files, check_space, image_bytes
 from poolproof.metrics import metric_of
@@ -117,6 +118,9 @@ def make_plan(
         try:
             machine = survey(host, _programs(campaign), frozenset().union(*map(tree.modules, nodes.values())))
             is_here = host.name == LocalHost.name
+            for cell in (*cells, *bare_cells):
+                with located_in(cell.workload):
+                    check_memory(cell.workload.name, cell.load, machine)
             site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=is_here)
             plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
             _check_layouts(plan, host)

@@ -70,6 +70,7 @@ def part_of(job: Job) -> LoadPart:
         depth=depth,
         queue=clones * (1 if submits_one else depth),
         is_synchronous=is_synchronous,
+        locked_bytes=job.number("lockmem") or 0,
         files=_files_each(job),
         file_bytes=_filesize(job),
         makes_new_files=writes and not reads and job.flag("unlink") and not job.flag("overwrite"),
