@@ -24,6 +24,7 @@ from poolproof.measure.session import (
 from poolproof.presentation.terminal.plan_text import PlannedJobs, plan_object, plan_text
 from poolproof.provision.directories import crash_warning
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.trust import trust_warning
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
@@ -32,7 +33,10 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
     with open_session(request, say) as session:
         stop_if_asked()
         with locked_host(session, share=request.share_host):
-            _measure(session, create_run(request, session), as_json=as_json, plain=plain)
+            run = create_run(request, session)
+            if (warning := trust_warning(run.path)) is not None:
+                say(warning)
+            _measure(session, run, as_json=as_json, plain=plain)
 
 
 def resume(

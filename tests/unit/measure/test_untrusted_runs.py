@@ -19,6 +19,7 @@ from poolproof.measure.session import reopen_session
 from poolproof.provision.directories import FILE, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.trust import trust_warning
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoTree
 from tests.golden import Message
@@ -88,6 +89,13 @@ def test_what_an_nfs4_list_lets_others_write_is_refused(
     _refused(run, said)
     os.setxattr(run.path / name, "user.nfs4_acl", NFS4_OF_MODE_755)
     assert clean(run.path, print) == 1
+
+
+def test_a_new_run_that_would_be_refused_later_gets_a_warning(run: RunDirectory) -> None:
+    assert trust_warning(run.path) is None
+    run.path.parent.chmod(0o777)
+    warning = trust_warning(run.path)
+    assert warning is not None and f"other users can write to {run.path.parent.resolve()}" in warning
 
 
 def test_a_parent_with_the_sticky_bit_is_no_danger(run: RunDirectory) -> None:

@@ -56,10 +56,11 @@ class RunDirectory:
         created.
         """
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            run = cls(Path(os.path.realpath(path)))
+            run.path.mkdir(parents=True, exist_ok=True)
+            run.root = Folder.open(run.path.parent).below(run.path)  # not through a link that has just been put there
+            if any(run.path.iterdir()):
                 raise RunError(f"{path} exists and is not empty", "choose another directory with --out")
-            run = cls(path.resolve())
             write_output(run.path / "campaign.yaml", campaign_text.encode(), root=run.root)
             write_output(run.path / "run.json", _pretty(record), root=run.root)
             sync_folder(run.path.parent)

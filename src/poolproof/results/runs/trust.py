@@ -33,6 +33,17 @@ def check_trusted(path: Path) -> None:
         )
 
 
+def trust_warning(path: Path) -> str | None:
+    """Return a warning if `check_trusted` would reject a new run in this directory, otherwise None."""
+    reason = distrust(path.resolve())
+    if reason is None:
+        return None
+    return (
+        f"warning: others can change the results of this run, and `clean` and `resume` will reject it: {reason}. "
+        "To prevent this, choose a directory that only you can change: --out DIR"
+    )
+
+
 def distrust(real: Path) -> str | None:
     """Return the reason why a run directory is not trusted, or None if it is.
 

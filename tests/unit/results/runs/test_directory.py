@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -194,3 +195,20 @@ def test_a_folder_with_runs_is_named_in_the_hint(tmp_path: Path) -> None:
     with pytest.raises(RunError) as caught:
         RunDirectory.open(tmp_path / "old")
     assert caught.value.hint.endswith(f"poolproof runs {tmp_path}/old")
+
+
+def test_a_new_directory_that_is_replaced_by_a_link_is_not_entered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    make = Path.mkdir
+
+    def make_and_replace(path: Path, *args: Any, **options: Any) -> None:
+        make(path, *args, **options)
+        path.rmdir()
+        path.symlink_to(tmp_path / "elsewhere")
+
+    monkeypatch.setattr(Path, "mkdir", make_and_replace)
+    with pytest.raises(RunError, match="symbolic link"):
+        RunDirectory.create(tmp_path / "r", "", RECORD)
+    assert not list((tmp_path / "elsewhere").iterdir())
