@@ -191,6 +191,31 @@ def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
     assert "512 KiB" in lint(str(path), *_FS)[1]
 
 
+@pytest.mark.parametrize("fixed", [False, True])
+def test_no_finding_shows_the_value_of_an_environment_variable(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fixed: bool
+) -> None:
+    """A job file from a stranger can name a variable that contains a password."""
+    monkeypatch.setenv("APP_PASSWORD", "troubadour:horse-battery/" + "staple9" * 20)
+    (tmp_path / "more").write_text("bs=${APP_PASSWORD}\n")
+    path = tmp_path / "job.fio"
+    path.write_text(
+        "[a]\nrw=${APP_PASSWORD}\nsize=${APP_PASSWORD}\ninclude more\n[b]\nrw=write\nfilename=/x/${APP_PASSWORD}\n"
+    )
+    code, out, err = lint(*["--fix"] * fixed, str(path), *_FS)
+    assert code == 1
+    for part in ("troubadour", "horse", "staple9"):
+        assert part not in out + err
+    assert "size=${APP_PASSWORD}" in out + err
+
+
+def test_a_value_that_fio_defines_is_shown(lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATTERN", "randread")
+    path = tmp_path / "job.fio"
+    path.write_text("[a]\nrw=${PATTERN}\nsize=1g\nrate=zebra\n")
+    assert "${PATTERN}" not in "".join(lint(str(path), *_FS)[1:])
+
+
 def test_a_finding_is_on_one_line() -> None:
     mount_point = Diagnostic("a", 1, "destroys-data", "error", "the device is mounted at /a\nb: error", "fix")
     assert next(iter(lines_of([mount_point]))) == "a:1: error: destroys-data: the device is mounted at /a b: error"
