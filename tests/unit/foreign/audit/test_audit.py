@@ -233,9 +233,14 @@ def test_a_command_from_far_above_is_assumed() -> None:
         ("--rw=trimwrite --filename=/dev/sdx:/dev/sdy", "run again (this overwrites /dev/sdx, /dev/sdy): fio"),
         ("--rw=read --filename=/dev/sdx", "run again: fio"),
         ("--rw=write --filename=/mnt/a", "run again: fio"),
+        ("--rw=read --exec_prerun=/tmp/x", "run again (this also runs a program or code that the job names): fio"),
+        (
+            "--rw=read --ioengine=external:/tmp/x",
+            "run again (this also runs a program or code that the job names): fio",
+        ),
     ],
 )
-def test_a_command_to_run_again_names_the_devices_that_it_overwrites(options: str, said: str) -> None:
+def test_a_command_to_run_again_names_what_it_overwrites_and_runs(options: str, said: str) -> None:
     kind = "read" if "rw=read" in options else "write"
     line = f"  {kind}: IOPS=100, BW=100MiB/s (105MB/s)(1024MiB/10240msec)\n"
     (audited,) = audit_text("chat", f"$ fio --name=a --bs=1m --size=1g {options}\n{line}", Context())
