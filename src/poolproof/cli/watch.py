@@ -53,11 +53,12 @@ def _serve(follower: "Follower", bind: str, port: int, *, as_json: bool) -> None
     check_extra("web", "watch --web")
     from poolproof.presentation.live.server import listen, serve
     from poolproof.presentation.live.status import WatchedRun
+    from poolproof.results.runs.trust import is_public
 
-    server_socket = listen(bind, port)
+    server_socket = listen(bind, port, is_private=not is_public(follower.run.path))
     watched = WatchedRun(follower)
     print_answer({"url": server_socket.url}, server_socket.url, as_json=as_json)
-    if server_socket.access.token is None:
+    if server_socket.access.is_local:
         say("Open it in a browser on this machine. Ctrl-C stops the server.")
     else:
         say("Anyone with this address can see the run, and the connection is not encrypted. Ctrl-C stops the server.")

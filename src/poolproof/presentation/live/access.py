@@ -30,12 +30,13 @@ class Access:
     """The access rules for requests.
 
     A request must have this server's name and port as its host, and contain the token or the cookie. The response to a
-    request with the token sets the cookie. If `token` is None, neither is required, but the host must be a loopback
-    address or one of `names`.
+    request with the token sets the cookie. If `token` is None, neither is required. The host must be an address or one
+    of `names`. If the server `is_local`, it must be a loopback address or one of `names`.
     """
 
     port: int
     token: str | None
+    is_local: bool
     names: frozenset[str] = frozenset({"localhost"})
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
@@ -57,19 +58,19 @@ class Access:
             address = ipaddress.ip_address(name)
         except ValueError:
             return name in self.names
-        return address.is_loopback or self.token is not None
+        return address.is_loopback or not self.is_local
 
 
-def access_for(address: str, port: int) -> Access:
+def access_for(address: str, port: int, *, is_private: bool) -> Access:
     """Return the access rules for a server that listens on the given address.
 
-    A loopback address needs no token. For any other address, a new token is created, and this machine's names are also
-    accepted as hosts.
+    A loopback address needs a token only if the run is private, because every user of the machine can connect to it.
+    For any other address, a new token is created, and this machine's names are also accepted as hosts.
     """
     if ipaddress.ip_address(address).is_loopback:
-        return Access(port, None)
+        return Access(port, secrets.token_urlsafe(32) if is_private else None, is_local=True)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
-    return Access(port, secrets.token_urlsafe(32), frozenset(own))
+    return Access(port, secrets.token_urlsafe(32), is_local=False, names=frozenset(own))
 
 
 class Guarded:

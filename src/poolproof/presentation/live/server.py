@@ -50,8 +50,10 @@ class ListeningSocket:
     url: str
 
 
-def listen(bind: str, port: int) -> ListeningSocket:
+def listen(bind: str, port: int, *, is_private: bool) -> ListeningSocket:
     """Listen on an address and port. Port 0 selects a free port.
+
+    `is_private`: True if not every user of this machine may see the run.
 
     Raises:
         UsageError: `bind` is neither an address nor a name that resolves to one.
@@ -70,7 +72,7 @@ def listen(bind: str, port: int) -> ListeningSocket:
         why, hint = _REASONS.get(error.errno or 0, otherwise)
         what = address if error.errno == errno.EADDRNOTAVAIL else f"port {port} of {address}"
         raise HostError(f"{what} {why}", hint) from None
-    access = access_for(address, listener.getsockname()[1])
+    access = access_for(address, listener.getsockname()[1], is_private=is_private)
     host = socket.gethostname() if ipaddress.ip_address(address).is_unspecified else address
     host = f"[{host}]" if ":" in host else host
     token = f"?token={access.token}" if access.token else ""

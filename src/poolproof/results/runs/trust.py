@@ -61,6 +61,16 @@ def distrust(real: Path) -> str | None:
     return None
 
 
+def is_public(path: Path) -> bool:
+    """True if every user of the machine can read the run."""
+    try:
+        real = path.resolve()
+        folders = all(folder.stat().st_mode & stat.S_IXOTH for folder in (real, *real.parents))
+        return folders and bool((real / "run.json").stat().st_mode & stat.S_IROTH)
+    except OSError:
+        return False
+
+
 def _parent_fault(path: Path) -> str | None:
     found = path.stat()
     if found.st_uid not in _trusted():

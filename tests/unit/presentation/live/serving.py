@@ -24,6 +24,7 @@ class Serving:
     """A running server.
 
     `url`: the address that it has printed.
+    `cookie`: what the server exchanges the token for. Every request has it, unless it has another one.
     """
 
     def __init__(self, folder: Path, run: Path, *arguments: str) -> None:
@@ -38,6 +39,10 @@ class Serving:
             )
         self.await_that(lambda: self._out.read_text().endswith("\n"), "no address was printed")
         self.url = self._out.read_text().strip()
+        self.cookie = ""
+        if "?" in self.url:
+            with self.asked(f"/?{urlsplit(self.url).query}") as answer:
+                self.cookie = answer.getheader("set-cookie", "").partition(";")[0]
 
     @property
     def said(self) -> str:
@@ -65,7 +70,7 @@ class Serving:
         """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(connection):
-            connection.request(method, path, headers=dict(headers or {}))
+            connection.request(method, path, headers={"Cookie": self.cookie, **(headers or {})})
             yield connection.getresponse()
 
     def status(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> int:

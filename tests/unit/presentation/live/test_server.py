@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, events, goi
 def test_the_page_is_that_of_poolproof_report(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", all_trials())
     with serving(tmp_path, run) as server:
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", server.url)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/(\?token=.+)?", server.url)
         served = server.text("/report")
         subprocess.run([POOLPROOF, "report", str(run)], check=True, timeout=LIMIT_S, capture_output=True)
         assert served == (run / "report.html").read_text()
@@ -72,14 +73,26 @@ def test_any_other_address_needs_the_token_and_then_the_cookie(tmp_path: Path) -
         token = server.url.partition("?token=")[2]
         assert len(token) >= 32
         for path in ("/", "/report", "/events", "/?token=wrong", f"/?token={token}x"):
-            assert server.status(path) == 403, path
-        with server.asked(f"/?token={token}") as answer:
+            assert server.status(path, {"Cookie": ""}) == 403, path
+        with server.asked(f"/?token={token}", {"Cookie": ""}) as answer:
             assert answer.status == 303 and answer.getheader("location") == "/"
             cookie = answer.getheader("set-cookie", "")
         assert "HttpOnly" in cookie and "SameSite" in cookie and token not in cookie
         assert server.status("/", {"Cookie": cookie.partition(";")[0]}) == 200
         assert server.status("/", {"Cookie": cookie.partition("=")[0] + "=" + token}) == 403
         assert server.status("/", {"Host": f"evil.example:{server.port}"}) == 421
+
+
+def test_other_users_of_the_machine_do_not_see_a_private_run(tmp_path: Path) -> None:
+    """Every user can connect to 127.0.0.1, but pytest's directories are closed to other users."""
+    with tempfile.TemporaryDirectory() as folder:
+        for parent in (tmp_path, Path(folder)):
+            path = make_run(parent / "run", all_trials())
+            Path(folder).chmod(0o755)
+            with serving(tmp_path, path) as server:
+                assert server.status("/report", {"Cookie": ""}) == (403 if parent == tmp_path else 200)
+                assert server.status("/report") == 200
+                assert "on this machine" in server.said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
