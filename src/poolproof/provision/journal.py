@@ -131,8 +131,8 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
             check_numbers(text)
             line = _DECODER.decode(text)
             if isinstance(line, ChangeLine):
-                title = line.title[:_LONGEST_TITLE]
-                lines.append(Change(line.number, title, line.argv, undos.decode(line.undo), line.host))
+                title, host = _one_line(line.title[:_LONGEST_TITLE]), _one_line(line.host)
+                lines.append(Change(line.number, title, line.argv, undos.decode(line.undo), host))
             else:
                 lines.append(line)
         except NOT_THE_JSON as error:
@@ -142,6 +142,11 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
                 "-a and mount)",
             ) from None
     return lines
+
+
+def _one_line(text: str) -> str:
+    """Return the text without line breaks, because messages show it and could otherwise contain forged lines."""
+    return " ".join(text.split("\n"))
 
 
 def _texts(path: Path) -> list[bytes]:

@@ -16,6 +16,7 @@ from poolproof.layers.md import UndoArray
 from poolproof.layers.zfs_commands import ARC_PARAMETER, UndoArcLimit, UndoPool, kstats
 from poolproof.undos import Holds, Undo, UndoMount
 
+_SIZE = re.compile(r"\d{1,19}", re.ASCII)
 _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 
 
@@ -60,5 +61,6 @@ def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
         case [note], Holds(path, pool) if path == note and pool:
             return UndoPool(pool)  # its log and cache devices are destroyed with the pool
         case [identity, path, size, number, serial, wwn, note], Holds(at, text) if (at, text) == (note, identity):
-            return UndoClaim(identity, path, int(size), number, serial, wwn, note) if size.isdecimal() else None
+            is_size = _SIZE.fullmatch(size)
+            return UndoClaim(identity, path, int(size), number, serial, wwn, note) if is_size else None
     return None

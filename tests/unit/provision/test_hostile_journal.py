@@ -44,6 +44,7 @@ def journal_of(path: Path, undo: dict[str, Any]) -> Journal:
         ["sh", "-c", "touch {}", "poolproof-0badcafe-g", "--config=x"],
         ["sh", "-c", "touch {}", "{note}"],
         ["sh", "-c", "touch {}", "id", "/dev/null", "1", "", "", "", "{note}"],
+        ["sh", "-c", "touch {}", "id", "/dev/null", "9" * 5000, "", "", "", "{note}"],
     ],
 )
 @pytest.mark.parametrize("last_resort", [[], ["sh", "-c", "touch {}"]])
@@ -66,6 +67,18 @@ def test_no_command_of_a_journal_is_run(tmp_path: Path, argv: list[str], last_re
             assert left[0].reason
             assert len(journal.outstanding()) == 1
         note.write_text("id tank")
+
+
+def test_a_title_and_a_host_cannot_forge_lines_of_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    undo = {"kind": "tree", "path": "/x"}
+    title, host = "make it\npoolproof: clean", "nas\nnothing is left"
+    line = {"line": "change", "number": 1, "title": title, "argv": [], "undo": undo, "host": host, "schema": 1}
+    path.write_text(json.dumps(line) + "\n")
+    failed = undo_all(Journal(path), LocalHost(), OWNED)
+    with pytest.raises(BuildError) as raised:
+        complain(failed, "run")
+    assert [line[:3] for line in raised.value.message.splitlines()[1:]] == ["  -"]
 
 
 def test_an_unknown_command_is_named_and_stays_in_the_journal(tmp_path: Path, message: Message) -> None:
