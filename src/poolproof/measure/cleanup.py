@@ -25,6 +25,7 @@ from poolproof.undos import Owned
 _LIMIT_S = 20.0
 _MOST_TITLES = 5
 _MOST_HOSTS = 32  # connecting to an unreachable host takes 15 s
+_MOST_CHANGES = 10_000  # a layout with hundreds of disks has a tenth of that, and each undo takes some milliseconds
 
 Tell = Callable[[str], None]
 
@@ -135,7 +136,7 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     Raises:
         BuildError: a change can't be undone.
         RunError: the run is not trusted, its directories on the host belong to another user, or its journal names too
-            many hosts.
+            many hosts or changes.
     """
     owned = run_owned(run)
     check_places(owned, host)
@@ -143,6 +144,11 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     owned = replace(owned, is_proven=_check_owner(run, host))
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
+    if len(changes) > _MOST_CHANGES:
+        raise RunError(
+            f"{run.journal_path} lists {len(changes)} changes, more than a run leaves behind; nothing is removed",
+            f"less {run.journal_path}",
+        )
     names = {change.host for change in changes}
     if len(names) > _MOST_HOSTS:
         raise RunError(f"{run.journal_path} names {len(names)} hosts; nothing is removed", f"less {run.journal_path}")

@@ -91,6 +91,15 @@ def test_what_an_nfs4_list_lets_others_write_is_refused(
     assert clean(run.path, print) == 1
 
 
+def test_a_journal_with_more_changes_than_a_run_leaves_behind_is_refused(run: RunDirectory) -> None:
+    line = run.journal_path.read_bytes().splitlines()[0]
+    lines = (line.replace(b'"number":1', b'"number":%d' % number) for number in range(1, 10_002))
+    run.journal_path.write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(RunError, match="lists 10001 changes"):
+        clean(run.path, print)
+    assert Path(run.record().state_dir).is_dir()
+
+
 def test_a_new_run_that_would_be_refused_later_gets_a_warning(run: RunDirectory) -> None:
     assert trust_warning(run.path) is None
     run.path.parent.chmod(0o777)
