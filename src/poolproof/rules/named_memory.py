@@ -1,5 +1,8 @@
 """Text that says that the target is memory, or that the data came from memory."""
 
+from collections.abc import Iterator
+
+from poolproof.load.model import Extent
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_cover
 from poolproof.rules.link_rates import PCIE3_X4
@@ -16,18 +19,32 @@ _MEMORY_RATE = 1e9
 def _in_result(case: Case) -> Findings:
     words = case.quoted.memory if case.quoted else ""
     heading = case.quoted.memory_heading if case.quoted else ""
+    target = _memory_target(case)
     if heading and case.cold and not proves(case):
         yield suspects(f"the heading above the result names memory as the target: {heading}", weight=58)
+    elif target and case.cold and not proves(case):
+        yield suspects(f"the text says that the tested device is in memory: {target}", weight=58)
     elif words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
         yield suspects(
             f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
             weight=58,
         )
     buffered = case.quoted.buffered if case.quoted else ""
-    if buffered and not words and not _is_direct(case) and not proves(case):
+    if buffered and not words and not target and not _is_direct(case) and not proves(case):
         kinds = {part.kind for part in parts(case.outcome) if _is_faster_than_a_drive(case, part)}
         if case.cold or "write" in kinds:
             yield from _is_buffered(buffered) if kinds else ()
+
+
+def _memory_target(case: Case) -> str:
+    """Return the statement that the tested device is in memory, unless a command shows that other files were used."""
+    shows_files = any(extent.file.startswith("/") and "$" not in extent.file for extent in _extents(case))
+    return case.quoted.memory_target if case.quoted and not shows_files else ""
+
+
+def _extents(case: Case) -> Iterator[Extent]:
+    for part in case.load.parts:
+        yield from part.extents
 
 
 def _is_buffered(words: str) -> Findings:
@@ -66,7 +83,9 @@ RULE = Rule(
     shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC "
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
     "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
-    "above the result names only a RAM disk, tmpfs or null_blk.",
+    "above the result names only a RAM disk, tmpfs or null_blk. Or a statement above the result says that the tested "
+    "device is a RAM disk, tmpfs or null_blk (`uses a ramdisk`, `device = /dev/nullb0`, `modprobe brd`), no line after "
+    "it names another kind of device, and no command shows other files.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

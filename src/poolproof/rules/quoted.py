@@ -14,6 +14,7 @@ class Quoted:
     `memory`: a quotation, with its line number, that names RAM as the target or as the cache.
     `memory_heading`: a quotation, with its line number, of a heading above the result that names only memory as the
     target.
+    `memory_target`: a quotation, with its line number, of a statement that the tested device is in memory.
     `guest`: a quotation, with its line number, of output that shows that the machine is a virtual machine.
     `busy`: a quotation, with its line number, that says that an array was rebuilding, resyncing or scrubbing.
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
@@ -42,6 +43,7 @@ class Quoted:
     assumed: frozenset[str] = frozenset()
     memory: str = ""
     memory_heading: str = ""
+    memory_target: str = ""
     guest: str = ""
     busy: str = ""
     has_fast_media: bool = False

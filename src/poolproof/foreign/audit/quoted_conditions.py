@@ -94,6 +94,11 @@ def _names_another(words: str) -> bool:
     return _OTHER_TARGET.search(words) is not None and not _MEMORY.search(words)
 
 
+def names_another_target(line: str) -> bool:
+    """True if a line names a kind of storage other than memory."""
+    return _OTHER_TARGET.search(_MEMORY.sub("", line)) is not None
+
+
 def _named(number: int, words: str) -> str:
     """Return a quotation of a heading that names only memory, or an empty string."""
     rest = _MEMORY.sub("", words)

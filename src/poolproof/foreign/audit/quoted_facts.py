@@ -17,6 +17,7 @@ from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
 from poolproof.foreign.audit.quoted_conditions import conditions_of, quotation
 from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
+from poolproof.foreign.audit.stated_memory import memory_targets
 from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -124,6 +125,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))
     limits = list(find_iops_limits(numbered))
+    in_memory = list(memory_targets(numbered, results))
     unsynced = list(applying(_sync_settings(numbered), numbered, results))
     return tuple(
         replace(
@@ -143,6 +145,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             has_log_device=named.has_log_device if named else False,
             depths=_depths(lines, result),
             memory_heading=conditions.memory,
+            memory_target=in_memory[at],
             guest=conditions.guest,
             busy=conditions.busy,
             shared_file_bytes=shared_bytes,

@@ -1,0 +1,69 @@
+"""Statements that the tested devices are in memory: sentences, settings, and commands that create such a device.
+
+A statement applies to the results below it, up to the next line outside results that names another kind of storage.
+People also mention a RAM disk that they did not test, or that holds only a log or a cache. That is why the statement
+must say that something uses, is on top of, or creates the RAM disk, and must not mention disks, logs or caches.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+
+from poolproof.foreign.audit.quoted_conditions import names_another_target, quotation
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.plain_lines import Line
+
+_DEVICE = r"(?:ram[ -]?(?:disk|drive|device)s?|ramfs|tmpfs|null_?blk|brd)\b"
+_USED = re.compile(
+    r"\b(?:us(?:es?|ing)|on top of|over|with|backed by|creat(?:es?|ed)|sets? up) "
+    rf"(?:[^\s/]{{1,20}} ){{0,3}}?{_DEVICE}",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(
+    r"^\W{0,9}(?:test[ _-]?)?(?:device|target|disk|drive|filename|dev)(?:[ _-]?(?:path|name))?\s{0,3}[:=]\s{0,3}"
+    r"/dev/(?:ram|nullb|zram)\d+\b",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"^\W{0,9}(?:sudo\s+)?modprobe\s+(?:-\S+\s+)?(?:brd|null_blk)\b")
+_NEGATED = re.compile(
+    r"\b(?:not?|never|without|instead|unlike|rather|than|vs\.?|versus|compar\w*|no longer|if|could|would|should|might"
+    r"|earlier|previous\w*)\b|n't\b",
+    re.IGNORECASE,
+)
+_OTHER_USE = re.compile(
+    r"\b(?:s?logs?|zil|journal\w*|caches?|cached|caching|swap\w*|vs\.?|versus|compar\w*|than)\b", re.IGNORECASE
+)
+_ARRAY = re.compile(r"\b(?:arrays?|pools?)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s{0,9}\*\*")
+_LONGEST, _LONGEST_QUOTE = 300, 80
+
+
+def memory_targets(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[str]:
+    """Yield, for each result, a quotation of the statement that its device is in memory, or an empty string."""
+    hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
+    outside = [(number, line) for number, line in numbered if number not in hidden]
+    stated, at = "", 0
+    for result in results:
+        stop = bisect_left(outside, result.line, key=itemgetter(0))
+        for number, line in outside[at:stop]:
+            if said := _said(line):
+                stated = quotation(number, said)
+            elif names_another_target(line) or _ARRAY.search(line):
+                stated = ""
+        at = max(at, stop)
+        yield stated
+
+
+def _said(line: str) -> str:
+    """Return the part of a line that says that the tested device is in memory, or an empty string."""
+    if len(line) > _LONGEST:
+        return ""
+    if match := _SETTING.match(line) or _COMMAND.match(line):
+        return match[0].strip()
+    match = None if _HEADING.match(line) else _USED.search(line)
+    if match is None or names_another_target(line) or _NEGATED.search(line[: match.end()]):
+        return ""
+    if _OTHER_USE.search(line):
+        return ""
+    return line.strip() if len(line.strip()) <= _LONGEST_QUOTE else match[0]

@@ -1,0 +1,58 @@
+"""Statements that the tested device is in memory: sentences, settings and commands that create a RAM disk."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+_OUTPUT = """\
+   READ: bw=212MiB/s (222MB/s), 212MiB/s-212MiB/s (222MB/s-222MB/s), io=12.4GiB (13.3GB), run=60001-60001msec
+"""
+
+
+def _is_suspect(text: str) -> list[bool]:
+    return [
+        any(finding.rule == "named-memory" and finding.effect == "suspects" for finding in each.findings)
+        for each in audit_text("post", text, Context())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_memory"),
+    [
+        ("The mapping target uses a 4G ramdisk for its data.", True),
+        ("We measured the layer on top of an encrypted RAM device.", True),
+        ("All runs are with null_blk.", True),
+        ("$ sudo modprobe brd rd_nr=2", True),
+        ("device: /dev/nullb1", True),
+        ("The mapping target uses a 4G ramdisk for its journal.", False),
+        ("The SSD is compared with a ramdisk.", False),
+        ("We did not run this on a ramdisk.", False),
+        ("We would use a ramdisk if there was enough RAM.", False),
+        ("A ramdisk is faster.", False),
+        ("I put it on a ramdisk.", False),
+        ("## Using a ramdisk", False),
+        ("device: /dev/sdb1", False),
+        ("tmpfs on /run type tmpfs (rw,nosuid)", False),
+    ],
+)
+def test_a_statement_that_the_device_is_in_memory_makes_slow_results_suspect_too(
+    statement: str, *, is_memory: bool
+) -> None:
+    text = f"A new target for the device mapper.\n{statement}\n\nBefore:\n{_OUTPUT}\nAfter:\n{_OUTPUT}"
+
+    assert _is_suspect(text) == [is_memory, is_memory]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "Then on the NVMe drive:",
+        "Then on the array:",
+        "$ fio --name=a --filename=/data/file --rw=read --bs=4k --direct=1 --size=8g --runtime=60 --time_based",
+    ],
+)
+def test_a_statement_ends_where_the_text_names_or_shows_another_target(between: str) -> None:
+    text = f"The target uses a ramdisk.\n\nBefore:\n{_OUTPUT}\n{between}\n{_OUTPUT}"
+
+    assert _is_suspect(text) == [True, False]
