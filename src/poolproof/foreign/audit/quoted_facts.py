@@ -63,6 +63,7 @@ _DEPTH = re.compile(
 _COMMAND = re.compile(
     r"(?:^|\s)-{1,2}[a-z_]+[= ]|^\s*[a-z_]+\s*=\s*\S+\s*$|: \(g=\d+\): rw=|\bioengine=", re.IGNORECASE
 )
+_ENGINE_AND_DEPTH = re.compile(r"\bioengine=\w+, ?iodepth=\d+$")
 _ONE_AT_A_TIME = re.compile(r"capped|ignor\w*|no effect|synchronous|effective\w*", re.IGNORECASE)
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
 _HARD = re.compile(
@@ -239,11 +240,16 @@ def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundRes
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that the author claims, each with its sentence. Commands and job files are ignored."""
+    """Return the queue depths that the author claims, each with its sentence.
+
+    Commands and job files are ignored, and so is fio's header line, even if it is broken over two lines.
+    """
     found: dict[int, str] = {}
+    above = ""
     for number, line in lines:
         lower = line.lower()
-        if not ("q" in lower or "depth" in lower) or _COMMAND.search(line):
+        joined, above = (above + line.strip())[-_LONGEST_SENTENCE:], line.rstrip()[-_LONGEST_SENTENCE:]
+        if not ("q" in lower or "depth" in lower) or _COMMAND.search(line) or _ENGINE_AND_DEPTH.search(joined):
             continue
         for match, sentence in _said(_DEPTH, number, line, result):
             if not _NEGATED.search(sentence) and not _ONE_AT_A_TIME.search(sentence):

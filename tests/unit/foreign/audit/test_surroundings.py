@@ -212,6 +212,14 @@ def test_a_depth_that_the_author_claims_for_a_synchronous_engine_is_suspect(befo
     assert _depth_verdict(before=before, after=after) == ("suspect", "suspects")
 
 
+@pytest.mark.parametrize("broken", ["ioen\ngine=psync, iodepth=32", "ioeng\nine=psync, iodepth=32"])
+def test_a_broken_header_line_of_fio_claims_no_depth(broken: str) -> None:
+    text = _AT_DEPTH.format(name="r", depth=32).replace("ioengine=psync, iodepth=32", broken).replace("(W) ", "(W)\n")
+    (found,) = audit_text("post.md", text, Context())
+
+    assert [each.effect for each in found.findings if each.rule == "iodepth-with-sync-engine"] == ["notes"]
+
+
 @pytest.mark.parametrize("name", ["rand-4k-qd32", "iodepth_32_randread", "RND4KQ32T1"])
 def test_so_is_one_that_the_name_of_the_job_claims(name: str) -> None:
     assert _depth_verdict(name) == ("suspect", "suspects")
