@@ -5,7 +5,7 @@ from sentences such as "64 GB of RAM". A limit on dirty data is taken from vm.di
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -28,6 +28,8 @@ _ZFS_SET = re.compile(r"(?:^|[\s`\"'(/])(?P<program>zfs|zpool) (?P<verb>set|crea
 _COMPRESSION = re.compile(r"compression=(?P<value>off|on|lz4|lzjb|zle|zstd[\w-]*|gzip[\w-]*)$")
 _TAKE_A_WORD = ("-o", "-O", "-m", "-R", "-t", "-V", "-b")
 _MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
+_NFS3 = re.compile(r"\S:/\S{0,200} on (?P<where>/\S{0,200}) type nfs \([^()]{0,400}\bvers=3\b")
+_ANY_MOUNT = re.compile(r" on /\S{0,200} type \S{1,30} \(")
 _SAID = (
     re.compile(
         r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])(?:i?B)?\s+"
@@ -61,6 +63,8 @@ _DIRTY_SAID = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 60
+_LONGEST_MOUNT = 1000
+_NFS = "nfs"  # the kernel's name of versions 2 and 3; version 4 is nfs4
 _OFF = "off"
 _Fact = TypeVar("_Fact")
 
@@ -71,6 +75,7 @@ class QuotedMachine:
 
     `where`: the dataset or mount point to which the file system and the compression apply.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait.
+    `nfs3_mounts`: the mount points of NFS version 3. Empty if the text also shows mounts of other file systems.
     `ram_words`, `dirty_limit_words`, `compression_words`: the facts as text, with the line on which each was found.
     """
 
@@ -82,6 +87,7 @@ class QuotedMachine:
     compression: str | None = None
     compression_words: str = ""
     where: str = ""
+    nfs3_mounts: tuple[str, ...] = ()
 
 
 def host_of(line: str) -> str:
@@ -107,12 +113,14 @@ class QuotedMachines:
     `memories`: the amounts of RAM that programs printed. `said`: those in sentences, which apply to every host.
     `stores`: the file systems with their compression and dataset.
     `dirty_limits`: the limits on dirty data that commands set or sentences give, which apply to every host.
+    `nfs3_mounts`: the mount points of NFS version 3 if no other mounts are shown. They apply to every host.
     """
 
     memories: Mapping[str | None, Mapping[int, int]]
     stores: Mapping[str | None, Mapping[tuple[str, str, str], int]]
     said: Mapping[int, int]
     dirty_limits: Mapping[int, int] = field(default_factory=dict)
+    nfs3_mounts: tuple[str, ...] = ()
 
     def of(self, host: str) -> QuotedMachine:
         """Return the facts about a host, or those about the only machine if the host is an empty string.
@@ -122,7 +130,7 @@ class QuotedMachines:
         keys = ("", host) if host else (_ANY_HOST,)
         memories = {size: line for key in keys for size, line in self.memories.get(key, {}).items()} or self.said
         stores = {store: line for key in keys for store, line in self.stores.get(key, {}).items()}
-        machine = UNKNOWN
+        machine = replace(UNKNOWN, nfs3_mounts=self.nfs3_mounts)
         if len(memories) == 1:
             size, line_number = next(iter(memories.items()))
             machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
@@ -155,7 +163,27 @@ def find_machines(text: str) -> QuotedMachines:
             _note(stores, prompt, store, number)
     said = {size: number for number, line in reversed(numbered) for size in _said(line)}
     dirty = {size: number for number, line in reversed(numbered) for size in _dirty_limits(line)}
-    return QuotedMachines(memories, stores, said, dirty)
+    return QuotedMachines(memories, stores, said, dirty, _nfs3_mounts(line for _, line in numbered))
+
+
+def _nfs3_mounts(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the mount points of NFS version 3, or an empty tuple if the lines also show mounts of other file systems.
+
+    NFS version 4 counts as another file system: with a delegation, closing a file does not flush it. The options may be
+    on the next line.
+    """
+    found: list[str] = []
+    above = ""
+    for line in lines:
+        bare = line.strip()[:_LONGEST_MOUNT]
+        whole = f"{above} {bare}" if above.endswith(" type nfs") and bare.startswith("(") else bare
+        above = bare
+        if _ANY_MOUNT.search(whole):
+            match = _NFS3.search(whole)
+            if match is None:
+                return ()
+            found.append(match["where"])
+    return tuple(dict.fromkeys(found))
 
 
 def _note(facts: dict[str | None, dict[_Fact, int]], host: str, fact: _Fact, line: int) -> None:
@@ -238,7 +266,8 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
     """Return the facts that apply to a load.
 
     The file system applies if one of the load's paths is below the mount point, or contains the name of the dataset or
-    its pool. A program other than fio that shows no path is assumed to use the file system described in the text.
+    its pool. A program other than fio that shows no path is assumed to use the file system described in the text. The
+    same applies to NFS version 3.
     """
     paths = [extent.file for part in load.parts for extent in part.extents if extent.file.startswith("/")]
     names = {machine.where.rpartition("/")[2], machine.where.partition("/")[0]} - {""}
@@ -247,7 +276,11 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
         for path in paths
         if not path.startswith("/dev/")
     )
-    if is_below or (not paths and load.generator != DEFAULT_GENERATOR and not is_on_device):
+    is_unnamed = not paths and load.generator != DEFAULT_GENERATOR and not is_on_device
+    on_nfs3 = [any(path.startswith(f"{mount}/") for mount in machine.nfs3_mounts) for path in paths]
+    if not (all(on_nfs3) if paths else is_unnamed):
+        machine = replace(machine, nfs3_mounts=())
+    if is_below or is_unnamed:
         return machine
     return replace(machine, file_system=None, compression=None, compression_words="")
 
@@ -257,9 +290,12 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
     The user's options take precedence.
     """
-    if machine.ram_bytes is None and machine.compression is None and machine.dirty_limit_bytes is None:
+    facts = (machine.ram_bytes, machine.compression, machine.dirty_limit_bytes)
+    if facts == (None, None, None) and not machine.nfs3_mounts:
         return target
     found = target or Target(file_system="")
+    if machine.nfs3_mounts and not found.file_system and machine.compression is None:
+        found = replace(found, file_system=_NFS)
     if machine.compression is not None and not found.file_system:
         zfs = ZfsFacts() if machine.file_system == "zfs" else None
         compression = None if machine.compression == _OFF else machine.compression
@@ -279,3 +315,5 @@ def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
         yield machine.dirty_limit_words
     if machine.compression_words and context.file_system is None:
         yield machine.compression_words
+    elif machine.nfs3_mounts and context.file_system is None:
+        yield f"NFS version 3 is mounted on {' and '.join(machine.nfs3_mounts)}"

@@ -38,6 +38,34 @@ def test_a_command_that_sets_the_compression_makes_zeros_suspect(command: str, p
     assert ("zero-buffers" in _doubts(_audited(f"{command}\n{_DD.format(path)}"))) is is_suspect
 
 
+_UNSYNCED = "dd if=/dev/zero of={} bs=1M count=4000\n4194304000 bytes (4.2 GB, 3.9 GiB) copied, 19.2 s, 218 MB/s\n"
+_MOUNT = "store:/export on /srv/home type {} (rw,relatime,vers={},rsize=1048576,hard)"
+
+
+@pytest.mark.parametrize(
+    ("mounts", "path", "is_suspect"),
+    [
+        (_MOUNT.format("nfs", 3), "/srv/home/f", False),
+        (_MOUNT.format("nfs", 3).replace("nfs (", "nfs\n("), "f", False),
+        (_MOUNT.format("nfs", 3), "f", False),
+        (_MOUNT.format("nfs", 3), "/data/f", True),
+        (_MOUNT.format("nfs4", 4.2), "/srv/home/f", True),
+        (f"{_MOUNT.format('nfs', 3)}\n/dev/sda1 on / type ext4 (rw,relatime)", "f", True),
+    ],
+)
+def test_dd_that_closes_a_file_on_nfs3_has_sent_its_data_to_the_server(
+    mounts: str, path: str, *, is_suspect: bool
+) -> None:
+    assert ("write-without-sync" in _doubts(_audited(f"{mounts}\n$ {_UNSYNCED.format(path)}"))) is is_suspect
+
+
+@pytest.mark.parametrize(("file_system", "is_suspect"), [("nfs3", False), ("nfs4", True), ("ext4", True)])
+def test_dd_without_a_sync_is_not_suspect_if_close_waits_for_the_server(file_system: str, *, is_suspect: bool) -> None:
+    (found,) = audit_text("post", f"$ {_UNSYNCED.format('f')}", Context(file_system=file_system))
+
+    assert ("write-without-sync" in _doubts(found)) is is_suspect
+
+
 _FIO = "fio --name=r --directory=/srv --rw=randread --bs=4k --size=16g --ioengine=psync --runtime=60 --time_based\n"
 _READS = header("r", "randread", engine="psync") + block("r", "read", 5000, p50_us=190)
 _MEMORY = "MemTotal:       65842112 kB"
