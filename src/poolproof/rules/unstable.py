@@ -6,18 +6,41 @@ from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.rules.tolerances import REQUESTS_IF_UNEVEN
-from poolproof.units import format_rate
+from poolproof.units import format_duration, format_rate
 
 _SAMPLES = 10
 _UNEVEN = 0.3
 _WILD = 1.0
 _MOST_IDLE = 0.5
+_STALL = 0.25  # of the run time
+_SKEW = 100.0
 _INTERVAL_S, _FEWEST_IN_INTERVAL = 0.5, 20
 _SYNC_NS = 50_000.0  # a sync that writes to flash takes at least this long
 _IN_SYNCS, _MOST_IN_SYNCS = 0.8, 1.1  # a larger share means that not every write was synced
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
+    return _in_samples(case, part) or _with_stalls(case, part)
+
+
+def _with_stalls(case: Case, part: ReportedDirection) -> Finding | None:
+    """Return a finding if most I/Os took no time compared to a few that lasted for a large part of the run."""
+    latency, median, runtime_ms = part.completion, part.median_ns, part.figures.runtime_ms
+    if latency is None or not latency.percentiles_ns or not median or not latency.mean_ns or not runtime_ms:
+        return None
+    stalls = [each for each in latency.percentiles_ns.items() if each[1] >= _STALL * runtime_ms * 1e6]
+    if not stalls or latency.mean_ns < _SKEW * median or _is_of_disk(case, part):
+        return None
+    percent, stall_ns = min(stalls)
+    return suspects(
+        f"the median {part.kind} took {format_duration(median / 1e9)}, but the slowest {100 - percent:.2g}% took at "
+        f"least {format_duration(stall_ns / 1e9)}, in a run of {format_duration(runtime_ms / 1e3)}: the rate depends "
+        "on how many of these stalls the run happens to include",
+        weight=40,
+    )
+
+
+def _in_samples(case: Case, part: ReportedDirection) -> Finding | None:
     figures = part.figures
     mean, deviation = figures.bandwidth_mean_bytes, figures.bandwidth_stddev_bytes
     if (figures.samples or 0) < _SAMPLES or not mean:
@@ -81,7 +104,8 @@ RULE = Rule(
     "the result is suspect unless the byte accounting proves it, fio's disk statistics show a request for nearly every "
     "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk. The same applies if the "
     "mean of the samples is at least twice the rate: fio takes no sample of an interval without I/O, so the clones did "
-    "nothing for at least half of the time.",
+    "nothing for at least half of the time. The result is also suspect if the slowest I/Os took at least a quarter of "
+    "the run time, and the mean latency is at least 100 times the median: nearly all time is that of a few I/Os.",
     error="Too high or too low. Observed: in results that were too high, the standard deviation was 120 to 190% of the "
     "mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",

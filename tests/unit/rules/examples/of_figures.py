@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from poolproof.load.outcome import Latency
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
 from tests.unit.rules.examples.building import (
@@ -37,6 +38,12 @@ def _paused(factor: float, options: str = _WRITE, bs: int = MIB) -> Case:
     """Return a run that wrote 4 GiB in 20 s. The mean of fio's samples exceeds the rate by a factor."""
     samples = {"bandwidth_mean_bytes": factor * 4 * GIB / 20, "bandwidth_stddev_bytes": 2e6, "samples": 12}
     return uncounted(options, write=direction(4 * GIB, 20.0, bs, **samples))
+
+
+def _stalled(longest_s: float, mean_ns: float) -> Case:
+    """Return a run of 10 s in which the median write took 20 µs, and the slowest 5% took at least `longest_s`."""
+    times = Latency(samples=400, mean_ns=mean_ns, percentiles_ns={50.0: 20_000.0, 95.0: longest_s * 1e9})
+    return uncounted(_WRITE, write=direction(400 * MIB, 10.0, MIB, clat=times, lat=times))
 
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
@@ -190,6 +197,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_paused(4.0), "suspects", _paused(1.8)),
         Example(_paused(4.0), "suspects", _paused(4.0, bs=64 * MIB)),
         Example(_paused(4.0), "suspects", _paused(4.0, f"{_WRITE} thinktime=900ms thinktime_blocks=400")),
+        Example(_stalled(2.6, 3e6), "suspects", _stalled(2.4, 3e6)),
+        Example(_stalled(2.6, 3e6), "suspects", _stalled(2.6, 1.9e6)),
     ),
     "figures-disagree": (
         Example(
