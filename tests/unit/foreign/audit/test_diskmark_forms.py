@@ -199,3 +199,23 @@ def test_columns_can_have_their_own_direction() -> None:
     ]
 
     assert found == [("read", 32.614), ("write", 99.125)]
+
+
+_ALIGNED = """\
+A script that runs fio with the tests of CrystalDiskMark printed:
+
+{header}
+SEQ1M_Q8T1     2101MB/s  1804MB/s
+RND4K_Q1T1     812kB/s   61.5MB/s
+"""
+
+
+def test_a_table_aligned_by_blanks_with_a_column_for_each_direction_is_read() -> None:
+    found = [(way, rate) for way, _, rate in _values(_ALIGNED.format(header="Test           READ      WRITE"))]
+
+    assert found == [("read", 2101e6), ("write", 1804e6), ("read", 812e3), ("write", 61.5e6)]
+
+
+@pytest.mark.parametrize("header", ["Test           first     second", "Test           disk A    disk B", ""])
+def test_a_table_aligned_by_blanks_that_names_no_directions_is_not_read(header: str) -> None:
+    assert not audit_text("post", _ALIGNED.format(header=header), Context())

@@ -34,6 +34,11 @@ _WITH_DECIMAL_COMMA = re.compile(r"^(?:\d{1,3}(?:\.\d{3})+|\d{4,}|0)?,\d+$|^\d+,
 _WITH_DECIMAL_POINT = re.compile(r"^(?:\d{1,3}(?:,\d{3})+|\d+)\.\d+$|^\d{1,3}(?:,\d{3}){2,}$")
 _EITHER = re.compile(r"^[1-9]\d{0,2}(?P<mark>[.,])\d{3}$")
 _HEADING = re.compile(r"^(?:#{1,6}\s|\*\*|.*:$|(?:\S{1,40} ){0,3}\S{1,40}$)")
+_ALIGNED_HEADER = re.compile(r"^\s{0,9}[A-Za-z][\w ]{0,20}?\s{2,20}read\s{2,20}write\s{0,9}$", re.IGNORECASE)
+_ALIGNED_ROW = re.compile(
+    r"^\s{0,9}[A-Z]{3,4}\d{1,5}[KM]_?Q\d{1,4}T\d{1,3}(?:\s{2,20}\d[\d.,]{0,12}\s?[kKMG]B/s){2}\s{0,9}$"
+)
+_BLANKS = re.compile(r"\s{2,20}")
 _LONGEST = 1000
 _LONGEST_HEADING = 80
 
@@ -48,8 +53,10 @@ class _DiskMarkColumn:
 
 
 def is_row(line: str) -> bool:
-    """True if the line has several cells."""
-    return len(line) <= _LONGEST and ("|" in line or "\t" in line.strip())
+    """True if the line has several cells. Cells aligned by blanks count only in tables of reads and writes."""
+    if "|" in line or "\t" in line.strip():
+        return len(line) <= _LONGEST
+    return bool(_ALIGNED_HEADER.match(line) or _ALIGNED_ROW.match(line))
 
 
 def find_in_table(program: str, heading: str, table: Sequence[Line]) -> Iterator[ForeignResult]:
@@ -72,7 +79,10 @@ def find_in_table(program: str, heading: str, table: Sequence[Line]) -> Iterator
 
 def _cells(line: str) -> list[str]:
     bare = line.strip()
-    cells = bare.removeprefix("|").removesuffix("|").split("|") if "|" in bare else bare.split("\t")
+    if "|" in bare:
+        cells = bare.removeprefix("|").removesuffix("|").split("|")
+    else:
+        cells = bare.split("\t") if "\t" in bare else _BLANKS.split(bare)
     return [cell.strip(" \t*_`").replace("\\", "") for cell in cells]
 
 
