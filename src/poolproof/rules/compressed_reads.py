@@ -1,8 +1,9 @@
 """Reads of a file that was stored compressed."""
 
 from poolproof.rules.flow import compresses, lost_reads
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, zfs_source
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects, zfs_source
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.reported import parts
 
 
 def _in_result(case: Case) -> Findings:
@@ -13,6 +14,12 @@ def _in_result(case: Case) -> Findings:
             f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: the target has "
             f"compression={case.target.compression}, so only this share had to be read from the disks",
             weight=85,
+            metrics=OF_READS,
+        )
+    elif case.quoted and case.quoted.compressed and any(part.kind == "read" for part in parts(case.outcome)):
+        yield suspects(
+            f"{case.quoted.compressed}: the disks had to read only this share of the bytes",
+            weight=60,
             metrics=OF_READS,
         )
 
@@ -26,7 +33,7 @@ RULE = Rule(
     shows=(
         "In the evidence: the target compresses data, and the disks read fewer bytes than fio did. The compressible "
         "data must come from an earlier write job: if fio itself lays out a missing file, it writes incompressible "
-        "data."
+        "data. In a text: the output of compsize shows that the file uses at most 90% of its size on disk."
     ),
     error=(
         "The result is too high by a factor equal to the compression ratio. Measured: fio read 256 MiB, but the disk "
@@ -39,6 +46,7 @@ RULE = Rule(
         zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_data"),
         linux_source("6.12", "fs/btrfs/compression.c", "btrfs_submit_compressed_read"),
         fio_source("3.42", "filesetup.c", "extend_file (fills each block of a layout anew)"),
+        "https://github.com/kilobyte/compsize/blob/v1.5/compsize.c (main: the disk usage and the size of the extents)",
     ),
     in_result=_in_result,
     explains_lost={"read": "compressed on the disks"},

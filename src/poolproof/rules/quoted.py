@@ -15,6 +15,7 @@ class Quoted:
     `memory_heading`: a quotation, with its line number, of a heading above the result that names only memory as the
     target.
     `memory_target`: a quotation, with its line number, of a statement that the tested device is in memory.
+    `compressed`: the output of a program that shows that the test file uses less of the disk than its size.
     `guest`: a quotation, with its line number, of output that shows that the machine is a virtual machine.
     `busy`: a quotation, with its line number, that says that an array was rebuilding, resyncing or scrubbing.
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
@@ -44,6 +45,7 @@ class Quoted:
     memory: str = ""
     memory_heading: str = ""
     memory_target: str = ""
+    compressed: str = ""
     guest: str = ""
     busy: str = ""
     has_fast_media: bool = False

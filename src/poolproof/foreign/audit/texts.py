@@ -10,6 +10,7 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
+from poolproof.foreign.audit.compressed_files import CompressedFile, compressed_files, compressed_words
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import (
@@ -70,6 +71,7 @@ class _QuotedContext:
     `prompts`: the lines with a shell prompt, each with the name of the machine in it.
     `callers`: the lines of commands that run a job file rather than define jobs. These lines are skipped when a job
     file is matched to its result.
+    `compressed`: the files that compsize shows to be compressed.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -78,6 +80,7 @@ class _QuotedContext:
     machines: QuotedMachines = NO_MACHINES
     prompts: tuple[tuple[int, str], ...] = ()
     callers: frozenset[int] = frozenset()
+    compressed: tuple[CompressedFile, ...] = ()
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
@@ -140,6 +143,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         find_machines(text),
         prompts,
         frozenset(command.line for command in commands if not command.jobs),
+        compressed_files(plain_lines(text)),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
@@ -179,6 +183,7 @@ def judge_result(
     found = replace(found, result=without_other_disks(found.result, load))
     if (path := named_memory(load)) and not quoted.memory:
         quoted = replace(quoted, memory=f"the path is “{path}”")
+    quoted = replace(quoted, compressed=compressed_words(surroundings.compressed, load, found.line))
     block = block_of(whole, surroundings.blocks, next_start)
     counters = from_block(whole, block) if block else None
     counters = counters or from_disk_use(found.result)
