@@ -1,15 +1,17 @@
-"""Random I/O that is too fast for the hard disks mentioned in the text."""
+"""I/O that is too fast for the hard disks or the SATA drive mentioned in the text."""
 
 from poolproof.rules.coverage import proves
+from poolproof.rules.link_rates import SATA3
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.proof import OF_READS
 from poolproof.rules.reported import parts
-from poolproof.units import format_count
+from poolproof.units import format_count, format_rate
 
 _MOST_EACH = 1500
 
 
 def _in_result(case: Case) -> Findings:
+    yield from _above_sata(case)
     if case.quoted is None or not case.quoted.hard_disks or proves(case) or _has_cache_device(case):
         return
     disks = max(1, case.quoted.hard_disk_count)
@@ -28,6 +30,19 @@ def _in_result(case: Case) -> Findings:
             return
 
 
+def _above_sata(case: Case) -> Findings:
+    drive = case.quoted.sata_drive if case.quoted else ""
+    for part in parts(case.outcome) if drive and not proves(case) and not _has_cache_device(case) else ():
+        rate = part.figures.bandwidth_bytes or 0.0
+        if rate > SATA3 and (case.cold or part.kind == "write"):
+            yield suspects(
+                f"the {part.kind} rate is {format_rate(rate)}, but {drive}: a SATA link transfers at most "
+                f"{format_rate(SATA3)}, so a cache was involved",
+                weight=74,
+            )
+            return
+
+
 def _has_cache_device(case: Case) -> bool:
     """True if fio used a bcache device, which can cache a hard disk's data on an SSD."""
     disks = case.outcome.disks if case.outcome else ()
@@ -35,20 +50,24 @@ def _has_cache_device(case: Case) -> bool:
 
 
 RULE = Rule(
-    title="Faster than the hard disks that the text names",
+    title="Faster than the disks that the text names",
     wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. Therefore, the "
     "RAM of the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it "
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. If the line names an "
     "SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model of a NAS "
-    "from Synology or QNAP (DS218: 2 drives) counts as such a line.",
+    "from Synology or QNAP (DS218: 2 drives) counts as such a line. Or a sentence near the result says that it was run "
+    "on one SATA drive, and the result exceeds 600 MB/s.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",
     fix_if_direct="make the file twice the size of the RAM, and count the disks' requests (if they are in a NAS, count "
     "on the NAS)",
-    sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),
+    sources=(
+        "data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",
+        "Serial ATA Revision 3.0",
+    ),
     in_result=_in_result,
     commands="fio --rw=randwrite --bs=4k --size=256m --ioengine=libaio --iodepth=16 --runtime=5 --time_based",
 )

@@ -31,6 +31,7 @@ class Quoted:
     `without_barriers`: a quotation, with its line number, that says that the file system is mounted without barriers.
     `hard_disks`: a quotation of the line that names hard disks as the target.
     `hard_disk_count`: the number of these hard disks, or 0 if unknown.
+    `sata_drive`: a quotation, with its line number, that says that the run was on one SATA drive.
     `iops_limit`: the I/Os per second to which the text limits the storage, and a quotation; 0 if unknown.
     `has_log_device`: True if the line that names hard disks also names flash as their log device (SLOG).
     `served_without_sync`: a quotation that says that a server of NFS or iSCSI has sync=disabled.
@@ -59,6 +60,7 @@ class Quoted:
     without_barriers: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
+    sata_drive: str = ""
     iops_limit: tuple[float, str] = (0.0, "")
     has_log_device: bool = False
     served_without_sync: str = ""

@@ -36,6 +36,12 @@ _BUFFERED = re.compile(
     r"\bbuffered (?:(?:sequential|random|seq|rand|file) )?(?:reads?|writes?|i/?os?|access(?:es)?)\b(?!:\s+\d)",
     re.IGNORECASE,
 )
+_ON_SATA = re.compile(
+    r"\b(?:run|ran|runs|running|tested|measured|benchmarked) (?:[\w.-]{1,20} ){0,2}?on (?:[\w.-]{1,20} ){0,5}?"
+    r"(?:an?|one|my|the|this|single) (?:[\w./-]{1,20} ){0,2}?SATA ?(?:II|III|2|3)? ?(?:ssd|hdd|disk|drive)\b",
+    re.IGNORECASE,
+)
+_ABOUT_ABOVE = re.compile(r"\W{0,9}(?:this|that|these|those|it|both|the above)\b", re.IGNORECASE)
 _DIRECT = re.compile(r"direct|\bunbuffered|\bdio\b|\bTiming\b", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear\w*|exclud\w*"
@@ -103,7 +109,7 @@ _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
 _SIGNAL = "line {} says that the run was ended by a signal"
 _STOPS = (". ", "; ", "! ", "? ")
-_LINES_BELOW = 5
+_LINES_BELOW, _LINES_ABOVE = 5, 10
 _LONGEST_LIST = 8
 _LONGEST_SENTENCE = 300
 _LONGEST_NAMING_LINE = 400
@@ -133,6 +139,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             quoted,
             laid_out_bytes=size or None,
             memory=next(_sentences(_MEMORY, [*_above_adjacent(numbered, results, at), *lines], result), ""),
+            sata_drive=next(_sentences(_ON_SATA, _stated_nearby(lines, result), result), ""),
             buffered=next(_sentences(_BUFFERED, lines, result), ""),
             has_fast_media=has_fast_media,
             has_persistent_memory=has_persistent_memory,
@@ -223,6 +230,15 @@ def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at
         first -= 1
     above = [line for line in _around(numbered, results, first) if line[0] < results[first].line]
     return above if first < at else []
+
+
+def _stated_nearby(lines: Sequence[Line], result: FoundResult) -> list[Line]:
+    """Return the lines below the result, and those directly above it unless they are about results further above."""
+    return [
+        (number, line)
+        for number, line in lines
+        if number > result.last_line or (number >= result.line - _LINES_ABOVE and not _ABOUT_ABOVE.match(line))
+    ]
 
 
 def _sentences(pattern: re.Pattern[str], lines: Sequence[Line], result: FoundResult) -> Iterator[str]:

@@ -189,6 +189,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _quoted(_copied(6.0, "direct=1"), Quoted(buffered="line 1 says “buffered I/O on XFS”")),
         ),
+        Example(
+            _quoted(
+                uncounted(_RANDOM, read=direction(GIB, 90.0)), Quoted(memory_target="line 1 says “uses a ramdisk”")
+            ),
+            "suspects",
+            _quoted(
+                uncounted(f"{_RANDOM} filename=/data/f", read=direction(GIB, 90.0)),
+                Quoted(memory_target="line 1 says “uses a ramdisk”"),
+            ),
+        ),
     ),
     "measures-memory": (
         Example(
@@ -228,6 +238,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 uncounted(_WRITES, write=direction(GIB, 10.0)),
                 Quoted(hard_disks="line 1 names hard disks", has_log_device=True),
             ),
+        ),
+        Example(
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 1.7)), Quoted(sata_drive="line 1 says “run on a SATA SSD”")),
+            "suspects",
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 1.9)), Quoted(sata_drive="line 1 says “run on a SATA SSD”")),
         ),
     ),
     "earlier-job": (
