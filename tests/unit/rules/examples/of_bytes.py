@@ -7,6 +7,7 @@ from poolproof.evidence import model
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.rules.model import Case
+from poolproof.rules.quoted import Quoted
 from tests.unit.rules.examples.building import (
     BTRFS,
     MERGERFS,
@@ -46,6 +47,8 @@ def _buffered(flush_s: float, late: float = 0.0, options: str = "rw=write bs=1m 
     disk = leaf("a", write_bytes=GIB - int(late), drained_write_bytes=GIB, drain_flush_s=flush_s)
     return with_leaves(write_of(options, GIB, GIB - late, GIB), disk)
 
+
+_STORED = Quoted(compressed="line 1: compsize shows that `f` uses 100 MiB of the disk for 4 GiB (2%)")
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "write-buffer": (
@@ -94,6 +97,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS),
             "suspects",
             half_stored(read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS)),
+        ),
+        Example(
+            replace(uncounted("rw=read bs=1m size=4g", read=direction(4 * GIB, 9.0, MIB)), quoted=_STORED),
+            "suspects",
+            replace(uncounted("rw=write bs=1m size=4g", write=direction(4 * GIB, 9.0, MIB)), quoted=_STORED),
         ),
     ),
     "counters-off": (
