@@ -370,11 +370,14 @@ _BONNIE_198_CSV = (
 )
 
 
-def test_the_csv_of_bonnie_198_has_two_more_fields() -> None:
-    found = audit_text("x", _BONNIE_198_CSV, Context())
+@pytest.mark.parametrize(
+    ("text", "line"), [(_BONNIE_198_CSV, 1), (_BONNIE_200 + _BONNIE_198_CSV, 4)], ids=["alone", "below the table"]
+)
+def test_the_csv_of_bonnie_198_has_two_more_fields_and_is_more_precise_than_the_table(text: str, line: int) -> None:
+    found = audit_text("x", text, Context())
     rates = [values.bandwidth_bytes for each in found for values in each.figures.directions.values()]
     assert rates == [745124 * 1024, 980550 * 1024, 1203968 * 1024]
-    assert len(audit_text("x", _BONNIE_200 + _BONNIE_198_CSV, Context())) == 3
+    assert {each.line for each in found} == {line}
 
 
 @pytest.mark.parametrize(

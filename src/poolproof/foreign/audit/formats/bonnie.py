@@ -1,8 +1,9 @@
 """Parse the output of bonnie++ 1.03 to 2.00, with or without -f.
 
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
-above it, the results are reported only once. A table can have several rows below one header. The machine's name can be
-missing and, in all rows but the first, the size too. Mail programs wrap the header and the rows. With several CPUs, and
+above it, the results are reported only once, with the values of that line, because bonnie++ 2.00 rounds those of the
+table. A table can have several rows below one header. The machine's name can be missing and, in all rows but the first,
+the size too. Mail programs wrap the header and the rows. With several CPUs, and
 after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
 single characters are blank, so a wide gap follows the size. People also remove columns by hand, even those of the
 machine and the size. Such a table is read if the names above its header show which columns are left.
@@ -39,6 +40,7 @@ _COLUMN = "%CP"
 _MOST_WRAPPED = 3
 _NEAR_LINES = 4
 _MOST_ROWS = 40
+_MOST_BELOW = 12
 _VALUE = re.compile(
     r"(?<![\d+])(?P<rate>\d{1,15}(?:\.\d{1,9})?[kKmMgG]?|\+{1,9})\s{1,60}(?P<cpu>\d{1,5}|\+{1,9})(?=\s|$)"
 )
@@ -72,13 +74,16 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
             order = _order(match["cells"], match.start("cells") - match.end("size"))
             table, since, size = _table(match["cells"], head["unit"], order), line_number, _size(match["size"])
-            yield from _results(line_number, table, size, is_cut_off=len(table) < len(order))
+            exact = {**table, **_exact(numbered, at, table)}
+            yield from _results(line_number, exact, size, is_cut_off=len(table) < len(order))
         elif head and table and (match := (_CUT_ROW if at == last else _ROW_OF_CELLS).match(line)):
             order = range(len(_NAMES)) if len(table) > len(_WITHOUT_CHARS) else _WITHOUT_CHARS
             table, since = _table(match["cells"], head["unit"], order), line_number
             yield from _results(line_number, table, size, is_cut_off=len(table) < len(order))
         elif (head is not None or line.count(",") >= _FEWEST_COMMAS) and "," in line and (match := _CSV.match(line)):
-            yield from _csv(line_number, match, table)
+            rates, of_size = _csv(match)
+            if rates and not _repeats(rates, table):
+                yield from _results(line_number, rates, of_size)
             head = None
         elif table and line.strip() and not _CELLS.match(line):
             head = None  # the next table has its own header
@@ -197,8 +202,20 @@ def _size(text: str) -> int | None:
     return size_in_bytes(text if text[-1].isalpha() else f"{text}M") or None
 
 
-def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:
-    """Yield the results in a line of comma-separated values, unless the line repeats the values in `table`.
+def _exact(numbered: Sequence[Line], at: int, table: dict[str, float | None]) -> dict[str, float | None]:
+    """Return the table's values from the line of comma-separated values below it, which does not round them.
+
+    Empty if no line below repeats the table.
+    """
+    for _, line in numbered[at + 1 : at + 1 + _MOST_BELOW]:
+        if len(line) <= _LONGEST and line.count(",") >= _FEWEST_COMMAS and (match := _CSV.match(line)):
+            rates, _ = _csv(match)
+            return {name: rates[name] for name in table} if rates and _repeats(rates, table) else {}
+    return {}
+
+
+def _csv(match: re.Match[str]) -> tuple[dict[str, float | None], int | None]:
+    """Return the rates in a line of comma-separated values, and the file size. Empty if it is not bonnie++'s line.
 
     Format 1.9x begins with name, concurrency, seed, size and chunk. Since 1.98, the number of seeks and of seeking
     processes follow. bonnie++ 1.03 prints only name and size.
@@ -208,15 +225,19 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
     size_at, first = (1, 2) if not match["format"] else (3, 7 if is_198 else 5)
     is_short = len(fields) < (first + 2 * len(_NAMES) if match["format"] else _OLD_FIELDS)
     if is_short or not fields[0][:1].isalpha() or not re.fullmatch(r"\d+(?:\.\d+)?[KMGT]?(?::\S+)?", fields[size_at]):
-        return
+        return {}, None
     cells = fields[first : first + 2 * len(_NAMES)]
     is_table = all(re.fullmatch(r"\d*(?:\.\d+)?|\++", cell) for cell in cells)
     if not is_table or not any(cells) or any(len(cell) > 3 for cell in cells[1:10:2] if not cell.startswith("+")):
-        return
+        return {}, None
     rates = {name: _rate(cell, "K") if cell else None for name, cell in zip(_NAMES, cells[::2], strict=True)}
     rates["seeks"] = number(cells[10]) if cells[10] else None
-    if not table or not all(_is_same(rates[name], rate) for name, rate in table.items()):
-        yield from _results(line, rates, _size(fields[size_at].partition(":")[0]))
+    return rates, _size(fields[size_at].partition(":")[0])
+
+
+def _repeats(rates: dict[str, float | None], table: dict[str, float | None]) -> bool:
+    """True if the rates are those of the table."""
+    return bool(table) and all(_is_same(rates[name], rate) for name, rate in table.items())
 
 
 def _is_same(exact: float | None, rounded: float | None) -> bool:
