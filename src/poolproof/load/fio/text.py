@@ -151,12 +151,12 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _TextParser:
-    """Collects lines into runs. `_foreign`: the number of lines of other output since fio's last line."""
+    """Collects lines into runs. `_foreign` counts the lines of other output since fio's last line."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
         self._run = _RunDraft()
-        self._foreign = 0
+        self._foreign, self._has_words = 0, False
 
     def take(self, number: int, line: str) -> None:
         if self._foreign > _MOST_FOREIGN_LINES:
@@ -166,9 +166,10 @@ class _TextParser:
             if self._run.jobs and not self._run.jobs[-1].line:
                 self._run.jobs[-1].line = number
             self._run.last_line = number
-            self._foreign = 0
+            self._foreign, self._has_words = 0, False
         elif self._run.first_line and not lines.is_filler(line):
             self._foreign += 1
+            self._has_words = self._has_words or lines.has_words(line)
 
     def _reads(self, line: str) -> bool:
         """Add the line to the current run, or return False if it cannot be fio output.
@@ -187,7 +188,7 @@ class _TextParser:
     def finish(self) -> None:
         """End the current run, and add it to `found` if it has values."""
         run, self._run = self._run, _RunDraft()
-        self._foreign = 0
+        self._foreign, self._has_words = 0, False
         if run.has_values:
             pids = tuple(job.pid for job in run.jobs if job.pid.strip("0"))
             result = run.finished()
@@ -327,7 +328,7 @@ class _TextParser:
         """Add totals to the current group. Without a group header, they are a result unless they are the jobs' sum."""
         run = self._run
         is_headless = bool(run.jobs) and not run.has_group_head
-        is_apart = not run.has_group_head and self._foreign > _MOST_BETWEEN_TOTALS
+        is_apart = not run.has_group_head and (self._foreign > _MOST_BETWEEN_TOTALS or self._is_of_next_command(group))
         is_sum = is_headless and _is_sum(group, [job.directions for job in run.jobs if job.part.name != _TOTAL])
         if is_sum and not run.groups:
             run.last_group = run.jobs[-1].part.group
@@ -342,6 +343,11 @@ class _TextParser:
             current = self._run.groups[0] = {}
             self._run.last_group = 0
         current[group.direction] = group.values
+
+    def _is_of_next_command(self, group: lines.RateLine) -> bool:
+        """True if a line with words is between these totals and the last ones, and the run times differ."""
+        known = self._run.groups.get(self._run.last_group, {})
+        return self._has_words and any(each.runtime_ms != group.values.runtime_ms for each in known.values())
 
     def _is_sum_of_runs(self, group: lines.RateLine) -> bool:
         """True if the totals are the sum over several clones whose blocks were quoted without their first lines."""

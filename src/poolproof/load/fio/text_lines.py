@@ -78,6 +78,7 @@ _SHARES = re.compile(r"^\s*lat\s*\((?P<unit>nsec|usec|msec)\)\s*: (?=\s*(?:>=)?\
 _SHARE = re.compile(r"(?P<least>>=)?(?P<bound>\d{1,6})=\s*(?P<percent>\d{1,3}\.\d+)%")
 _UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
+_WORDS = re.compile(r"\W{0,9}[A-Za-z]{3,20}:? (?:[^\s=]{1,40} ){0,9}[^\s=]{1,40}\s{0,9}$")
 _FILLER = re.compile(
     r"^\s*+(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
@@ -320,6 +321,11 @@ def version(line: str) -> str | None:
 def is_filler(line: str) -> bool:
     """True for ellipses and similar lines, and for lines of fio output without any value that poolproof uses."""
     return _FILLER.match(line) is not None
+
+
+def has_words(line: str) -> bool:
+    """True for a line of words, such as `writing to /dev/sdb`, but not for the rest of a wrapped line of values."""
+    return _WORDS.match(line) is not None
 
 
 def _bandwidth(match: re.Match[str], kilo: int) -> float | None:

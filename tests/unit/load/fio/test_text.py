@@ -144,3 +144,20 @@ def test_blocks_of_one_name_belong_together_only_if_they_were_printed_within_a_m
     found = read_text(block.format("21:14:05", 400, 100) + block.format(printed, 90, 45))
 
     assert len(found) == runs
+
+
+@pytest.mark.parametrize(
+    ("between", "run_ms", "runs"),
+    [
+        ("then the same with writes, to /dev/sdx1", 60_002, 2),
+        ("then the same with writes, to /dev/sdx1", 60_001, 1),
+        ("60001msec", 60_002, 1),
+        ("", 60_002, 1),
+    ],
+)
+def test_totals_of_two_commands_are_two_results_if_words_are_between_them(between: str, run_ms: int, runs: int) -> None:
+    line = "{}: bw=100MiB/s (105MB/s), 100MiB/s-100MiB/s (105MB/s-105MB/s), io=6000MiB (6291MB), run={}-{}msec\n"
+
+    found = read_text(f"{line.format('READ', 60_001, 60_001)}{between}\n{line.format('WRITE', run_ms, run_ms)}")
+
+    assert [len(each.parts[0].directions) for each in found] == [2 // runs] * runs
