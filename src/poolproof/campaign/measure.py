@@ -32,6 +32,7 @@ _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
 """Steady-state criteria that were removed from poolproof, but may occur in recorded campaigns."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
+_ADD_UNTIL = "add until: 3% (on the command line: --until 3%)"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
 _RANGE = re.compile(r"\s*(.*?)\s*\.\.\s*(.*?)\s*")
@@ -127,7 +128,7 @@ def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
             "remove one of them",
         )
     if table.get("until") is None and default.until is None:
-        raise first.spot.mistake(f"`{first.text}` has no effect without `until`", "add until: 3%")
+        raise first.spot.mistake(f"`{first.text}` has no effect without `until`", _ADD_UNTIL)
 
 
 def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | None:

@@ -89,8 +89,8 @@ def print_table(
         spent = (
             f"the workloads ran for {format_duration(fio_s)}; dropping caches, watching the idle disks and draining "
         )
-        spent += f"took {format_duration(rest_s)}; with trials of maximum length, the workloads would have run for "
-        spent += format_duration(fixed_s)
+        spent += f"took {format_duration(rest_s)}; the minimum number of trials, each of maximum length, would have "
+        spent += f"taken {format_duration(fixed_s)}"
         console.print(Text(f"\n{spent}"))
 
 
