@@ -22,7 +22,7 @@ The type is the file system's magic number in hexadecimal digits.
 
 EVERY_S = 2.0
 LEAST_BYTES = 64 * 1024**2
-"""A load is stopped if less space than this is left."""
+"""A load is stopped if less space than this is left (see `floor_bytes` for file systems that are nearly full)."""
 
 _LIMIT_S = 20.0
 _SOONEST_S = 0.1
