@@ -239,6 +239,6 @@ def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
         return f"{device} was not measured alone"
     usability = cell.usability(metric)
     if not usability.counts:
-        return f"the verdict of {device} alone is {usability.verdict}"
+        return f"the result of {device} alone is {usability.verdict}"
     interval = mean_interval(cell.values(metric))
     return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no {metric}"
