@@ -4,7 +4,7 @@ Three kinds of sentence are used. One gives the number of disks and the rate of 
 capable of 3.2 GB/s"). The others are about a single disk and are ignored if the text mentions striping: its maximum
 rate ("this disk … max writes 900MB/s"), or its specified rate ("an SSD with a write spec of 900MB/s"), which a disk may
 exceed by half. If several sentences apply, the highest rate is used, because the sentences may describe different
-disks. A limit on the I/Os per second, as of a cloud volume, is used in the same way.
+disks. A limit on the I/Os per second, such as that of a cloud volume, is used in the same way.
 """
 
 import re
