@@ -100,7 +100,10 @@ def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) ->
 
 
 def _refused_values(unit: FioCall) -> Iterator[tuple[int, str]]:
-    """Yield (line, reason) for each value that fio refuses. Values with unknown variables are not checked."""
+    """Yield (line, reason) for each value that fio refuses. Values with unknown variables are not checked.
+
+    After `MOST_PROBLEMS` values, no further jobs are checked.
+    """
     found: dict[tuple[int, str], None] = {}
     for job in unit.jobs:
         for name, value in job.options.items():

@@ -1,4 +1,4 @@
-"""Find the values of variables in a shell script: variables that are set only once, arrays, and loop variables.
+"""Find the values of variables in a shell script: variables that always get the same value, arrays, and loop variables.
 
 For example, `for bs in 4k 64k 1m` runs fio with each of these values, and `for jobs in {1..4}` or `$(seq 1 4)` with
 each number.
@@ -34,7 +34,7 @@ _MOST_RUNS = 32
 
 
 def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables whose value is known: arrays, and variables that are set exactly once, to a literal value.
+    """Return the variables whose value is known: arrays, and variables that always get the same literal value.
 
     The result also marks all variables that the script sets, and the arguments of functions. If the value of a marked
     variable is unknown, `${NAME:-default}` is not replaced with the default.
@@ -98,7 +98,7 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
     """Return the values of each loop variable, from loops over literal words, a range of numbers or an array.
 
-    A variable is left out if several loops use it with different values.
+    A variable is left out if several loops use it with different values, or if it has more than 16 values.
     """
     arrays = {
         found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)
@@ -124,7 +124,10 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _numbers(word: str) -> tuple[str, ...]:
-    """Return the numbers to which `$(seq 1 4)` or `{1..4}` expands. Any other word is returned unchanged."""
+    """Return the numbers to which `$(seq 1 4)` or `{1..4}` expands.
+
+    Any other word is returned unchanged, and so is a descending range or one of more than 16 numbers.
+    """
     if brace := _BRACES.fullmatch(word):
         first, last, step = int(brace["first"]), int(brace["last"]), int(brace["step"] or 1)
     elif sequence := _SEQ.fullmatch(word):

@@ -284,7 +284,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return the columns of a piece of the log, or None if its lines are not uniform or a number exceeds 64 bits."""
+    """Return the columns of a piece of the log, or None if its lines are not uniform or a number is 2^63 or more."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:

@@ -23,12 +23,12 @@ which does no harm: even its fourth power does not overflow.
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _LARGEST_INTEGER = (1 << 63) - 1
-_TOO_LONG = "an integer in it does not fit in 64 bits"
+_TOO_LONG = "an integer in it is larger than 2^63 - 1"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 19, b"e00", b"e+00")
 """Strings for a quick check. After `_AS_ZEROS` is applied, every number above 1e27 contains one of them.
 
-So does every integer that does not fit in 64 bits, unless it is written with an exponent.
+So does every integer above 2^63 - 1, unless it is written with an exponent.
 """
 
 
@@ -79,7 +79,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
 def check_numbers(text: bytes) -> None:
     """Check that the JSON contains no number that is too large for any measurement, such as 1e308.
 
-    Calculations with such a number would overflow. An integer must fit in 64 bits, so that it can be written again.
+    Calculations with such a number would overflow. An integer must be below 2^63, so that it can be written again.
     Raises a msgspec.ValidationError if there is one. Input that is not JSON may raise a DecodeError or RecursionError.
     """
     digits = text.translate(_AS_ZEROS)

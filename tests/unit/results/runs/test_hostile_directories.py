@@ -195,7 +195,7 @@ def test_every_notation_of_a_number_that_is_too_large_is_refused(number: str) ->
 
 @pytest.mark.parametrize("number", [str(2**63), str(-(2**63)), "123456789012345678901"])
 def test_an_integer_that_could_not_be_written_again_is_refused(number: str) -> None:
-    with pytest.raises(msgspec.ValidationError, match="64 bits"):
+    with pytest.raises(msgspec.ValidationError, match="larger than 2"):
         check_numbers(f'{{"value": {number}}}'.encode())
 
 
