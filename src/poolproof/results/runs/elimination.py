@@ -77,7 +77,7 @@ class Elimination:
 
 
 def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
-    """Return the state of adaptive sampling after these trials. Return None without a budget or without trials."""
+    """Return the state of adaptive sampling after these trials. None without a budget or trials."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
