@@ -174,7 +174,7 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads for which the layout can't be tested, because its rate changes.
+        """Return the workloads for which the layout can't be tested, because its rate changes by an unknown amount.
 
         If there is at least one, the layout is not tested at all.
         """
@@ -232,7 +232,7 @@ class Ranking:
     """A ranking of a run's layouts.
 
     `metrics`: the metric used for each workload.
-    `ranked`: the layouts from best to worst mean, followed by those that can't be tested because their rate changes.
+    `ranked`: the layouts from best to worst mean, followed by those that can't be tested.
     `in_place`: the layouts that were converted into one another in place. Differences between them include a margin.
     `earlier_runs`: the number of earlier runs from which the between-run variance was estimated.
     `rankings`: the number of rankings whose places were corrected together for multiple testing.
@@ -277,7 +277,7 @@ class Ranking:
         """Return the fastest layouts that survive more disk failures than the leader.
 
         For each redundancy above the leader's, the result contains the fastest layout with at least that redundancy.
-        Layouts whose rate changes are not considered. If the leader's redundancy is unknown, the result is empty.
+        Layouts that can't be tested are not considered. If the leader's redundancy is unknown, the result is empty.
         """
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
@@ -363,7 +363,7 @@ def _entries(
 ) -> tuple[list[Entry], list[Excluded]]:
     """Separate the layouts with a usable value for each of the goal's workloads from the other layouts.
 
-    The layouts to be ranked are sorted by score, best first. Layouts whose rate changes come last.
+    The layouts to be ranked are sorted by score, best first. Layouts that can't be tested come last.
     """
     entries, excluded = [], []
     for layout in run.campaign.layouts:

@@ -55,8 +55,8 @@ class ClaimResult:
 
     `measured`: the value of the claim's left-hand side, or None if it is missing. Its 95% confidence interval is for
     this claim alone, without correction for the number of claims.
-    `why`: the reason why a value is missing or the claim is undecided. It also mentions trials without a usable value,
-    and trials whose values agree to the last digit.
+    `why`: the measured verdict, or the reason why a value is missing or the claim is undecided. It also contains
+    remarks on the trials, and on a margin that the intervals include.
     `is_tested`: whether the result depends on confidence intervals, so that it may be wrong by chance.
     """
 

@@ -79,8 +79,8 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
     If no disk was measured on its own, the result is empty.
 
-    `bare`: the cells measured by `calibrate`. Without `calibrate`, the cells of layouts with a single device are used
-    instead, and these layouts have no limit.
+    `bare`: the cells measured by `calibrate`. Without `calibrate`, the cells of layouts that consist of a device alone
+    are used instead, and these layouts have no limit.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)

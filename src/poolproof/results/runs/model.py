@@ -101,7 +101,7 @@ class Trial:
     `figures`: the results, or None if fio reported none.
     `verdicts`: the verdicts that differ from `verdict`, keyed by metric.
     `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
-    `settling`: the convergence, or None if the trial ran for a fixed time.
+    `settling`: the convergence, or None if the trial failed, ran for a fixed time or ended on its own.
     `interrupted`: whether the trial failed because the connection to the host was lost.
     `build`: the number of the layout's build, starting at 1. In older runs, it is always 1.
     `bin_width`: the width of the latency histogram's bins, relative to the latency. For older runs, this is the width

@@ -149,7 +149,7 @@ class Cell:
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of all trials in seconds. None if the trials ran for a fixed time."""
+        """Return the longest warm-up of all trials in seconds. None if no trial used the stopping rule."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
