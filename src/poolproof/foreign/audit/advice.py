@@ -81,7 +81,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a corrected fio command that fixes all findings, or None if the jobs are unknown, unnamed or not fio's.
+    """Return the fio command with all fixes that change its options, or None if jobs are unknown, unnamed or not fio's.
 
     Also None if the files are in memory (the same command would use memory again), if a value is the output of another
     command, or if fio does not have one of the options.
@@ -150,8 +150,8 @@ def _words(options: Mapping[str, str]) -> list[str]:
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
     """Return a `poolproof run` command that repeats the I/O and checks the result against the disks' counters.
 
-    None if there are several jobs, or if the jobs use options that a campaign does not allow. If the jobs are unknown,
-    the command is derived from the reported values.
+    None if there are several jobs, or if a campaign cannot run the job. If the jobs are unknown, the command is derived
+    from the reported values.
     """
     if not case.jobs:
         return _similar(case)

@@ -54,7 +54,7 @@ class Audited:
     `known`: the facts taken from the surrounding text and the user's options, each with its source.
     `missing`: the unknown facts, and the options that could supply them.
     `estimate`: bounds on the true rate.
-    `rerun`: the fio command with all fixes applied.
+    `rerun`: the fio command with all fixes that change its options.
     `overwrites`: the devices that `rerun` writes to or trims.
     `proof`: for an `unproven` result, a `poolproof run` command that would prove it.
     `was`: the verdict that the run directory recorded when the trial was measured.

@@ -1,8 +1,9 @@
 """Facts in the text around a result: claims about memory and queue depth, named disks, and effects on the test files.
 
 A sentence about memory applies to a result if it comes after the previous result and at most five lines below this
-result. Sentences that contain a negation or are about dropping caches are ignored. The output of programs is ignored
-too, because df and mount list tmpfs on every machine. Only sentences and the author's own commands count.
+result. A sentence above several adjacent results applies to all of them. Sentences that contain a negation or are about
+dropping caches are ignored. The output of programs is ignored too, because df and mount list tmpfs on every machine.
+Only sentences and the author's own commands count.
 """
 
 import re

@@ -125,7 +125,8 @@ class QuotedMachines:
     def of(self, host: str) -> QuotedMachine:
         """Return the facts about a host, or those about the only machine if the host is an empty string.
 
-        A fact with contradictory values counts as unknown.
+        Of several limits on dirty data, the highest is used. Any other fact with contradictory values counts as
+        unknown.
         """
         keys = ("", host) if host else (_ANY_HOST,)
         memories = {size: line for key in keys for size, line in self.memories.get(key, {}).items()} or self.said
