@@ -162,7 +162,7 @@ class ZfsFacts:
 class Target:
     """The storage below the test files, as reported by the host. Unknown fields are None.
 
-    `volatile`: True if the files are in RAM (tmpfs, ramfs, zram).
+    `volatile`: True if the files are in RAM, for example on tmpfs or zram.
     `compression`: the compression property as set, e.g. "zstd:3" or "lz4", or None if it is not set.
     `record_bytes`: the file system's unit of compression or copy-on-write (recordsize on ZFS, 128 KiB on btrfs).
     `loop_without_direct`: the names of the loop devices below the target that use their backing file's page cache.
