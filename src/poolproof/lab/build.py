@@ -116,7 +116,8 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
     `tell`: called with a message for each part of the build.
     `anew`: build the image from scratch, even if it exists. Otherwise, an interrupted build resumes at its last stage.
 
-    Raises a HostError if a program or package is missing, the disk is full, or the module can't be compiled.
+    Raises a HostError if the image can't be built, for example because a program or package is missing, or because the
+    disk is full.
     """
     image = image_named(recipe.name)
     if image.exists and not anew:

@@ -82,8 +82,8 @@ class QuerySession:
         """Return the result of a `select` statement.
 
         Raises:
-            UsageError: the statement is not a `select`, is invalid, returns a column with a time zone, returns too much,
-                or needs too much memory.
+            UsageError: the statement is not a `select`, is invalid, returns a column with a time zone, returns too
+                much, or needs too much memory.
             RunError: the query exceeded its time limit.
             Interrupted: the user pressed Ctrl-C, or another signal arrived.
         """
