@@ -1,9 +1,11 @@
 """The audit of one result, and its representation in the JSON output of `poolproof audit --json` (docs/audit.md)."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from poolproof.load.fio.option_values import is_external
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.metrics import METRICS, MetricId, metric_of
@@ -83,6 +85,16 @@ class Audited:
     def is_mixed(self) -> bool:
         """True if the result covers more than one of reads, writes and trims, either separately or combined."""
         return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
+
+    @property
+    def rerun_runs_code(self) -> bool:
+        """True if `rerun` would start another program, or load an engine from a file."""
+        options = [word.removeprefix("--").partition("=") for word in shlex.split(self.rerun or "")]
+        engines = [value for name, _, value in options if name == "ioengine"]
+        names = {name for name, _, _ in options}
+        return bool(names & {"exec_prerun", "exec_postrun"}) or any(
+            engine == "exec" or is_external(engine) for engine in engines
+        )
 
     @property
     def has_changed(self) -> bool:

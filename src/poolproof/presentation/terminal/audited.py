@@ -1,12 +1,10 @@
 """Format audit results: each result's location, values and verdict, the reasons for the verdict, and advice."""
 
-import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
-from poolproof.load.fio.option_values import is_external
 from poolproof.load.merge import percentile
 from poolproof.load.outcome import Direction
 from poolproof.metrics import metric_of
@@ -66,20 +64,11 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
     if audited.rerun and audited.verdict != "sound":
         notes = [f"if the command on line {audited.command_line} produced this result"] if audited.is_assumed else []
         notes += [f"this overwrites {', '.join(audited.overwrites)}"] if audited.overwrites else []
-        notes += ["this also runs a program or code that the job names"] if _runs_code(audited.rerun) else []
+        notes += ["this also runs a program or code that the job names"] if audited.rerun_runs_code else []
         said = f" ({'; '.join(notes)})" if notes else ""
         yield f"  run again{said}: {audited.rerun}"
     if audited.proof:
         yield f"  to prove it: {audited.proof}"
-
-
-def _runs_code(command: str) -> bool:
-    """True if fio would start another program, or load an engine from a file."""
-    options = (word.removeprefix("--").partition("=") for word in shlex.split(command))
-    return any(
-        name in ("exec_prerun", "exec_postrun") or (name == "ioengine" and (value == "exec" or is_external(value)))
-        for name, _, value in options
-    )
 
 
 def summary_line(results: Sequence[Audited]) -> str:
