@@ -11,7 +11,8 @@ from typing import Any
 
 from poolproof.lab import labs
 from poolproof.lab.labs import lab_folder
-from tests.loop.command import Answer, ask
+from poolproof.lab.reach import reach_host
+from tests.loop.command import Answer, Started, ask
 
 LIMIT_S = 900.0
 
@@ -96,9 +97,20 @@ def traces(name: str) -> Iterator[str]:
     yield from (str(path) for path in (folder, *Path("/dev/shm").glob(f"poolproof-lab-{name}-*")) if path.exists())
 
 
+def kill_in_trial(lab: Machine, begun: Started, limit_s: float) -> None:
+    """Kill a run in the lab with SIGKILL while fio measures a trial."""
+    running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
+    try:
+        with reach_host(lab.on) as host:
+            begun.wait_for(lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "no fio ran", limit_s)
+    finally:
+        begun.kill()
+
+
 _LEFT = """
 exec 2>/dev/null
-grep -e poolproof -e " zfs " /proc/mounts; ls -d /var/tmp/poolproof* /dev/shm/poolproof* /etc/lvm/*/poolproof*
+grep -e poolproof -e " zfs " /proc/mounts; ls -d /var/tmp/poolproof* /dev/shm/poolproof* /run/poolproof*
+ls -d /etc/lvm/*/poolproof*
 ls /proc/spl/kstat/zfs | grep poolproof; ls /sys/block | grep -E '^(md|dm-|zd)'; losetup --all
 for disk in /dev/disk/by-id/scsi-0LAB_*; do [ -b "$disk" ] && wipefs --noheadings --parsable "$disk"; done
 ps -e -o args= | grep -e '[m]ergerfs' -e '[d]meventd' -e '[f]io '

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.lab.reach import reach_host
 from tests.loop.command import Answer, Started
 
-from .machine import Machine, leftovers, poolproof
+from .machine import Machine, kill_in_trial, leftovers, poolproof
 
 LAYOUTS = {
     "zfs": "zfs a log b",
@@ -66,12 +65,7 @@ def _killed_run(lab: Machine, folder: Path, layout: str) -> Path:
     run = folder / "run"
     wiped = (word for name in "ab" for word in ("--wipe", lab.record.disks[name]))
     begun = Started(folder, "run", str(folder / "c.yaml"), "--on", lab.on, *wiped, "--out", str(run))
-    running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
-    try:
-        with reach_host(lab.on) as host:
-            begun.wait_for(lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "no fio ran", LIMIT_S)
-    finally:
-        begun.kill()
+    kill_in_trial(lab, begun, LIMIT_S)
     return run
 
 

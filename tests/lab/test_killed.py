@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.lab.reach import reach_host
 from tests.loop.command import Started
 
-from .machine import Machine, leftovers, poolproof
+from .machine import Machine, kill_in_trial, leftovers, poolproof
 
 POOL = "zfs -f mirror (lvm linear (a | luks)) (md raid1 b c bitmap=none size=200M){} ashift=12 | zvol 40M | ext4"
 """The two layouts share the pool, so its log device is added and removed in place."""
@@ -35,12 +34,7 @@ def test_a_run_killed_while_it_builds_leaves_nothing(lab: Machine, tmp_path: Pat
 def test_a_run_killed_in_a_trial_leaves_nothing(lab: Machine, tmp_path: Path) -> None:
     run = tmp_path / "run"
     begun = Started(tmp_path, "run", *FLAGS, "--on", lab.on, "--out", str(run))
-    running = ("sh", "-c", "grep -aqs 'job[.]fio' /proc/[0-9]*/cmdline")
-    try:
-        with reach_host(lab.on) as host:
-            begun.wait_for(lambda: host.run(running, timeout_s=60, check=False).returncode == 0, "no fio ran", LIMIT_S)
-    finally:
-        begun.kill()
+    kill_in_trial(lab, begun, LIMIT_S)
     assert {"mapping", "group", "array", "pool", "mount"} <= _kinds(run)
     _clean(lab, run)
 

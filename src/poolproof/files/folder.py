@@ -21,7 +21,7 @@ _KINDS = {
     stat.S_IFCHR: "a character device",
     stat.S_IFDIR: "a directory",
 }
-HARD_LINK = "it has several names (hard links), so writing to it would also change another file"
+HARD_LINK = "several names (hard links), so writing to it would also change another file"
 _DELETED = "it was deleted while poolproof was using it"
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -115,7 +115,7 @@ class Folder:
         if is_regular and not (is_written and found.st_nlink > 1):
             return handle
         os.close(handle)  # if it is not a regular file, it was replaced in the meantime
-        raise FileRefused(HARD_LINK if is_regular else "it is not a regular file", self.path / name)
+        raise FileRefused(f"it has {HARD_LINK}" if is_regular else "it is not a regular file", self.path / name)
 
     def _make(self, name: str) -> None:
         try:

@@ -341,19 +341,25 @@ def needed_bytes(node: Node, built: tree.TreePlan, plan: RunPlan) -> int:
         path = built.volume.path
         loads = [generator_of(cell.load).on_device(cell.load, path) for cell in filled]
         return max((load.end_bytes for load in loads), default=0)
-    sets: dict[str, int] = {}
-    apart = tree.copies_on_write(node)
-    for cell in filled:
-        place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
-        sets[place] = max(sets.get(place, 0), cell.load.created_bytes)
-    return sum(sets.values())
+    return _most_at_a_time(node, [(cell, cell.load.created_bytes) for cell in filled])
 
 
 def _needed_files(node: Node, plan: RunPlan) -> int:
     """Return the largest number of test files that a layout can have at a time."""
+    return _most_at_a_time(
+        node,
+        [
+            (cell, sum(p.files * p.clones for p in cell.load.parts if cell.workload.fill or p.makes_new_files))
+            for cell in plan.cells
+        ],
+    )
+
+
+def _most_at_a_time(node: Node, amounts: Iterable[tuple[CellJobs, int]]) -> int:
+    """Add up what the cells' test files need. Of the cells that share their files, the largest amount counts."""
     sets: dict[str, int] = {}
-    for cell in plan.cells:
-        place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=tree.copies_on_write(node))
-        files = sum(part.files * part.clones for part in cell.load.parts if cell.workload.fill or part.makes_new_files)
-        sets[place] = max(sets.get(place, 0), files)
+    apart = tree.copies_on_write(node)
+    for cell, amount in amounts:
+        place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
+        sets[place] = max(sets.get(place, 0), amount)
     return sum(sets.values())

@@ -69,7 +69,8 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 def check_files(layout: str, needed: int, directory: str, host: Host) -> None:
     """Raise a HostError if the test files of a `dir` layout would take nearly all free inodes of its file system.
 
-    Without a free inode, no program can create a file there. A file system without a limit always has enough.
+    Without a free inode, no program can create a file there. A file system without a limit always has enough. If its
+    free inodes cannot be counted, nothing is checked.
     """
     try:
         argv = ["sh", "-c", FREE_FILES, "sh", directory]

@@ -146,7 +146,7 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
 
 def _one_line(text: str) -> str:
     """Return the text without line breaks, because messages show it and could otherwise contain forged lines."""
-    return " ".join(text.split("\n"))
+    return text.replace("\n", " ")
 
 
 def _texts(path: Path) -> list[bytes]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from poolproof.load.fio.option_values import is_external
+from poolproof.load.fio.permitted import runs_code
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.metrics import METRICS, MetricId, metric_of
@@ -89,12 +89,8 @@ class Audited:
     @property
     def rerun_runs_code(self) -> bool:
         """True if `rerun` would start another program, or load an engine from a file."""
-        options = [word.removeprefix("--").partition("=") for word in shlex.split(self.rerun or "")]
-        engines = [value for name, _, value in options if name == "ioengine"]
-        names = {name for name, _, _ in options}
-        return bool(names & {"exec_prerun", "exec_postrun"}) or any(
-            engine == "exec" or is_external(engine) for engine in engines
-        )
+        options = (word.removeprefix("--").partition("=") for word in shlex.split(self.rerun or ""))
+        return any(runs_code(name, value) for name, _, value in options)
 
     @property
     def has_changed(self) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from poolproof.campaign.external_engine import FLAG, external, external_path, is_engine_path
 from poolproof.campaign.names import listed
 from poolproof.load.fio.option_names import names_in
+from poolproof.load.fio.option_values import is_external
 
 ENGINES = names_in("""
 aio cpuio dircreate dirdelete dirstat e4defrag falloc filecreate filedelete fileoperations filestat ftruncate io_uring
@@ -109,6 +110,11 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
 """The other options that a campaign may set, each with a pattern for its permitted values and their description."""
 
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
+
+
+def runs_code(option: str, value: str) -> bool:
+    """True if fio would start another program, or load an engine from a file."""
+    return REFUSED.get(option) == _STARTS or (option == "ioengine" and (value == "exec" or is_external(value)))
 
 
 def is_known(option: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from poolproof.errors import RunError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, writers
+from poolproof.files.folder import HARD_LINK
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 _ACL = "system.posix_acl_access"
@@ -90,7 +91,7 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
     if found.st_uid not in _trusted():
         return f"{path} belongs to user {found.st_uid}"
     if not is_folder and found.st_nlink > 1:
-        return f"{path} has several names (hard links), so writing to it would also change another file"
+        return f"{path} has {HARD_LINK}"
     return f"other users can write to {path}" if _others_write(path, found) else _list_fault(path, found)
 
 

@@ -3,10 +3,10 @@
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
 above it, the results are reported only once, with the values of that line, because bonnie++ 2.00 rounds those of the
 table. A table can have several rows below one header. The machine's name can be missing and, in all rows but the first,
-the size too. Mail programs wrap the header and the rows. With several CPUs, and
-after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the columns for
-single characters are blank, so a wide gap follows the size. People also remove columns by hand, even those of the
-machine and the size. Such a table is read if the names above its header show which columns are left.
+the size too. Mail programs wrap the header and the rows. With several CPUs, and after seeks that took no measurable
+time, `%CP` is above 100. The last row may be cut off. With -f, the columns for single characters are blank, so a wide
+gap follows the size. People also remove columns by hand, even those of the machine and the size. Such a table is read
+if the names above its header show which columns are left.
 """
 
 import math
