@@ -78,10 +78,11 @@ def _of_resume(when: str, before: Sequence[Trial], after: Sequence[Trial]) -> It
         )
     mean, half = _change(before, after)
     if abs(mean) - half > math.log1p(LEAST_EFFECT):
-        low, high = (math.expm1(abs(mean) + sign * half) for sign in (-1, 1))
+        size = abs(mean)
+        low, change, high = (abs(math.expm1(math.copysign(log, mean))) for log in (size - half, size, size + half))
         yield (
-            f"After the run was resumed ({when}), the same layouts were {math.expm1(abs(mean)):.0%} "
-            f"{'faster' if mean > 0 else 'slower'} than before ({low:.0%} to {high:.0%} with {_CONFIDENCE:.0%} "
+            f"After the run was resumed ({when}), the same layouts were {change:.0%} "
+            f"{'faster' if mean > 0 else 'slower'} than before ({low:.0%} to {high:.0%}, at {_CONFIDENCE:.0%} "
             "confidence). This may explain differences between layouts. Measure them again in a new run."
         )
 

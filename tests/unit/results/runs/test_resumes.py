@@ -32,7 +32,12 @@ def test_a_machine_that_became_faster_is_reported(message: Message) -> None:
         text = resumes_text(RESUMED, found)
         assert "(2026-11-01 12:00)" in message(text) and "faster" in text
         assert resumes_text(RECORD, found) == ""
-    assert "slower than before" in resumes_text(RESUMED, list(trials(lambda after: 0.7 if after else 1)))
+
+
+def test_a_rate_that_halved_is_50_percent_slower() -> None:
+    halved = resumes_text(RESUMED, list(trials(lambda after: 0.5 if after else 1)))
+    doubled = resumes_text(RESUMED, list(trials(lambda after: 2 if after else 1)))
+    assert "50% slower than before" in halved and "100% faster than before" in doubled
 
 
 def test_a_machine_that_did_not_change_is_rarely_reported() -> None:
