@@ -83,11 +83,11 @@ def read_arc(host: Host) -> Mapping[str, int]:
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return the period in which transaction groups are written to the pool's disks, given the parameters in zfs(4).
+    """Return the time and the number of dirty bytes after which ZFS writes a transaction group to the pool's disks.
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
-    dirty. This includes synchronous writes: the intent log makes them durable earlier, but their data still reaches the
-    pool with its transaction group.
+    dirty (zfs(4)). This includes synchronous writes: the intent log makes them durable earlier, but their data still
+    reaches the pool with its transaction group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
     timeout_s = _parameter(host, "zfs_txg_timeout")

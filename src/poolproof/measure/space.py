@@ -29,8 +29,8 @@ Both numbers are 0 on a file system without a limit, such as btrfs.
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
     """Return the maximum number of bytes that the layout's images in `state_dir` can occupy.
 
-    This is the size of the test files (`data_bytes`) with all their copies and parity, plus the file systems' metadata.
-    It is never more than the total size of the images. If building a layer writes to every block, it is this size.
+    This is the size of the test files (`data_bytes`) with all their copies and parity, plus the file systems' metadata,
+    but at most the total size of the images. If building a layer writes to every block, the result is the total size.
     """
     plans = zip(devices(planned.node), planned.devices, strict=True)
     return _most_bytes(planned.node, sources, {name for name, plan in plans if _is_in(plan, state_dir)}, data_bytes)

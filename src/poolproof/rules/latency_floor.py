@@ -158,8 +158,9 @@ RULE = Rule(
         "several I/Os in flight."
     ),
     error="Too high. Measured: on tmpfs, the p99 of fdatasync is 266 ns, which passes etcd's own test.",
-    fix="use direct=1 (if the file system honours it), cold caches, and a disk as the target",
-    fix_if_direct="use cold caches, and a disk as the target",
+    fix="make sure that the target is a disk, drop the caches before the run, and set direct=1 if the file system "
+    "honours it",
+    fix_if_direct="make sure that the target is a disk, and drop the caches before the run",
     sources=(
         "measured cases L14, L15",
         fio_source("3.37", "io_u.c", "get_rw_ddir (syncs after reads, up to this release)"),

@@ -67,8 +67,8 @@ RULE = Rule(
     "and a cache may have served the repeated accesses.",
     shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
     "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
-    "(fsync=1, sync=1), or that write less than 1% of the area between two syncs, are not reported, because they reach "
-    "the disk.",
+    "(fsync=1, sync=1) are not reported, because they reach the disk. The same applies to jobs that write at most 1% "
+    "of the area between two syncs, unless their clones write one file sequentially.",
     error="Too high. The factor is at most the number of passes. Observed: 20 to 135 passes in results that were too "
     "high.",
     fix=_fix("read", is_timed=True),

@@ -78,9 +78,9 @@ RULE = Rule(
     "most 15% of the written data can be dirty: by default, 20% of RAM, and on ZFS at most 4 GiB. If the "
     "limit is unknown, the finding is a note if at least 85 GiB (15% of which can be dirty with 64 GiB of "
     "RAM) were written for at least 2 minutes at less than 750 MB/s per clone. It is also a note if a job "
-    "that only writes, without a rate limit, wrote 16 blocks to 64 MiB at less than 1 MB/s, because RAM would "
-    "have accepted this data at once. dd on NFS versions 2 and 3 is not reported: it closes the file before it "
-    "stops its clock, and close() waits until the server has the data. In the counters: when fio ended, more than "
+    "that only writes, without a rate limit, wrote at least 16 blocks and at most 64 MiB at less than 1 MB/s, because "
+    "RAM would have accepted this data at once. dd on NFS versions 2 and 3 is not reported: it closes the file before "
+    "it stops its clock, and close() waits until the server has the data. In the counters: when fio ended, more than "
     "10% of the bytes had not been written yet.",
     error="Too high by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",

@@ -22,9 +22,12 @@ _LONGEST_HEADING, _LINES_ABOVE = 80, 60
 
 @dataclass(frozen=True)
 class _SettingGroup:
-    """Settings without a result between them, with a quotation each, which is empty if the setting is harmless.
+    """Consecutive settings without a result between them. A harmless setting has an empty quotation.
 
-    `labels`: the quotations, keyed by the first word of their line. Empty if a line has no such word or shares it.
+    `line`: the line of the last setting.
+    `words`: the quotation of the last setting, or "" if some of the settings are harmless and others are not.
+    `labels`: if some are harmless and others are not, the quotations, keyed by the label at the start of each line. The
+    labels are left out if a line has none or if two lines have the same.
     """
 
     line: int

@@ -130,9 +130,9 @@ class History:
 
 
 def _calls(text: str, lines: _Lines) -> Iterator[tuple[int, str]]:
-    """Yield the commands that drop the caches or sync, from each function that drops the caches and is called.
+    """Yield, for each call of a function that drops the caches, the commands in it that drop the caches or sync.
 
-    Each command has the number of the line that calls the function.
+    Each command comes with the line number of the call.
     """
     bodies = {
         name: [line for line in body.split("\n") if drops_caches(line) or syncs(line)]

@@ -34,7 +34,11 @@ class ShellFunction:
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A call of a function. `arguments`: as variables, named `1`, `2` …, and `@` for those after the last `shift`."""
+    """A call of a shell function.
+
+    `arguments`: the arguments, keyed by the variables that contain them: `1` to `9`, and `@`, which contains all
+    arguments that are left after the last `shift`. `@` is missing if one of these contains a space.
+    """
 
     function: ShellFunction
     line: int

@@ -19,7 +19,7 @@ from poolproof.load.fio.option_values import is_external, refusal
 from poolproof.load.fio.parse_only import Complaint, complaints
 
 _REFUSED, _UNKNOWN, _MISREAD = "refused-by-fio", "unknown-option", "misread-by-fio"
-_HOW_TO_CHECK = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
+_HOW_TO_CHECK = "`fio --cmdhelp=OPTION` explains an option, and `fio --parse-only FILE` checks a job file"
 _HOW_TO_LIST = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list the options of the installed fio"
 _ACCEPTED = "`fio --cmdhelp={name}` lists the values that fio accepts"
 _VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(?P<version>\d+\.\d+)", re.IGNORECASE)

@@ -212,7 +212,10 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the title of the last complete line in the journal, or an empty string if that line is unreadable."""
+    """Return the title of the last change in the journal, or "cleaning up" if it has been undone or can't be undone.
+
+    Only the last complete line is read. Returns an empty string if that line is unreadable.
+    """
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)

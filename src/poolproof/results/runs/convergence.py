@@ -322,10 +322,10 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
 
 
 def mean_to_test(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> LogMean:
-    """Return the mean logarithm as it is tested if the rate is steady.
+    """Return the mean logarithm to use in a test of a cell whose rate is steady.
 
     If other work disturbed some of these trials, the true mean may be anywhere between the lowest and the highest
-    trial. Otherwise, the mean is returned unchanged.
+    trial. If none was disturbed, or if the extremes are unknown, the mean is returned unchanged.
     """
     extended = with_extremes(mean, trials, metric) if any(map(is_disturbed, trials)) else None
     return extended or mean
