@@ -125,7 +125,7 @@ def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | Non
 
 
 def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
-    """Return all references to values in a comparison or a term, in the order written."""
+    """Return all references to values in a comparison or a term, in the order written. Empty for a number."""
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()

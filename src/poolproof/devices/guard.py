@@ -47,7 +47,10 @@ def refusal(disk: BlockFacts) -> GuardError | None:
 
 
 def known_refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that is refused because of what lsblk shows, before its contents are examined."""
+    """Return the error for a disk if what lsblk shows is enough to refuse it, otherwise None.
+
+    The disk's contents do not need to be examined for this.
+    """
     if disk.kind == "disk" and not disk.read_only and not _content(disk)[0]:
         return None
     return refusal(disk)

@@ -284,7 +284,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
         """Return the number of bytes stored on each input if the layer contains `total_bytes` of data.
 
-        Layers with several inputs must override this.
+        Layers with several inputs must override this. Empty for a layer without inputs.
         """
         if not built.inputs:
             return ()

@@ -50,7 +50,8 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 def leaves_under(host: Host, path: str) -> tuple[Below, ...]:
     """Return the block devices that are counted as the leaves of an existing directory.
 
-    These are the devices of `device_under`, but the members of each array take its place.
+    These are the devices of `device_under`, but the members of each array take its place. Empty if no block device is
+    known to store the directory.
 
     Raises CommandFailed if `path` does not exist.
     """

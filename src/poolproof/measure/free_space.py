@@ -128,7 +128,7 @@ class _Watch:
         return min(EVERY_S, max(_SOONEST_COMMAND_S, left / (4 * self._rate))) if self._rate else EVERY_S
 
     def check(self) -> BuildError | None:
-        """Return an error if too little space is left."""
+        """Return an error if too little space is left, otherwise None. None also if the free space is unknown."""
         free = self._read()
         if free is None:
             return None

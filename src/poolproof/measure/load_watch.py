@@ -226,7 +226,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return the rate of all leaf devices together over the last second, in bytes per second."""
+    """Return the rate of all leaf devices together over the last second, in bytes per second, or 0 if unknown."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

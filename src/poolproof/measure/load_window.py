@@ -54,7 +54,7 @@ class LoadRun:
 
     @property
     def ran_s(self) -> float:
-        """Return the runtime of the longest job in seconds, without the ramp."""
+        """Return the runtime of the longest job in seconds, without the ramp, or 0 before the first report."""
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 

@@ -47,7 +47,10 @@ def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the names of the options that come before kb_base=1000, so that fio takes k in them to mean 1024."""
+    """Return the names of the options that come before kb_base=1000, so that k still means 1024 in them.
+
+    Empty if the job does not set kb_base=1000.
+    """
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 

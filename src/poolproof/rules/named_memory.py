@@ -37,7 +37,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _memory_target(case: Case) -> str:
-    """Return the statement that the tested device is in memory, unless a command shows that other files were used."""
+    """Return the statement that the tested device is in memory, or an empty string if the text does not say so.
+
+    Also empty if a command shows the paths of its files, because these files may be elsewhere.
+    """
     shows_files = any(extent.file.startswith("/") and "$" not in extent.file for extent in _extents(case))
     return case.quoted.memory_target if case.quoted and not shows_files else ""
 

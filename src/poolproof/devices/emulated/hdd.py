@@ -143,7 +143,10 @@ class Hdd:
         return self._write_all(now_s)
 
     def seek_s(self, distance: float) -> float:
-        """Return the seek time in seconds. `distance`: the length of the seek as a fraction of the full stroke."""
+        """Return the seek time in seconds, or 0 if the head does not move.
+
+        `distance`: the length of the seek as a fraction of the full stroke.
+        """
         if distance <= 0:
             return 0.0
         knee = self._p.knee
@@ -201,7 +204,8 @@ class Hdd:
     def _write_positioning(self, now_s: float, offset: int) -> float:
         """Return the time in seconds that it takes to position the head for a write.
 
-        The head starts at the end of the last cached write or, if the cache is empty, at its current position.
+        The head starts at the end of the last cached write or, if the cache is empty, at its current position. A write
+        that (nearly) follows the last cached one takes no time.
         """
         if self._cache:
             tail = self._cache[-1].end

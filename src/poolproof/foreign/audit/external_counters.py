@@ -58,10 +58,12 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def agreeing_above(found: FoundResult, blocks: Sequence[DiskRates], starts: Sequence[int]) -> ExternalCounters | None:
-    """Return evidence from iostat output above the first command and result of a text, but only if it agrees.
+    """Return evidence from iostat output above the first command and result of a text, or None if it doesn't agree.
 
-    Such output may be from another time. It counts only if its rates are those of the result. `starts`: the first lines
-    of all commands and results.
+    Such output may be from another time. It counts only if its rates agree with those of the result. Also returns None
+    without such output, or if a command or another result precedes the result.
+
+    `starts`: the first lines of all commands and results.
     """
     first = starts[0] if starts else found.line
     of_this = found.line if found.made is None else min(found.line, found.made.line)

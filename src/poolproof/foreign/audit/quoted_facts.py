@@ -222,9 +222,10 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
-    """Return the lines above the results that end directly above the result at index `at`, if there are any.
+    """Return the lines above the list of results that contains the result at index `at`.
 
-    A line that introduces a list of results applies to all of them.
+    Each result of such a list begins directly below the one before it. A line that introduces the list applies to all
+    of its results. Empty for the first result of a list, and for a result that is not in a list.
     """
     first = at
     while first and results[first - 1].last_line + 1 == results[first].line and at - first < _LONGEST_LIST:

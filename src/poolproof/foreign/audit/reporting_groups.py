@@ -55,7 +55,10 @@ def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
 
 
 def _made(made: SourceCommand | None, parts: tuple[PartOutcome, ...]) -> SourceCommand | None:
-    """Return the command with only the jobs of the group, or with all jobs if no job name matches."""
+    """Return the command with only the jobs of the group, or with all jobs if no job name matches.
+
+    Returns None if the command is unknown.
+    """
     if made is None:
         return None
     names = {part.name for part in parts}

@@ -106,8 +106,9 @@ def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> 
     """Parse IOPS and a rate in one cell, such as `52.1k IOPS / 203 MiB/s` or `8286(129 MB/secs)`.
 
     Without the word IOPS, the first number is IOPS only if `is_named` (a header says so) or if the rate divided by it
-    is the block size. If the block size is unknown, it must be a power of two. `unit`: the unit in the header for cells
-    such as `8286 (129)`.
+    is the block size. If the block size is unknown, the quotient must be a power of two. Returns None for other cells.
+
+    `unit`: the unit in the header for cells such as `8286 (129)`.
     """
     if unit and (bare := _WITHOUT_UNIT.match(cell)):
         iops, rate = number(bare["iops"]), rate_in(bare["rate"], unit)
@@ -140,7 +141,10 @@ def labelled_values(cell: re.Match[str]) -> Direction:
 
 
 def either_in(cell: str) -> Direction | None:
-    """Parse a cell below `IOPS/bandwidth` with only one of them: a number of IOPS, or a rate with its unit."""
+    """Parse a cell below `IOPS/bandwidth` with only one of them: a number of IOPS, or a rate with its unit.
+
+    Returns None for other cells.
+    """
     iops, rate = iops_in(cell), rate_in(cell, "")
     in_bytes = rate.in_bytes(None, None) if rate else None
     return Direction(iops=iops, bandwidth_bytes=in_bytes) if iops or in_bytes else None

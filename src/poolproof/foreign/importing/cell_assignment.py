@@ -114,7 +114,10 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all of the result's jobs share, or the first job's name if the options are unknown."""
+    """Return the options that all of the result's jobs share.
+
+    If the options are unknown, return the name of the first job that has one, as the option `name`.
+    """
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]

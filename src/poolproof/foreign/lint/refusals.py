@@ -48,7 +48,10 @@ class InstalledFio:
         return self._version()
 
     def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
-        """Return fio's complaints about the values of the jobs' options."""
+        """Return fio's complaints about the values of the jobs' options.
+
+        Empty if the options of one of the jobs' engines are unknown.
+        """
         names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
             return ()

@@ -55,7 +55,10 @@ def places_in(text: str) -> Mapping[str, RunsIn]:
 
 
 def _place(words: Iterable[str], places: Mapping[str, RunsIn] = PLACES) -> RunsIn:
-    """Return where the command runs the program that it names. A variable is recognized by its name (`$SSH`)."""
+    """Return where the command runs the program that it names: on another machine, in a container, or "" for neither.
+
+    A variable is recognized by its name (`$SSH`).
+    """
     programs = [word.rpartition("/")[2] for word in words]
     called = [found["name"].lower().split("_") for word in programs if (found := _CALLER.fullmatch(word))]
     named = {places.get(name, "") for name in itertools.chain(programs, *called)}

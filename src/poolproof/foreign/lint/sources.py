@@ -97,7 +97,10 @@ class Source:
 
     @property
     def prepared(self) -> tuple[PreparedFile, ...]:
-        """Return the files and devices that a script prepares with commands other than fio, in order."""
+        """Return the files and devices that a script prepares with commands other than fio, in order.
+
+        Empty for a job file, which has no such commands.
+        """
         if self.kind == "job file":
             return ()
         return prepared_files(self._commands, known_variables(self._commands))

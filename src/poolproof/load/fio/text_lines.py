@@ -102,7 +102,10 @@ class RateLine(NamedTuple):
 
 
 def job(line: str) -> tuple[PartOutcome, str] | None:
-    """Parse the first line of a job's block. Return the job and its process ID ("" if not printed)."""
+    """Parse the first line of a job's block. Return the job and its process ID ("" if not printed).
+
+    Like most functions in this module, it returns None for any other line.
+    """
     match = _JOB.match(line) if "(groupid=" in line else None
     if match is None:
         return None

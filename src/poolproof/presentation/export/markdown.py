@@ -147,7 +147,7 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
 
 
 def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
-    """Yield remarks about trials without a usable value, and about trials whose values agree to the last digit."""
+    """Yield each remark once, after the names of the cells to which it applies."""
     places: dict[str, list[str]] = {}
     for row in rows:
         for remark in row.remarks:

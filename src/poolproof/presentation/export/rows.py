@@ -86,7 +86,7 @@ class ExportRow:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return remarks about trials without a usable value, and about trials whose values agree to the last digit.
+        """Return the cell's remarks, for example on trials without a usable value (`results/runs/remarks.py`).
 
         Rejected results and percentiles with too few events have no remarks.
         """

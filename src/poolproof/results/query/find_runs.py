@@ -122,8 +122,8 @@ def ends_whole(path: Path) -> bool:
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
     """Return the lines that contain a trial in the current schema. Other lines are reported in `left_out`.
 
-    They get one entry per reason, and so does a file that can't be read. An incomplete last line is ignored, because it
-    was cut off by a crash or is still being written.
+    They get one entry per reason. A file that can't be read gets an entry too, and the result is then empty. An
+    incomplete last line is ignored, because it was cut off by a crash or is still being written.
     """
     try:
         lines = list(whole_lines(path))

@@ -194,7 +194,8 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
 def _missing(cell: Cell) -> float:
     """Return the fraction of the expected bytes that the disks did not transfer.
 
-    If fio both read and wrote, this is the larger of the fractions for reads and writes.
+    If fio both read and wrote, this is the larger of the fractions for reads and writes. The result is 0 if the bytes
+    were not counted.
     """
     account = cell.account
     if account is None:

@@ -1,4 +1,4 @@
-"""Remarks on a cell's trials: trials without a usable value, and trials whose values agree to the last digit.
+"""Remarks on a cell's trials: those without a usable value, those that other work disturbed, and equal values.
 
 A trial may lack a metric, or contain an impossible value (negative or not finite). Such a trial is excluded, and every
 output that uses the cell mentions it. Trials whose values agree to the last digit do not reveal how much trials vary.

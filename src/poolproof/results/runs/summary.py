@@ -273,7 +273,11 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return remarks on trials without a usable value, values of 0, identical values, and what is left out."""
+        """Return remarks on the cell's trials, as sentences without full stops.
+
+        They concern trials without a usable value, trials that measured 0, trials that agree to the last digit, trials
+        that other work disturbed, and failed builds.
+        """
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
         found = (*found, *disturbed_remarks(self.trials, len(self.left_out)))

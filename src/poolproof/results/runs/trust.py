@@ -96,7 +96,10 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 
 
 def _list_fault(path: Path, found: os.stat_result) -> str | None:
-    """Return the reason if an NFSv4 access control list allows another user to write, or can't be interpreted."""
+    """Return the reason if an NFSv4 access control list allows another user to write, or can't be interpreted.
+
+    Otherwise, return None.
+    """
     for name, value in read_lists(path).items():
         is_private = found.st_gid in (0, found.st_uid)
         for who in writers(name, value, _trusted(), sticky=bool(found.st_mode & stat.S_ISVTX)):

@@ -60,7 +60,10 @@ class _KubestrJob:
             self.options |= _options(line)
 
     def _assumed(self) -> dict[str, str]:
-        """Return the options that kubestr may not show, with the values most favourable to the result."""
+        """Return the options that kubestr may not show, with the values most favourable to the result.
+
+        Without such options, i.e. if kubestr shows `direct`, the mapping is empty.
+        """
         if "direct" in self.options:
             return {}
         return {"direct": "1", "end_fsync": "1"} if "write" in self.options["rw"] else {"direct": "1"}
