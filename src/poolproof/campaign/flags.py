@@ -146,7 +146,10 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options as if they were keys of `measure` in a campaign file, but name the option in error messages."""
+    """Parse the options as if they were keys of `measure` in a campaign file, but name the option in error messages.
+
+    Raises a UsageError if `trials` is below 1, and a CampaignError for any other invalid value.
+    """
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {

@@ -137,7 +137,7 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
     """Expand the braces in `text` from position `at`. Return the resulting strings and the end position.
 
     Inside a brace, the expansion ends at the next `,` or `}`. Otherwise, it ends at an unmatched `}` or at the end of
-    `text`.
+    `text`. Raises a BraceMistake if a brace is not closed, or if there are too many resulting strings.
     """
     found: tuple[str, ...] = ("",)
     while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
@@ -156,7 +156,10 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
 
 
 def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
-    """Return the choices of the brace that opens at position `opened`, and the position after its closing brace."""
+    """Return the choices of the brace that opens at position `opened`, and the position after its closing brace.
+
+    Raises a BraceMistake if the brace is not closed.
+    """
     found: list[str] = []
     at = opened
     while at == opened or text[at] == ",":

@@ -184,7 +184,13 @@ class SshHost:
 
     @contextlib.contextmanager
     def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Convert errors of the local ssh program into errors of the remote command."""
+        """Convert errors of the local ssh program into errors of the remote command.
+
+        Raises:
+            CommandTimedOut: the command did not end in time.
+            HostUnreachable: the connection was lost.
+            HostError: ssh is not installed on this machine, or setsid is not installed on the host.
+        """
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):

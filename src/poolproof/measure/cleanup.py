@@ -47,6 +47,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     Raises:
         RunError: the path is not a run directory, or the run is in use, is from another machine, or could have been
             written by another user.
+        UsageError: `on` is not an ssh destination.
         HostError: the host can't be reached.
         BuildError: a change can't be undone.
     """

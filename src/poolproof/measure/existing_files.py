@@ -86,7 +86,7 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is long enough. fio would extend and overwrite a file that is too short."""
+    """Raise a CampaignError if the file does not exist or is too short: fio would extend and overwrite a short file."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")

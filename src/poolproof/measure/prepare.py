@@ -39,6 +39,7 @@ def prepare(
         FioError: fio could not write the files.
         GuardError: a disk to be filled is not the one that the campaign names.
         BuildError: the data could not be flushed to the disks.
+        CommandError: a command that inspects the files or the layout failed.
     """
     place = _on_device if layout.is_block else _on_file_system
     placed = place(host, layout, cells, listener)
@@ -196,7 +197,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
 
     For a `dir` layout, this does not wait, because other programs also use its disk, which may never be idle.
 
-    Raises a BuildError if the flush takes longer than 10 minutes, or if requests remain in flight.
+    Raises a BuildError if a flush fails or takes longer than 10 minutes, or if requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -226,8 +227,9 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     file, and OpenZFS 2.1 reads any file that has ever been mapped page by page (z_is_mapped in zfs_read(),
     zfs_vnops.c). With primarycache=metadata, 16k reads would then make the disks read four times as much.
 
-    Raises a BuildError if the layout can't be remounted, for example because it is in use, or if a cache does not
-    become empty.
+    Raises:
+        BuildError: the layout can't be remounted, for example because it is in use, or a cache does not become empty.
+        GuardError: a disk was replaced.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host, layout.identity_checks)

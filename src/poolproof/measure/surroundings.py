@@ -38,9 +38,9 @@ class HostBefore:
     def read(cls, context: TrialContext, stats: Sequence[str]) -> "HostBefore":
         """Read the current state of the host.
 
-        Raises a CommandError if the host does not respond.
-
         `stats`: the sysfs `stat` files of the block devices in use.
+
+        Raises a CommandError if the host does not respond, and HostUnreachable if the connection was lost.
         """
         host = context.host
         sources, conditions = read_sources(host), read_conditions(host, stats)

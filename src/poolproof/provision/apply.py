@@ -87,7 +87,8 @@ def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) 
 
     `title`: the title of the step that is about to use the disks.
 
-    Raises a GuardError if a check fails. The step must then not run.
+    Raises a GuardError if a check fails, and a HostError if a check names a host that the run does not have. The step
+    must then not run.
     """
     for check in checks:
         try:

@@ -129,7 +129,10 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store. A trim takes no emulated time, because a real disk would only update its tables."""
+    """Punch a hole in the store. A trim takes no emulated time, because a real disk would only update its tables.
+
+    Raises an OSError if that fails.
+    """
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -170,7 +170,7 @@ def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
     """Parse a file system such as `zfs-2.2`, `zvol-2.3.1` or `ext4`.
 
     Return the kernel's name for the file system and, for ZFS, a `ZfsFacts` with its version. Both are None without
-    `text`.
+    `text`. Raises a UsageError if the file system is unknown.
     """
     if text is None:
         return None, None

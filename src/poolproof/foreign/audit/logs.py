@@ -67,7 +67,10 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Parse one clone's logs. Return the result, and True if the units of all latencies are known."""
+    """Parse one clone's logs. Return the result, and True if the units of all latencies are known.
+
+    Raises a FioError if a log cannot be read, or if the logs contain neither reads nor writes.
+    """
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):

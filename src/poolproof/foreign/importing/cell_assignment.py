@@ -180,7 +180,8 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
     """Return a function that maps a record to its layout name.
 
     By default, layouts are named after folders. They are named after files if the records differ only in their file
-    names, which must not be like those of bench-fio.
+    names, which must not be like those of bench-fio. Raises a UsageError if `layout_from` is an option that no record
+    has.
     """
     by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)

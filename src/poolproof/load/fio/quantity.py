@@ -167,6 +167,8 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
     """Evaluate an arithmetic expression.
 
     `factor`: takes a suffix, which is in lower case and may be empty, and returns its multiplier.
+
+    Raises a ValueError if the expression is not valid, too long or too deeply nested.
     """
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
@@ -239,7 +241,10 @@ def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockS
 
 
 def _leading_integer(text: str) -> int:
-    """Parse a leading integer like strtoll. As in fio, it is hexadecimal if `0x` appears anywhere in the input."""
+    """Parse a leading integer like strtoll. As in fio, it is hexadecimal if `0x` appears anywhere in the input.
+
+    Raises a ValueError if the input does not start with a number.
+    """
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:

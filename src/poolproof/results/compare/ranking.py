@@ -108,7 +108,10 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name or, if a matrix has this name, all workloads of the matrix."""
+    """Return the workload with this name or, if a matrix has this name, all workloads of the matrix.
+
+    Raises a UsageError if neither exists.
+    """
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:

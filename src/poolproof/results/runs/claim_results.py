@@ -268,6 +268,8 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
 
     For a steady rate without disturbed trials, both are 1. If the claim compares layouts that were converted into one
     another in place, the range also includes half the margin.
+
+    Raises `_NoValue` if the rate changed by an unknown amount.
     """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE:
@@ -291,7 +293,7 @@ def _widened(interval: Interval, low_share: float, high_share: float) -> Interva
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
-    """Apply an arithmetic operation to two intervals."""
+    """Apply an arithmetic operation to two intervals. Raises `_NoValue` if the divisor may be 0."""
     apply, divisor = _OPERATORS[term.operator], _bounds(right)
     if term.operator == "divide" and divisor[0] <= 0 <= divisor[1]:
         raise _NoValue("the divisor may be 0")
@@ -300,7 +302,10 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 
 
 def _samples(term: CellValue, cells: _Cells) -> Samples:
-    """Return one value per trial that did not fail or, if there are several builds, one mean per build."""
+    """Return one value per trial that did not fail or, if there are several builds, one mean per build.
+
+    Raises `_NoValue` if there are no such values, or if the cell cannot be ranked or compared.
+    """
     cell = cells.at(term.layout, term.workload)
     usability = cell.usability(term.name) if term.name in COMPARABLE else None
     if usability is not None and not usability.can_be_ranked:

@@ -163,7 +163,8 @@ class RunDirectory:
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
         """Return the load, the last outcome and the evidence on which a trial's verdict is based.
 
-        Return None if the load or the evidence was not saved. Raises a RunError if the evidence is damaged.
+        Return None if the load or the evidence was not saved. Raises a RunError if the evidence is damaged, and an
+        OSError if a file cannot be read.
         """
         path = self.trial_path(trial.key)
         evidence = path / "evidence.json"
