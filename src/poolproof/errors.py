@@ -60,7 +60,7 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk must not be overwritten: it has no identity, --wipe does not name it, or it is in use or not empty."""
+    """A disk must not be overwritten: it has no identity, --wipe doesn't name it, or it is in use, not empty or replaced."""
 
     exit_code = 5
 

@@ -86,15 +86,13 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
     """Return the total rate limit of all clones in the result, for reads or for writes. None if no limit is set.
 
-    The option takes up to three comma-separated limits: for reads, writes and trims. A missing one defaults to the one
-    before it.
+    The option takes up to three comma-separated limits: for reads, writes and trims. A single value limits all of them,
+    but `,500k` limits only the writes, and `500k,` only the reads.
     """
     fio = fio_job(job)
-    values = [value for value in (fio.text(option) or "").split(",") if value.strip()]
-    if not values:
-        return None
-    value = values[min(0 if part.kind == "read" else 1, len(values) - 1)]
-    each = fio.bytes_in(option, value)
+    values = (fio.text(option) or "").split(",")
+    value = values[min(0 if part.kind == "read" else 1, len(values) - 1)].strip()
+    each = fio.bytes_in(option, value) if value else None
     return each * (job.clones if fio.flag("group_reporting") else part.job.clones) if each else None
 
 

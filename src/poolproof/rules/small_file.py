@@ -1,4 +1,4 @@
-"""Reads at the speed of memory from a file that fits in any server's RAM."""
+"""Reads at the speed of memory from a file that fits in the RAM of most servers."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -36,14 +36,14 @@ def _in_result(case: Case) -> Findings:
     elif rate and rate > PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
         yield suspects(
             f"reads {where} through the page cache reached {format_rate(rate)}: these files are smaller than the RAM "
-            "of any server, so RAM can serve them at this rate",
+            "of most servers, so RAM can serve them at this rate",
             weight=66,
         )
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
         typical = _typical_ns(case, part) or 0.0
         yield suspects(
             f"random reads {where} typically took {latency_text(typical)}: that is faster than flash, and the files "
-            "are smaller than the RAM of any server",
+            "are smaller than the RAM of most servers",
             weight=66,
         )
 

@@ -105,7 +105,8 @@ RULE = Rule(
     "I/O, or the job spent 80% of its time in syncs of at least 50 µs, which wait for a disk. The same applies if the "
     "mean of the samples is at least twice the rate: fio takes no sample of an interval without I/O, so the clones did "
     "nothing for at least half of the time. The result is also suspect if the slowest I/Os took at least a quarter of "
-    "the run time, and the mean latency is at least 100 times the median: nearly all time is that of a few I/Os.",
+    "the run time, and the mean latency is at least 100 times the median: nearly all of the time is spent on a few "
+    "I/Os.",
     error="Too high or too low. Observed: in results that were too high, the standard deviation was 120 to 190% of the "
     "mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",

@@ -1,6 +1,6 @@
 """Hide the values of environment variables in findings.
 
-A job file can name any environment variable, and fio replaces it with its value. lint checks the job with the value. If
+A job file can name any environment variable, and fio replaces it with its value. Lint checks the job with the value. If
 a job file from a stranger names a variable that contains a password or a token, a finding could print it, for example
 in the log of a CI server. Findings therefore show `${NAME}` instead.
 """

@@ -16,8 +16,8 @@ class OwnFinding:
 OWN_FINDINGS: Mapping[str, OwnFinding] = {
     "destroys-data": OwnFinding(
         "The job overwrites data",
-        "The job writes to or trims a block device. lint reports an error if the device holds data, and a warning if "
-        "lint cannot look at the device. lint also reports a warning if a trace is replayed on a device, or if the job "
+        "The job writes to or trims a block device. Lint reports an error if the device holds data, and a warning if "
+        "lint cannot look at the device. Lint also reports a warning if a trace is replayed on a device, or if the job "
         "writes to all files below an existing directory (opendir). fio itself refuses only devices that are mounted.",
         "give `filename` or `directory` a path on a file system, or use a device whose data may be lost",
     ),
@@ -54,7 +54,7 @@ OWN_FINDINGS: Mapping[str, OwnFinding] = {
     ),
     "unknown-variable": OwnFinding(
         "The value of a variable is unknown here",
-        "An option depends on a variable that lint cannot resolve. lint then reports only what is wrong for every "
+        "An option depends on a variable that lint cannot resolve. Lint then reports only what is wrong for every "
         "value.",
         "assign the variable one literal value in the script, or set it in poolproof's environment",
     ),

@@ -218,6 +218,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             uncounted("rw=randwrite bs=4k size=1g rate=8m,1g", write=direction(8 * MIB * 10, 10.0)),
         ),
+        Example(
+            uncounted(f"{_RANDOM_READ} rate=8m,", read=direction(8 * MIB * 10, 10.0)),
+            "suspects",
+            uncounted(f"{_RANDOM_READ} rate=,8m", read=direction(8 * MIB * 10, 10.0)),
+        ),
         Example(  # 10,000 pauses of 900 µs in 10 s
             uncounted(f"{_RANDOM_READ} thinktime=900", read=direction(10_000 * 4096, 10.0)),
             "suspects",
