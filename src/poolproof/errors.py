@@ -60,7 +60,7 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk must not be overwritten: it has no identity, --wipe doesn't name it, or it is in use, not empty or replaced."""
+    """A disk must not be overwritten: no identity, not named by --wipe, in use, not empty, or replaced."""
 
     exit_code = 5
 
