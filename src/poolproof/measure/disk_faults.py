@@ -54,7 +54,8 @@ def disk_errors(
     `since_s`: the result of `last_error_s` at the start of the trial. Only later errors count: the loop device of the
     previous layout, which may have failed, often has the same number as that of this one.
     `failed`: whether the trial failed. If not, the layout tolerated the errors, so the findings are only notes.
-    `cause`: why the trial failed. The errors of a disk whose program stopped responding only follow from that.
+    `cause`: why the trial failed. If a disk's program stopped responding, the disk's errors are only a consequence of
+    that, so they are ignored.
     """
     stalled = cause.device if isinstance(cause, DiskStalled) else None
     leaves = [leaf for leaf in leaves if leaf.kernel_name != stalled]

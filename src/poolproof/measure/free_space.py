@@ -102,12 +102,11 @@ def enough_space(
 class _Watch:
     """Monitors the file system of one place.
 
-    On this machine, a check is a system call, statvfs, which takes some microseconds. It is repeated before the free
-    space could be written at 16 GiB/s, but at most ten times per second. On other hosts, and on file systems that can
+    On this machine, a check is a system call, statvfs, which takes some microseconds. It is repeated before writes at
+    16 GiB/s could fill the free space, but at most ten times per second. On other hosts, and on file systems that can
     hang, a check is a command. It is repeated more often only if the free space shrinks.
 
-    A load that writes more than was planned is stopped as soon as the space that is left would suffice only until the
-    load has been stopped.
+    A load that has written more than planned is stopped earlier, because it goes on writing until it has stopped.
     """
 
     def __init__(self, host: Host, place: Place, first: FreeSpace) -> None:

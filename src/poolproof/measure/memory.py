@@ -13,7 +13,7 @@ def check_memory(workload: str, load: Load, machine: Machine) -> None:
     """Raise a CampaignError if the buffers of the load could take most of the RAM that is free on the host.
 
     The kernel would then end programs to get memory, and these programs need not be the load generator. Nothing is
-    checked if the host does not tell how much RAM is free.
+    checked if the host does not report how much RAM is free.
     """
     needed, most = _needed_bytes(load), int(machine.ram_free_bytes * _MOST)
     if machine.ram_free_bytes and needed > most:

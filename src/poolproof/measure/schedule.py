@@ -1,6 +1,7 @@
 """Decide how to spend a time budget.
 
-Each cell gets its minimum time. The rest goes to the layouts that may be the best.
+Each cell gets its minimum time. The rest pays for longer trials, first those of the goal's workloads, and for further
+trials on the layouts that may be the best.
 """
 
 import time

@@ -336,7 +336,7 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 
 
 def _named_nas(number: int, line: str) -> _NamedDisks | None:
-    """Return the drives of the NAS whose model a line, or a path in it, names. None if it names no such model."""
+    """Return the drives of a NAS if the line, or a path in it, names a known model of NAS, otherwise None."""
     match = _NAS.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
     if match is None:
         return None

@@ -108,7 +108,8 @@ class QuotedMachines:
     """The facts that programs printed, keyed by the host name in the shell prompt above them.
 
     The host is an empty string for facts above the first prompt. The key None contains the facts of all hosts. Each
-    fact has its line number. Two different values are enough to know that they contradict each other.
+    fact has its line number. At most two different values of a fact are kept, because two are enough to contradict each
+    other.
 
     `memories`: the amounts of RAM that programs printed. `said`: those in sentences, which apply to every host.
     `stores`: the file systems with their compression and dataset.
@@ -151,7 +152,7 @@ NO_MACHINES = QuotedMachines({}, {}, {})
 
 
 def find_machines(text: str) -> QuotedMachines:
-    """Return the facts about machines that programs printed or that the text says."""
+    """Return the facts about machines that programs printed or that the text states."""
     numbered = plain_lines(text)
     memories: dict[str | None, dict[int, int]] = {}
     stores: dict[str | None, dict[tuple[str, str, str], int]] = {}
