@@ -108,10 +108,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name or, if a matrix has this name, all workloads of the matrix.
-
-    Raises a UsageError if neither exists.
-    """
+    """Return the workload or, for a matrix, all of its workloads. Raises a UsageError if neither has this name."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:

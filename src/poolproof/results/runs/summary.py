@@ -273,11 +273,7 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return remarks on the cell's trials, as sentences without full stops.
-
-        They concern trials without a usable value, trials that measured 0, trials that agree to the last digit, trials
-        that other work disturbed, and failed builds.
-        """
+        """Return remarks on the cell's trials (`remarks.py`) and failed builds, as sentences without full stops."""
         metric = metric or self.metric
         found = remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
         found = (*found, *disturbed_remarks(self.trials, len(self.left_out)))
