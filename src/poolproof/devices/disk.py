@@ -12,6 +12,7 @@ from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.site import require
 from poolproof.errors import CampaignError
 from poolproof.facts.block import BlockFacts
+from poolproof.records import RECORDS
 from poolproof.steps import Step
 from poolproof.undos import Check, CommandUndo, Compared, DevicePath, Holds, Owned, OwnFile, Removal
 
@@ -41,26 +42,22 @@ read -r sequence 2>/dev/null <"/sys/dev/block/$now/diskseq"
 }
 """
 )
-# A note may come from a stranger, together with the run directory. Only root can write to /run.
-_RECORD = """
-record_of() { echo "/run/poolproof-claim-$(printf %s "$1" | sha256sum | cut -c 1-32)"; }
-"""
 _CLAIM = (
     _IS_SAME
-    + _RECORD
+    + RECORDS
     + """
 content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 [ -z "$content" ] || { echo "$disk is no longer empty: it contains" $content >&2; exit 1; }
-printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8" || exit 1
-umask 077
-printf '%s\\n' "$0" "$disk" 2>/dev/null >"$(record_of "$8")"
+printf '%s\\n' "$0" "$(boot_id)" >"$8" || exit 1
+keep_record claim "$8" "$0" "$disk" 2>/dev/null
 exit 0
 """
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
 # label into each label and name that they can choose. A pool on a whole disk creates a partition table. Cache and spare
 # devices of a pool do not name the pool. wipefs may not recognize them either, so a partition with a name that zpool
-# gives (zfs-…) counts as part of a pool. Signatures that cannot have a label are the run's only if $is_recorded is set.
+# gives (zfs-…) counts as part of a pool. Signatures that cannot have a label count as the run's, because the machine
+# has a record of the claim.
 _FOREIGN = """
 foreign() {
   found=$(
@@ -72,7 +69,7 @@ foreign() {
   echo "$found" | while read -r type label; do
     case $type:$label in
       *:"$mine"|*poolproof-"$mine"-*|:*) ;;
-      zfs_member:|LVM2_member:*|crypto_LUKS:*|DM_*) [ -n "$is_recorded" ] || echo "$type" ;;
+      zfs_member:|LVM2_member:*|crypto_LUKS:*|DM_*) ;;
       gpt:*|dos:*|PMBR:*) case $found in *"$mine"*|*zfs_member*) ;; *) echo "$type" ;; esac ;;
       *) echo "$type" $label ;;
     esac
@@ -83,18 +80,21 @@ foreign() {
 _WIPE_AND_FORGET = (
     _FOREIGN
     + _IS_IT
-    + _RECORD
+    + RECORDS
     + """
-record=$(record_of "$6")
-forget() { [ -z "$is_recorded" ] || rm -- "$record"; rm -- "$6"; }
-is_recorded=
-if [ -O "$record" ] && [ ! -L "$record" ] && [ "$(cat -- "$record")" = "$(printf '%s\\n' "$0" "$disk")" ]
-then is_recorded=yes; fi
+claimed=$(read_record claim "$6")
+is_recorded() { [ "$claimed" = "$(printf '%s\\n' "$0" "$disk")" ]; }
+forget() { ! is_recorded || forget_record claim "$6"; rm -- "$6"; }
 [ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
 content=$(wipefs --no-act "$disk") || exit 1
 [ -n "$content" ] || { forget "$@"; exit; }
-[ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
+[ "$(sed -n 2p "$6")" = "$(boot_id)" ] || {
   echo "the machine was rebooted after poolproof claimed $disk, so the data on it may be yours;" \\
+    "if the data can be deleted: wipefs --all $disk" >&2
+  exit 1
+}
+is_recorded || {
+  echo "$disk is not empty, and this machine has no record that a run claimed it;" \\
     "if the data can be deleted: wipefs --all $disk" >&2
   exit 1
 }
@@ -137,9 +137,9 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
 
     The file `note` must still name the disk. The disk at `path` must still have the recorded size, `number`
     (major:minor; empty for a disk with a by-id name), serial number and WWN. Nothing is erased if the machine was
-    rebooted after the claim, or if the disk contains a file system, pool or array without the run's `label`. Signatures
-    that have no label, such as those of LVM and LUKS, are erased only if a file in /run, which only root can write,
-    shows the same claim. Journals of older versions have no label, so their disks are erased only if they are empty.
+    rebooted after the claim or has no record of it (`records.py`), or if the disk contains a file system, pool or array
+    without the run's `label`. Signatures that have no label, such as those of LVM and LUKS, count as the run's.
+    Journals of older versions have no label, so their disks are erased only if they are empty.
     """
 
     identity: Compared

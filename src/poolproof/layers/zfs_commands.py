@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Annotated
 
 from poolproof.evidence.zfs import KSTATS
+from poolproof.records import RECORDS
 from poolproof.steps import LET_GO_S, Step
 from poolproof.undos import (
     COMMAND_LIMIT_S,
@@ -21,17 +22,28 @@ from poolproof.undos import (
 )
 
 ARC_PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
+ARC_STATISTICS = f"{KSTATS}/arcstats"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
 # When zpool has partitioned a disk, udev rereads the table, and the partition disappears for a moment. libzfs then
 # prints this for ENXIO.
 _NOT_THERE_YET = "currently unavailable"
 
-_C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
-# 0 means the default, but writing 0 does not restore the previous limit, so that limit must be written first.
-_LIMIT_ARC = _C_MAX + (
-    '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
-    'echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1'
+# The note and the record contain the limit and the parameter's value before. 0 means the default, but writing 0 does
+# not restore the previous limit, so that limit must be written first.
+_LIMIT_ARC = (
+    RECORDS
+    + """
+c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done <"$statistics"; }
+statistics=$3
+[ -e "$0" ] || {
+  before="$(c_max) $(cat "$2")"
+  keep_record setting "$0" "$2" "$1" $before && echo "$before" >"$0" || exit
+}
+echo "$1" >"$2"
+[ "$(c_max)" = "$1" ] && exit 0
+echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1
+"""
 )
 
 
@@ -42,7 +54,17 @@ _SAME_SECTORS = (
     'had=$(sectors "$1"); gets=$(sectors "$2"); [ "$had" = "$gets" ] && exit 0; '
     'echo "the ashift was chosen for sectors of $had bytes (logical/physical), but a new pool has $gets" >&2; exit 1'
 )
-_RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
+# Only the record shows which values to restore. A value that someone else has set in the meantime stays.
+_RESTORE_ARC = (
+    RECORDS
+    + """
+values=$(read_record setting "$0") || { rm -- "$0"; exit; }
+set -- "$1" $values
+[ "$1" = "$2" ] || { rm -- "$0"; exit; }
+case $(cat "$1") in "$3" | "$4") echo "$4" >"$1" && echo "$5" >"$1" || exit ;; esac
+forget_record setting "$0"; rm -- "$0"
+"""
+)
 
 
 class UndoPool(CommandUndo, frozen=True, tag="pool"):
@@ -93,12 +115,15 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
 
 
 class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
-    """Restore the ARC limits that were saved in the file `note`."""
+    """Restore the ARC limit if the file `note` exists and the machine has a record of the change (`records.py`).
+
+    The record contains the previous limit. It is lost in a reboot, and so is the limit that the run had set.
+    """
 
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return a script that restores the saved limits and then deletes the note."""
+        """Return a script that restores the recorded limit, if any, and then deletes the record and the note."""
         argv = ("sh", "-c", _RESTORE_ARC, self.note, ARC_PARAMETER)
         return Removal(argv, Holds(self.note, " "), COMMAND_LIMIT_S)
 
@@ -109,10 +134,10 @@ def load_module() -> Step:
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Return the step that limits the ARC. It saves the previous limit in the file `note`, and the undo restores it."""
+    """Return the step that limits the ARC. It records the previous limit, which the undo restores."""
     return Step(
         f"limit the ARC to {size_bytes} bytes",
-        ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER),
+        ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER, ARC_STATISTICS),
         UndoArcLimit(note),
     )
 

@@ -107,7 +107,7 @@ def test_the_key_of_an_encrypted_dataset_is_on_no_command_line() -> None:
 def test_the_limit_of_the_arc_comes_with_its_undo() -> None:
     (limited,) = (entry for entry in plan("zfs a arc_max=1G").make if entry.title.startswith("limit"))
     note, parameter = "/run/poolproof/r1/state/mix-zfs.arc", "/sys/module/zfs/parameters/zfs_arc_max"
-    assert limited.argv[3:] == (note, str(GIB), parameter)
+    assert limited.argv[3:] == (note, str(GIB), parameter, "/proc/spl/kstat/zfs/arcstats")
     assert limited.undo == UndoArcLimit(note)
     node = resolve("zfs a arc_max=1G compression=off")
     assert isinstance(node, LayerNode)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from poolproof.layers.luks import UndoMapping
 from poolproof.layers.lvm_commands import UndoGroup
 from poolproof.layers.md import UndoArray
 from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
-from poolproof.provision.journal import Change, Journal
+from poolproof.provision.journal import Change, Journal, undo_kinds
 from poolproof.provision.owned import refusal
 from poolproof.provision.undo import FailedUndo, complain, undo_all
-from poolproof.undos import Owned, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
+from poolproof.undos import CommandUndo, Owned, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 from tests.golden import Message
 
 LABEL = "0badcafe"
@@ -137,6 +138,15 @@ GOOD: tuple[Undo, ...] = (
 @pytest.mark.parametrize("undo", GOOD, ids=str)
 def test_what_a_run_made_may_be_removed(undo: Undo) -> None:
     assert refusal(undo, OWNED) is None
+
+
+def test_every_undo_that_writes_to_a_disk_or_a_setting_needs_a_record() -> None:
+    """Only root can write the record, unlike the journal and the notes of a run."""
+    assert {type(undo) for undo in GOOD} == set(undo_kinds())
+    scripts = {type(undo): undo.removal().argv for undo in GOOD if isinstance(undo, CommandUndo)}
+    writing = {kind for kind, argv in scripts.items() if re.search(r"wipefs --all|/sys/|/proc/sys/", " ".join(argv))}
+    assert writing == {UndoClaim, UndoArcLimit}
+    assert all("$(read_record " in scripts[kind][2] for kind in writing)
 
 
 BAD: tuple[Undo, ...] = (
