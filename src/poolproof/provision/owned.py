@@ -13,6 +13,7 @@ from pathlib import PurePath
 from poolproof.devices.model import Site
 from poolproof.errors import RunError
 from poolproof.hosts.base import Host
+from poolproof.provision.directories import RAM_FILES
 from poolproof.provision.swappable import swappable
 from poolproof.undos import Owned, Undo, checked_values, is_escaped, is_plain
 
@@ -54,16 +55,16 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
     Raises a RunError if the label or a directory does not have the format that poolproof writes.
     """
     name = f"poolproof-{label}"
-    places = (state_dir, ram_dir)
-    are_plain = all(is_plain(path) and not is_escaped(path) and path.endswith(f"/{name}") for path in places)
-    if not (_LABEL.fullmatch(label) and are_plain):
+    is_plain_state = is_plain(state_dir) and not is_escaped(state_dir) and state_dir.endswith(f"/{name}")
+    is_own_ram = ram_dir == f"{RAM_FILES}/{name}" != state_dir
+    if not (_LABEL.fullmatch(label) and is_plain_state and is_own_ram):
         raise RunError(
             f"{where} names the label {label[:40]!r} and the directories {state_dir[:200]!r} and {ram_dir[:200]!r}, "
-            "which are not those of a poolproof run; nothing is removed",
-            "a label has eight hexadecimal digits with at least one letter, and both directories end with "
-            "/poolproof-LABEL, without spaces",
+            "which are not those of a poolproof run; nothing is changed",
+            "a label has eight hexadecimal digits with at least one letter; the first directory ends with "
+            f"/poolproof-LABEL, without spaces, and the second one is {RAM_FILES}/poolproof-LABEL",
         )
-    return Owned(label, places)
+    return Owned(label, (state_dir, ram_dir))
 
 
 def owned_by_site(site: Site) -> Owned:

@@ -32,8 +32,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def forge(path: Path, label: str, victim: Path) -> RunDirectory:
     """Create a run directory whose journal says that the run with this label has created the victim."""
-    places = [str(path / name / f"poolproof-{label}") for name in ("state", "ram")]
-    record = replace(RECORD, label=label, state_dir=places[0], ram_dir=places[1], facts={})
+    name = f"poolproof-{label}"
+    record = replace(RECORD, label=label, state_dir=str(path / "state" / name), ram_dir=f"/dev/shm/{name}", facts={})
     run = RunDirectory.create(path / "forged", record.campaign, record)
     Journal(run.journal_path).record(Step("it", ("true",), UndoTree(str(victim))))
     return run
@@ -62,7 +62,7 @@ def test_the_data_of_a_run_in_progress_stays(place: Place, tmp_path: Path, comma
 
 def test_nothing_is_removed_if_another_state_directory_has_the_same_label(place: Place, tmp_path: Path) -> None:
     label = new_label()
-    data, other = data_of(tmp_path, label), Path(f"/dev/shm/poolproof-{label}")
+    data, other = data_of(tmp_path, label), Path(f"/var/tmp/poolproof-{label}")
     forged = forge(tmp_path, label, data)
     other.mkdir()
     try:
