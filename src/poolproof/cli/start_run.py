@@ -1,5 +1,6 @@
 """Start a run, resume a run, or print the plan of a run, for the commands `run`, `demo` and `resume`."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,18 +25,16 @@ from poolproof.measure.session import (
 from poolproof.presentation.terminal.plan_text import PlannedJobs, plan_object, plan_text
 from poolproof.provision.directories import crash_warning
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.trust import trust_warning
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
     """Measure a new run and print its results. `plain`: whether to show the progress as plain lines."""
     end_in_order()
+    _keep_others_out()
     with open_session(request, say) as session:
         stop_if_asked()
         with locked_host(session, share=request.share_host):
             run = create_run(request, session)
-            if (warning := trust_warning(run.path)) is not None:
-                say(warning)
             _measure(session, run, as_json=as_json, plain=plain)
 
 
@@ -49,6 +48,7 @@ def resume(
     `engines`: the I/O engine files that fio may load.
     """
     end_in_order()
+    _keep_others_out()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on, engines=engines) as session:
         stop_if_asked()
@@ -74,6 +74,11 @@ def print_plan(request: RunRequest, *, as_json: bool) -> None:
         rounds = planned_rounds(session)
         text = plan_text(once, layouts, jobs, rounds)
         print_answer(plan_object(once, layouts, jobs, rounds), text, as_json=as_json)
+
+
+def _keep_others_out() -> None:
+    """Create all files so that only their owner can write to them. Otherwise, `clean` and `resume` reject the run."""
+    os.umask(os.umask(0o022) | 0o022)
 
 
 def _measure(session: Session, run: RunDirectory, *, as_json: bool, plain: bool) -> None:

@@ -94,12 +94,6 @@ def remove_file(path: Path, *, root: Folder | Path | None = None) -> None:
         os.unlink(path.name, dir_fd=folder.handle)
 
 
-def sync_folder(path: Path) -> None:
-    """Sync a directory, so that new and renamed files in it survive a power failure."""
-    folder = Folder.open(path)
-    os.fsync(folder.handle)
-
-
 def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
     if root is None:
         path.mkdir(parents=True, exist_ok=True)

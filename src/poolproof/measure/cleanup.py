@@ -87,7 +87,7 @@ def unreachable_explained(run: RunDirectory, command: str) -> Iterator[None]:
     try:
         yield
     except HostUnreachable as error:
-        left = [change.title for change in Journal(run.journal_path).outstanding() if not change.host]
+        left = [change.title for change in Journal(run.journal_path, root=run.root).outstanding() if not change.host]
         listed = "; ".join(left[:_MOST_TITLES])
         listed += f"; and {len(left) - _MOST_TITLES} more" if len(left) > _MOST_TITLES else ""
         remains = f"these changes have not been undone there: {listed}" if left else "nothing of this run is left there"
@@ -122,7 +122,7 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
     remove(folder)
-    journal = Journal(run.journal_path)
+    journal = Journal(run.journal_path, root=run.root)
     inside = [change for change in journal.outstanding() if not change.host]
     for change in inside:
         journal.mark_undone(change)
@@ -143,7 +143,7 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     check_places(owned, host)
     check_only_label(owned, host)
     owned = replace(owned, is_proven=_check_owner(run, host))
-    journal = Journal(run.journal_path)
+    journal = Journal(run.journal_path, root=run.root)
     changes = journal.outstanding()
     if len(changes) > _MOST_CHANGES:
         raise RunError(

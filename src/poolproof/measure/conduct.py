@@ -62,7 +62,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
         HostUnreachable: the connection was lost. If it can't be restored, the layout stays on the host.
         KeyboardInterrupt: the user pressed Ctrl-C. Everything has been removed.
     """
-    journal = Journal(run.journal_path)
+    journal = Journal(run.journal_path, root=run.root)
     done = _finished(run)
     bare = _orders(plan, plan.calibration.layouts, done)
     orders = _orders(plan, plan.campaign.layouts, done)

@@ -42,6 +42,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.results.runs.occupied import check_without_run
 from poolproof.results.runs.resumes import changes_text, machine_changes
+from poolproof.results.runs.trust import check_creatable
 from poolproof.steps import Step
 from poolproof.version import __version__
 
@@ -88,8 +89,9 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     """Connect to the host of a new run, and plan the run.
 
     This changes nothing on the host, but may start a lab. Raises a PoolproofError if the host can't be reached or can't
-    build the campaign's layouts, or if the campaign contains a mistake.
+    build the campaign's layouts, if the campaign contains a mistake, or if others could change the results.
     """
+    check_creatable(_run_path(request, datetime.now()))
     label = new_label()
     if request.lab is None:
         reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
@@ -171,7 +173,7 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
     """Create the run directory, and record the host, the program versions and the campaign in it.
 
-    Raises a RunError if the directory exists and is not empty, or can't be created.
+    Raises a RunError if the directory exists and is not empty, can't be created, or could be changed by others.
     """
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(

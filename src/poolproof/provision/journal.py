@@ -17,6 +17,7 @@ import msgspec
 from poolproof.devices.disk import UndoClaim
 from poolproof.devices.loop import UndoLoop
 from poolproof.errors import RunError
+from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
 from poolproof.layers.layer_catalogue import all_layers
@@ -80,15 +81,18 @@ def undo_kinds() -> tuple[type[Undo], ...]:
 class Journal:
     """An append-only file of changes. If the file exists, new changes are appended to it.
 
+    `root`: the open directory that contains the file. Without it, the directory is opened each time by its path.
+
     Raises a RunError if a complete line is damaged or the file cannot be read. Symbolic links are not followed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, root: Folder | None = None) -> None:
         self.path = path
+        self._root = root
         self._kinds = undo_kinds()
         self._outstanding: dict[int, Change] = {}
         self._next = 1
-        for line in _lines(path, self._kinds):
+        for line in _lines(path, self._kinds, root):
             self._next = max(self._next, line.number + 1)
             if isinstance(line, Change):
                 self._outstanding[line.number] = line
@@ -120,13 +124,13 @@ class Journal:
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: ChangeLine | Undone) -> None:
-        append_line(self.path, msgspec.json.encode(line))
+        append_line(self.path, msgspec.json.encode(line), root=self._root)
 
 
-def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
+def _lines(path: Path, kinds: Sequence[type[Undo]], root: Folder | None) -> list[Change | Undone]:
     undos = msgspec.json.Decoder(functools.reduce(operator.or_, kinds, OldCommand))
     lines: list[Change | Undone] = []
-    for number, text in enumerate(_texts(path), start=1):
+    for number, text in enumerate(_texts(path, root), start=1):
         try:
             check_numbers(text)
             line = _DECODER.decode(text)
@@ -149,8 +153,8 @@ def _one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def _texts(path: Path) -> list[bytes]:
+def _texts(path: Path, root: Folder | None) -> list[bytes]:
     try:
-        return list(whole_lines(path))
+        return list(whole_lines(path, root=root))
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None

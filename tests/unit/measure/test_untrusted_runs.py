@@ -19,7 +19,6 @@ from poolproof.measure.session import reopen_session
 from poolproof.provision.directories import FILE, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.trust import trust_warning
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoTree
 from tests.golden import Message
@@ -98,13 +97,6 @@ def test_a_journal_with_more_changes_than_a_run_leaves_behind_is_refused(run: Ru
     with pytest.raises(RunError, match="lists 10001 changes"):
         clean(run.path, print)
     assert Path(run.record().state_dir).is_dir()
-
-
-def test_a_new_run_that_would_be_refused_later_gets_a_warning(run: RunDirectory) -> None:
-    assert trust_warning(run.path) is None
-    run.path.parent.chmod(0o777)
-    warning = trust_warning(run.path)
-    assert warning is not None and f"other users can write to {run.path.parent.resolve()}" in warning
 
 
 def test_a_parent_with_the_sticky_bit_is_no_danger(run: RunDirectory) -> None:

@@ -16,12 +16,13 @@ from poolproof.campaign.cell_key import HEALTHY
 from poolproof.errors import RunError, as_word
 from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, NOT_THE_JSON, is_regular, read_regular, read_text, whole_lines
-from poolproof.files.writing import append_line, make_folder, open_lock, sync_folder, write_output
+from poolproof.files.writing import append_line, make_folder, open_lock, write_output
 from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence, TrialKey
 from poolproof.results.runs.trial_files import check_numbers, decode, write_together
+from poolproof.results.runs.trust import check_creatable
 
 if TYPE_CHECKING:  # only for type annotations: importing it at run time would load all modules that read from hosts
     from poolproof.evidence.counters import CounterReading
@@ -52,18 +53,24 @@ class RunDirectory:
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
         """Create the directory, and write the campaign and the run record to it.
 
-        Raises a RunError if the path already exists and is not an empty directory, or if the directory can't be
-        created.
+        Raises a RunError if the path already exists and is not an empty directory, if the directory can't be created,
+        or if other users could change the results. Imported results may be saved anywhere, because they have no
+        journal.
         """
+        if not record.imported:
+            check_creatable(path)
         try:
             run = cls(Path(os.path.realpath(path)))
-            run.path.mkdir(parents=True, exist_ok=True)
-            run.root = Folder.open(run.path.parent).below(run.path)  # not through a link that has just been put there
-            if any(run.path.iterdir()):
+            existing = next(parent for parent in run.path.parents if parent.exists())
+            parent = Folder.open(existing).below(run.path.parent, make=True)
+            run.root = parent.below(run.path, make=True)  # not through a link that has just been put there
+            if not record.imported:
+                check_creatable(run.path)  # an access control list may allow others to change the new directory
+            if list(os.scandir(run.root.handle)):
                 raise RunError(f"{path} exists and is not empty", "choose another directory with --out")
             write_output(run.path / "campaign.yaml", campaign_text.encode(), root=run.root)
             write_output(run.path / "run.json", _pretty(record), root=run.root)
-            sync_folder(run.path.parent)
+            os.fsync(parent.handle)
         except OSError as error:
             hint = "choose another directory with --out"
             raise RunError(f"{path} cannot be created: {error.strerror}", hint) from None

@@ -1,4 +1,4 @@
-"""Check that no other user could have written a run directory, before its journal is used.
+"""Check that no other user can write to a run directory, before it is created and before its journal is used.
 
 `clean` and `resume` undo the changes that are recorded in the journal, usually as root. The directory and its files
 must therefore belong to root or to the caller, and no other user may be able to replace them.
@@ -14,6 +14,7 @@ from poolproof.files.folder import HARD_LINK
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 _ACL = "system.posix_acl_access"
+_MOST_LINKS = 40  # as in the kernel
 
 
 def check_trusted(path: Path) -> None:
@@ -34,24 +35,72 @@ def check_trusted(path: Path) -> None:
         )
 
 
-def trust_warning(path: Path) -> str | None:
-    """Return a warning if `check_trusted` would reject a new run in this directory, otherwise None."""
-    reason = distrust(path.resolve())
-    if reason is None:
-        return None
-    return (
-        f"warning: others can change the results of this run, and `clean` and `resume` will reject it: {reason}. "
-        "To prevent this, choose a directory that only you can change: --out DIR"
-    )
+def check_creatable(path: Path) -> None:
+    """Check that other users can change neither a new run directory nor where its path leads. Nothing is created.
+
+    `path`: the path of the run directory. Neither the directory nor its parents need exist.
+
+    Raises a RunError with the reason if another user could change the results or the journal.
+    """
+    try:
+        reason = _path_fault(Path.cwd() / path) or distrust(Path(os.path.realpath(path)))
+    except OSError as error:
+        reason = f"{error.filename or path} cannot be examined: {error.strerror}"
+    if reason is not None:
+        raise RunError(
+            f"the results cannot be saved in {path}, because others could change them: {reason}",
+            f"choose a directory that only you can change: {_suggested(path)}",
+        )
+
+
+def _suggested(path: Path) -> str:
+    """Return the option that saves the results in the home directory, if other users cannot change it."""
+    try:
+        home = Path("~", "poolproof-runs", path.name).expanduser()
+    except RuntimeError:  # the user has no home directory
+        return "--out DIR"
+    return "--out DIR" if distrust(Path(os.path.realpath(home))) else f"--out {as_word(home)}"
+
+
+def _path_fault(path: Path) -> str | None:
+    """Return the reason if another user can change where the path leads, otherwise None.
+
+    This checks each symbolic link, and each directory that contains a part of the path. The sticky bit, as on /tmp,
+    protects the links and directories of root and the caller, but another user could have made the link.
+    """
+    folder, parts, links = Path("/"), list(path.parts[1:]), 0
+    while parts:
+        name = parts.pop(0)
+        if (reason := _parent_fault(folder)) is not None:
+            return reason
+        entry = folder.parent if name == ".." else folder / name
+        try:
+            found = entry.lstat()
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISLNK(found.st_mode):
+            folder = entry
+            continue
+        links += 1
+        if found.st_uid not in _trusted():
+            return f"the link {entry} belongs to user {found.st_uid}"
+        if links > _MOST_LINKS:
+            return f"{path} leads through too many links"
+        target = entry.readlink()
+        folder = Path("/") if target.is_absolute() else folder
+        parts = [*(target.parts[1:] if target.is_absolute() else target.parts), *parts]
+    return None
 
 
 def distrust(real: Path) -> str | None:
-    """Return the reason why a run directory is not trusted, or None if it is.
+    """Return the reason why a run directory is not trusted, or None if it is. The directory need not exist.
 
     `real`: the directory's path, with all symbolic links resolved.
     """
     try:
         for parent in reversed(real.parents):
+            if not parent.exists():
+                return None
             if (reason := _parent_fault(parent)) is not None:
                 return reason
         for each in (real, *(real / name for name in _FILES)):

@@ -6,7 +6,6 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -201,14 +200,14 @@ def test_a_new_directory_that_is_replaced_by_a_link_is_not_entered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
-    make = Path.mkdir
+    make = os.mkdir
 
-    def make_and_replace(path: Path, *args: Any, **options: Any) -> None:
-        make(path, *args, **options)
-        path.rmdir()
-        path.symlink_to(tmp_path / "elsewhere")
+    def make_and_replace(name: str, *, dir_fd: int) -> None:
+        make(name, dir_fd=dir_fd)
+        os.rmdir(name, dir_fd=dir_fd)
+        os.symlink(tmp_path / "elsewhere", name, dir_fd=dir_fd)
 
-    monkeypatch.setattr(Path, "mkdir", make_and_replace)
+    monkeypatch.setattr(os, "mkdir", make_and_replace)
     with pytest.raises(RunError, match="symbolic link"):
         RunDirectory.create(tmp_path / "r", "", RECORD)
     assert not list((tmp_path / "elsewhere").iterdir())
