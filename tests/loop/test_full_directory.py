@@ -32,6 +32,22 @@ def test_fio_is_stopped_if_the_directory_has_too_little_space(testbed: Testbed) 
     assert [path.name for path in data.iterdir() if path.name != "lost+found"] == ["of another program"]
 
 
+def test_fio_is_stopped_if_the_directory_has_too_few_inodes(testbed: Testbed) -> None:
+    data = testbed.loop_mount("small", "ext4", "600M")
+    started = Started(testbed.path, *testbed.words(testbed.campaign(_CAMPAIGN.format(data=data))))
+    started.wait_for(lambda: any(data.glob("poolproof-*/*")), "no test files", 120.0)
+    others = data / "of another program"
+    others.mkdir()
+    for number in range(os.statvfs(data).f_ffree - 2_000):
+        (others / str(number)).touch()
+    begun = time.monotonic()
+    answer = started.wait()
+    assert time.monotonic() - begun < 50  # the trial would take 60 s
+    assert "failed" in answer.out and f"the file system of {data} has only " in answer.out
+    assert " free inodes left" in answer.out
+    assert not any(data.glob("poolproof-*"))
+
+
 def test_test_files_must_leave_space_in_the_directory(testbed: Testbed) -> None:
     data = testbed.loop_mount("small", "ext4", "600M")
     text = _CAMPAIGN.format(data=data).replace("16m", f"{shutil.disk_usage(data).free // _MIB - 100}m")

@@ -25,7 +25,7 @@ from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
 from poolproof.measure.order import TrialOrder, build_rounds
-from poolproof.measure.plan import RunPlan, needed_bytes, plan_core, plan_next_core, plan_one, plan_rest
+from poolproof.measure.plan import RunPlan, needed_bytes, needed_files, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.schedule import Schedule, schedule_of
 from poolproof.measure.space import counted_bytes
@@ -318,7 +318,8 @@ class _Conductor:
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
         """Monitor the file systems of images, existing directories and fio's logs. Kill fio before one is full."""
         devices, needed = self.plan.campaign.devices, needed_bytes(layout.node, layout.tree, self.plan)
-        places = [Place(path, needed) for path in directories(layout.node)]
+        files = needed_files(layout.node, self.plan)
+        places = [Place(path, needed, files) for path in directories(layout.node)]
         has_images = any(leaf.path.startswith(_IMAGES) and not leaf.host for leaf in layout.leaves)
         # Without images, fio's logs are all that the run writes to its scratch directory.
         places.append(Place(layout.scratch, counted_bytes(layout.node, devices, needed) if has_images else 0))

@@ -170,7 +170,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
             )
             check_space(planned.layout.name, images, plan.site.state_dir.rpartition("/")[0] or "/", host)
             for path in tree.directories(planned.node):
-                check_files(planned.layout.name, _needed_files(planned.node, plan), path, host)
+                check_files(planned.layout.name, needed_files(planned.node, plan), path, host)
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
@@ -344,7 +344,7 @@ def needed_bytes(node: Node, built: tree.TreePlan, plan: RunPlan) -> int:
     return _most_at_a_time(node, [(cell, cell.load.created_bytes) for cell in filled])
 
 
-def _needed_files(node: Node, plan: RunPlan) -> int:
+def needed_files(node: Node, plan: RunPlan) -> int:
     """Return the largest number of test files that a layout can have at a time."""
     return _most_at_a_time(
         node,

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.model import DevicePlan
-from poolproof.errors import CommandError, HostError
+from poolproof.errors import HostError
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import devices, write_factor, writes_everything
@@ -18,12 +18,6 @@ SPARE_BYTES = 256 * 1024**2
 
 _METADATA_BYTES = 64 * 1024**2
 _SPARE_FILES = 10_000
-_LIMIT_S = 20.0
-FREE_FILES = 'stat --file-system --format="%c %d" -- "$1"'
-"""A shell script that prints how many files a directory's file system can have in total, and how many more.
-
-Both numbers are 0 on a file system without a limit, such as btrfs.
-"""
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
@@ -72,14 +66,9 @@ def check_files(layout: str, needed: int, directory: str, host: Host) -> None:
     Without a free inode, no program can create a file there. A file system without a limit always has enough. If its
     free inodes cannot be counted, nothing is checked.
     """
-    try:
-        argv = ["sh", "-c", FREE_FILES, "sh", directory]
-        printed = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()
-    except CommandError:
+    found = free_space(host, directory)
+    if found is None or (free := found.free_files) is None:
         return
-    if len(printed) != 2 or not all(map(str.isdecimal, printed)) or printed[0] == "0":
-        return
-    free = int(printed[1])
     spare = min(_SPARE_FILES, free // 4)
     if needed + spare > free:
         raise HostError(

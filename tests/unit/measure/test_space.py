@@ -1,5 +1,6 @@
 """Images and test files must fit on the host's own file systems, both before a run and during it."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,13 +25,14 @@ MIB = 1024**2
 class Disk:
     """A host that answers only questions about free space."""
 
-    def __init__(self, free_bytes: int) -> None:
-        self.free_bytes = free_bytes
+    def __init__(self, free_bytes: int, free_files: int | None = None) -> None:
+        self.free_bytes, self.free_files = free_bytes, free_files
 
     def answer(self, argv: Argv) -> Completed | None:
         if free_space.FREE not in argv:
             return None
-        return Completed(argv, 0, f"{self.free_bytes} 1\n", "", 0.0)
+        files = "0 0" if self.free_files is None else f"1000000 {self.free_files}"
+        return Completed(argv, 0, f"{self.free_bytes} 1 ef53 {files}\n", "", 0.0)
 
 
 def _host(disk: Disk) -> ScriptedHost:
@@ -87,20 +89,67 @@ def test_a_file_system_with_little_space_must_keep_an_eighth_of_it(monkeypatch: 
         check()
 
 
+def test_a_file_system_that_runs_out_of_inodes_stops_the_layout_in_time(
+    monkeypatch: pytest.MonkeyPatch, message: Message
+) -> None:
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    disk, stopped = Disk(1024 * MIB, 100_000), list[float]()
+    with (
+        pytest.raises(BuildError, match="only 2400 free inodes") as caught,
+        enough_space(_host(disk), [Place("/srv", 0, 98_000)], lambda: stopped.append(time.monotonic())) as check,
+    ):
+        disk.free_files = 2_500
+        time.sleep(0.2)
+        check()
+        disk.free_files = 2_400
+        deadline = time.monotonic() + 5
+        while len(stopped) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        check()
+    assert len(stopped) >= 2
+    assert message(caught.value)
+
+
+@pytest.mark.parametrize(("free", "left", "is_stopped"), [(800, 120, False), (800, 80, True), (None, None, False)])
+def test_a_file_system_with_few_inodes_must_keep_an_eighth_of_them(
+    monkeypatch: pytest.MonkeyPatch, free: int | None, left: int | None, is_stopped: bool
+) -> None:
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    disk, stopped = Disk(1024 * MIB, free), list[float]()
+    with contextlib.suppress(BuildError), enough_space(_host(disk), [Place("/srv")], lambda: stopped.append(0)):
+        disk.free_files = left
+        time.sleep(0.2)
+    assert bool(stopped) == is_stopped
+
+
 class Fast:
     """A file system on this machine to which a load writes until it is stopped."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, free_bytes: int, bytes_per_s: float) -> None:
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        free_bytes: int,
+        bytes_per_s: float,
+        files: int = 10_000_000,
+        files_per_s: float = 0.0,
+    ) -> None:
         self.begun: float | None = None
         self.stopped_at: float | None = None
         self.checks = 0
         self._free_bytes, self._rate = free_bytes, bytes_per_s
-        monkeypatch.setattr(free_space, "free_space", lambda *_: FreeSpace(free_bytes, can_hang=False))
+        self._files, self._files_per_s = files, files_per_s
+        monkeypatch.setattr(free_space, "free_space", lambda *_: FreeSpace(free_bytes, False, files))
         monkeypatch.setattr("os.statvfs", self._statvfs)
 
     def free(self) -> int:
+        return int(self._free_bytes - self._rate * self._took_s())
+
+    def free_files(self) -> int:
+        return int(self._files - self._files_per_s * self._took_s())
+
+    def _took_s(self) -> float:
         now = time.monotonic() if self.stopped_at is None else self.stopped_at
-        return int(self._free_bytes - self._rate * (now - (self.begun or now)))
+        return now - (self.begun or now)
 
     def stop(self) -> None:
         self.stopped_at = self.stopped_at or time.monotonic()
@@ -108,14 +157,16 @@ class Fast:
     def _statvfs(self, directory: str) -> SimpleNamespace:
         assert directory == "/srv"
         self.checks += 1
-        return SimpleNamespace(f_bavail=max(0, self.free()), f_frsize=1)
+        return SimpleNamespace(
+            f_bavail=max(0, self.free()), f_frsize=1, f_files=2 * self._files, f_ffree=max(0, self.free_files())
+        )
 
     def write(self, places: list[Place], *, until_bytes: int) -> PoolproofError | None:
         """Write until the load is stopped or only `until_bytes` are left, and return the error if it was stopped."""
         try:
             with enough_space(LocalHost(), places, self.stop) as check:
                 self.begun = time.monotonic()
-                while self.stopped_at is None and self.free() > until_bytes:
+                while self.stopped_at is None and self.free() > until_bytes and self.free_files() > 0:
                     time.sleep(0.01)
                 self.stop()
                 check()
@@ -132,6 +183,15 @@ def test_a_fast_load_that_was_not_counted_is_stopped_before_the_next_check_would
     error = disk.write([Place("/srv", 200 * MIB)], until_bytes=0)
     assert isinstance(error, BuildError) and "filling up at " in error.message
     assert disk.free() > 100 * MIB
+
+
+def test_a_load_that_creates_many_more_files_than_planned_is_stopped_before_no_inode_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk = Fast(monkeypatch, 1024 * 1024 * MIB, MIB, 100_000, 50_000)
+    error = disk.write([Place("/srv")], until_bytes=0)
+    assert isinstance(error, BuildError) and " more per second" in error.message
+    assert disk.free_files() > 10_000
 
 
 def test_a_fast_load_that_was_counted_may_leave_what_was_planned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +225,7 @@ def test_a_file_system_that_may_hang_is_asked_by_a_command_that_can_be_killed(
 
     def statvfs(path: str) -> SimpleNamespace:
         calls.append(path)
-        return SimpleNamespace(f_bavail=MIB, f_frsize=1024)
+        return SimpleNamespace(f_bavail=MIB, f_frsize=1024, f_files=0, f_ffree=0)
 
     monkeypatch.setattr("os.statvfs", statvfs)
     with enough_space(Hosts(Here(), {}), [Place("/srv")], pytest.fail):
