@@ -7,7 +7,6 @@ from dataclasses import replace
 from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.earlier_commands import Before, History, loop_line
-from poolproof.foreign.lint.hidden_values import Texts
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size
@@ -31,7 +30,8 @@ _EDITS = re.compile(r"\b(?:envsubst|sed|awk|perl|m4|python3?)\b")
 """Matches the programs that replace variables in a job file before fio reads it."""
 
 _SET_IT = {
-    "job file": "set the variable in poolproof's environment, or write its value into the job file",
+    "job file": "write the value into the job file, or set a variable whose name describes a fio option, such as SIZE "
+    "or FIO_DEVICE, in poolproof's environment",
     "command": "assign the variable one literal value in the script, or write its value into the command",
 }
 
@@ -39,17 +39,11 @@ _GIVE_IT = "to check all options, lint the complete command: `poolproof lint -- 
 
 
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
-    """Return all findings in line order, most severe first within a line. They show no values of environment variables.
+    """Return all findings in line order, most severe first within a line.
 
     `targets`: looks up the jobs' targets. Without it, the targets are unknown.
     `fio`: the installed fio that would run the jobs, or None if unknown.
     """
-    texts = Texts(source.text)
-    watched = replace(source, surroundings=texts.watched(source.surroundings))
-    return texts.hide(_findings(watched, targets, fio), source.surroundings.environment)
-
-
-def _findings(source: Source, targets: Targets | None, fio: InstalledFio | None) -> tuple[Diagnostic, ...]:
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal
 from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
+from poolproof.foreign.lint.job_variables import job_variables
 from poolproof.foreign.lint.markdown_prose import is_markdown, without_quotes_in_prose
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
@@ -202,4 +203,4 @@ def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mappin
             return text if jobfiles.sets_fio_option(text) else None
         return None
 
-    return JobEnvironment(environment, keywords, include)
+    return JobEnvironment(job_variables(environment), keywords, include)
