@@ -73,7 +73,7 @@ class Found:
 
 
 SETTINGS = tuple(
-    Setting(shares, trials) for shares in ((0.15, 0.15), (0.3, 0.3), (0.1, 0.4)) for trials in (3, 6, None)
+    Setting(shares, trials) for shares in ((0.15, 0.15), (0.3, 0.3), (0.1, 0.4), (0.0, 1.0)) for trials in (3, 6, None)
 )
 
 

@@ -27,6 +27,7 @@ class Measured:
     not tested.
     `changing`: the reasons why the rate changed between known extremes. The true value may be anywhere between these
     extremes.
+    `is_disturbed`: whether other work disturbed most of the trials. If it did, the cell is not tested.
     `few`: the number of events that a percentile has and needs, or None if it has enough. If there are too few, the
     cell is not tested.
     """
@@ -38,6 +39,7 @@ class Measured:
     unsteady: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
     few: FewEvents | None = None
+    is_disturbed: bool = False
 
     @property
     def untested(self) -> str:
@@ -47,6 +49,8 @@ class Measured:
         """
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
+        if self.is_disturbed:
+            return "other work disturbed most of the trials"
         return "" if self.few is None else self.few.sentence
 
     @property
@@ -84,6 +88,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return "a trial measured 0"
     if usability.few is not None:
         return Measured(cell, metric, LogMean(log.mean, None), count, few=usability.few)
+    if usability.is_disturbed:
+        return Measured(cell, metric, LogMean(log.mean, None), count, is_disturbed=True)
     if usability.can_be_tested:
         return Measured(cell, metric, mean_to_test(log, cell.trials, metric), count)
     extended = with_extremes(log, cell.trials, metric)

@@ -16,7 +16,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.cell_builds import counting, left_out, split_builds
-from poolproof.results.runs.disturbed import is_disturbed, may_still_leave_out
+from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed, may_still_leave_out
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.build_samples import Samples
@@ -325,8 +325,11 @@ def mean_to_test(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> Lo
     """Return the mean logarithm to use in a test of a cell whose rate is steady.
 
     If other work disturbed some of these trials, the true mean may be anywhere between the lowest and the highest
-    trial. If none was disturbed, or if the extremes are unknown, the mean is returned unchanged.
+    trial. If it disturbed most of them, the mean can't be tested. If it disturbed none, or if the extremes are unknown,
+    the mean is returned unchanged.
     """
+    if is_mostly_disturbed(trials):
+        return LogMean(mean.mean, None, logs=mean.logs)
     extended = with_extremes(mean, trials, metric) if any(map(is_disturbed, trials)) else None
     return extended or mean
 

@@ -43,6 +43,15 @@ def without_disturbed(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     return others if can_leave_out(disturbed, _with_values(others)) else tuple(trials)
 
 
+def is_mostly_disturbed(trials: Sequence[Trial]) -> bool:
+    """True if other work disturbed more than half of the trials that a result is based on.
+
+    Even the best of them may then be too slow, so the range of their values doesn't have to contain the value of an
+    undisturbed trial, and nothing can be tested.
+    """
+    return 2 * sum(map(is_disturbed, trials)) > len(trials)
+
+
 def may_still_leave_out(trials: Sequence[Trial], most: int) -> bool:
     """True if the disturbed trials of a build still count, but further trials may allow them to be left out.
 

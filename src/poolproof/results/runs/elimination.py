@@ -19,6 +19,7 @@ from poolproof.results.runs.convergence import (
     unsteady_reasons,
     with_extremes,
 )
+from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import few_events
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
@@ -134,10 +135,10 @@ def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> 
     """Return the mean logarithm of a cell, or None if the cell can't be tested.
 
     A cell can't be tested if it has fewer than two samples, a percentile with too few events, a trial whose value is
-    missing or 0, or a rate that changes by an unknown amount.
+    missing or 0, or a rate that changes by an unknown amount, or if other work disturbed most of its trials.
     """
     metric = cell[0].metric if cell else ""
-    if not cell or few_events(cell, metric) is not None:
+    if not cell or few_events(cell, metric) is not None or is_mostly_disturbed(cell):
         return None
     samples = samples_of(cell, metric, by_build=by_build)
     if len(samples.values) < 2 or any(not trial.result(metric).value for trial in cell):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.metrics import MetricId, metric_of
-from poolproof.results.runs.disturbed import is_disturbed
+from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
@@ -89,15 +89,16 @@ def disturbed_remarks(trials: Sequence[Trial], left_out: int) -> tuple[str, ...]
         are, them = ("is", "it") if left_out == 1 else ("are", "them")
         found.append(f"{left_out} of {finished} {are} left out: other work disturbed {them}")
     if disturbed:
-        found.append(f"other work disturbed {_kept(disturbed, len(trials) + left_out)}")
+        kept = _kept(disturbed, len(trials) + left_out, are_most=is_mostly_disturbed(trials))
+        found.append(f"other work disturbed {kept}")
     return tuple(found)
 
 
-def _kept(disturbed: int, finished: int) -> str:
+def _kept(disturbed: int, finished: int, *, are_most: bool) -> str:
     """Return the end of a sentence about disturbed trials that cannot be left out."""
+    ends = "so the result is not compared" if are_most else "so comparisons use the lowest and the highest result"
     if finished == 1:
-        return "the only trial"
-    ends = "so comparisons use the lowest and the highest result"
+        return f"the only trial, {ends}"
     if disturbed == finished:
         return f"{'both' if finished == 2 else f'all {finished}'} trials, {ends}"
     few = f"too few others remain to leave {'it' if disturbed == 1 else 'them'} out"

@@ -19,6 +19,7 @@ from poolproof.results.runs.convergence import (
     priors_among,
     unsteady_reasons,
 )
+from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.in_place import family_of
 from poolproof.results.runs.model import Trial
@@ -197,8 +198,8 @@ class Cell:
         causes = () if result.counts else self.reasons(metric)
         about = (finding for finding in self.findings_on(metric) if finding.is_about(metric or self.metric))
         limited = next((f"{rule.not_compared} ({rule.id})" for rule in rules_of(about) if rule.not_compared), "")
-        few, converged = self.few_events(metric), not self.did_not_converge
-        return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
+        few, disturbed = self.few_events(metric), is_mostly_disturbed(self.trials)
+        return Usability(result.verdict, causes, few, not self.did_not_converge, self.unsteady, limited, disturbed)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
         """Return the number of events that a percentile has and needs, if it has too few, otherwise None.

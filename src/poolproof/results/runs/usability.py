@@ -15,6 +15,7 @@ class Usability:
     `few`: the number of events that a percentile has and needs, or None if it has enough.
     `converged`: whether the result is as precise as `until` requires.
     `unsteady`: the reasons why the rate changed within a trial.
+    `is_disturbed`: whether other work disturbed most of the trials.
     `limited`: the reason why a valid result can't be compared: something other than the layout limits it. Otherwise an
     empty string.
     """
@@ -25,6 +26,7 @@ class Usability:
     converged: bool = True
     unsteady: tuple[str, ...] = ()
     limited: str = ""
+    is_disturbed: bool = False
 
     @property
     def counts(self) -> bool:
@@ -38,8 +40,11 @@ class Usability:
 
     @property
     def can_be_tested(self) -> bool:
-        """True if the result can be ranked, its rate is steady, and nothing other than the layout limits it."""
-        return self.can_be_ranked and not self.limited and not self.unsteady
+        """True if the result can be ranked, its rate is steady, and nothing other than the layout limits it.
+
+        Most of its trials must also be undisturbed.
+        """
+        return self.can_be_ranked and not (self.limited or self.unsteady or self.is_disturbed)
 
     @property
     def is_precise(self) -> bool:

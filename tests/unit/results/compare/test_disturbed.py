@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from poolproof.campaign.claims import Claim, parse_claim
@@ -62,14 +63,9 @@ def test_a_slow_trial_without_evidence_of_other_work_counts(tmp_path: Path) -> N
     assert words(compared(tmp_path / "r", 0.85, frozenset())) == ["undecided"]
 
 
-def test_cells_with_many_disturbed_trials_are_tested_at_their_extremes(tmp_path: Path) -> None:
-    """Most trials of one layout were disturbed in the same way, so they agree although their mean is too low."""
-    directory = RunDirectory.create(tmp_path / "r", CAMPAIGN, RECORD)
-    values = (1000.0, 700.0, 701.0, 699.0, 700.0, 702.0, 698.0, 700.0)
-    for number, value in enumerate(values, start=1):
-        directory.append(trial(number, 1000.0 + number, layout="one"))
-        directory.append(trial(number, value, *([STOLEN] if number > 1 else []), layout="pair"))
-    run = load_run(tmp_path / "r")
+def test_cells_with_as_many_disturbed_trials_as_others_are_tested_at_their_extremes(tmp_path: Path) -> None:
+    """Two undisturbed trials are too few to leave out the others, so the true mean may be that of either group."""
+    run = disturbed_run(tmp_path / "r", (1000.0, 1001.0, 700.0, 701.0), first=3)
     found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
     assert words(found) == ["undecided"]
     assert [each.verdict for each in (found.cells[0].a, found.cells[0].b)] == ["sound", "suspect"]
@@ -77,6 +73,33 @@ def test_cells_with_many_disturbed_trials_are_tested_at_their_extremes(tmp_path:
     speeds = speeds_to_baseline(run.cells, "one")
     (speed,) = speeds.values()
     assert speed.low is not None and speed.high is not None and speed.low < 0.8 < 0.99 < speed.high
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_cells_with_mostly_disturbed_trials_are_not_tested(tmp_path: Path, first: int) -> None:
+    """Other work ran during almost all of the second layout's trials, so the trials agree but are all too slow."""
+    values = (700.0, 699.0, 702.0, 698.0, 701.0, 700.0)
+    run = disturbed_run(tmp_path / "r", values, first=first)
+    found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
+    assert words(found) == ["undecided"]
+    assert found.cells[0].b.untested and not found.cells[0].a.untested
+    assert claimed(run, "iops(one, reads) / iops(pair, reads) > 1.1") == "undecided"
+    assert not speeds_to_baseline(run.cells, "one")
+    ranking = rank(run, Goal({"reads": 1.0}), metric=None, effect=0.02)
+    assert [(each.entry.layout, each.first, each.last) for each in ranking.ranked] == [("one", 1, 2), ("pair", 1, 2)]
+    text = io.StringIO()
+    print_comparison(Console(file=text, width=120), found)
+    print_ranking(Console(file=text, width=120), ranking)
+    assert text.getvalue().count("other work disturbed") >= 2
+
+
+def disturbed_run(path: Path, values: Sequence[float], *, first: int) -> LoadedRun:
+    """Create a run of two layouts, of which the second has these values. Its trials from `first` on were disturbed."""
+    directory = RunDirectory.create(path, CAMPAIGN, RECORD)
+    for number, value in enumerate(values, start=1):
+        directory.append(trial(number, 1000.0 + number, layout="one"))
+        directory.append(trial(number, value, *([STOLEN] if number >= first else []), layout="pair"))
+    return load_run(path)
 
 
 def claimed(run: LoadedRun, text: str) -> str:
