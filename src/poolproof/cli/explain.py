@@ -16,7 +16,8 @@ def command(
 ) -> None:
     """Explain one pitfall.
 
-    The explanation says what goes wrong, how to recognize it, how to fix it, and how to reproduce it.
+    The explanation says what goes wrong, how to recognize it, how to fix it, and how to reproduce it. For a finding
+    that only `poolproof lint` reports, it says what goes wrong and how to fix it.
     """
     from poolproof.foreign.lint.own_findings import OWN_FINDINGS
     from poolproof.rules.rule_catalogue import RETIRED

@@ -139,7 +139,8 @@ def slowed_disks(
     """Return a note for each disk that was at least 10 times slower in the window's last third than in its first.
 
     Both the time per request and the time per byte must have grown tenfold. Otherwise, a change of the load could look
-    like a slower disk. The disk must also have been busy for at least 70% of the last third.
+    like a slower disk. In the last third, the disk must also have been busy for at least 70% of the time, and a request
+    must have taken at least 2 ms. Thirds with very few requests are not compared.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:

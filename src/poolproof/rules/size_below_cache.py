@@ -102,7 +102,7 @@ RULE = Rule(
     "then reads each block once. In the counters, the rule `read-from-cache` recognizes the effect: the disks read "
     "less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
-    fix="use files twice the size of the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not "
+    fix="make the files twice as large as the RAM, lower zfs_arc_max, or set direct=1 if it is honoured (do not set "
     "primarycache=metadata, which stops prefetch)",
     sources=(
         linux_source("6.12", "mm/filemap.c", "filemap_read"),

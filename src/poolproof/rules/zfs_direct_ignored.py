@@ -97,8 +97,8 @@ RULE = Rule(
     "of the bytes read bypassed the ARC, although the job or the dataset (direct=always) requested it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
-    "otherwise treat the I/O as buffered: a file twice the size of zfs_arc_max, end_fsync=1, export and import before "
-    "reads",
+    "otherwise measure buffered I/O: make the file twice as large as zfs_arc_max, set end_fsync=1, and export and "
+    "import the pool before reads",
     sources=(
         zfs_source("2.2.0", "module/os/linux/zfs/zpl_file.c", "zpl_open (ignores O_DIRECT)"),
         zfs_source("2.3.0", "module/zfs/zfs_vnops.c", "zfs_setup_direct"),

@@ -99,7 +99,10 @@ class Audited:
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return the reported values for each direction (read, write, trim or mixed), merged over all jobs."""
+    """Return the reported values for each direction (read, write, trim or mixed) and for syncs, merged over all jobs.
+
+    A mixed direction without any rate or latency is left out if there are other directions.
+    """
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)

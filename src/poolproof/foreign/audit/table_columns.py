@@ -78,7 +78,7 @@ def is_parameter_name(cell: str) -> bool:
 
 
 def is_comparison(header: str) -> bool:
-    """True if a column compares others (`change`, `factor`), or has their extremes or units."""
+    """True if a column contains comparisons of other columns (`change`, `factor`), or their extremes or units."""
     return _NOT_COMPARED.search(header) is not None
 
 

@@ -1,4 +1,4 @@
-"""Read headers of two lines: the metrics, and below each metric the same names of what was compared.
+"""Read headers of two lines: the metrics in the first, and the compared items in the second, repeated for each metric.
 
 Example: `IOPS | BW` above `bs | rw | ext4 | xfs | ext4 | xfs`.
 """

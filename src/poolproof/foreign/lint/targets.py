@@ -214,5 +214,5 @@ def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]
 
 
 def _examined(host: Host, device: BlockFacts) -> BlockFacts:
-    """Return what is on the device, or only what lsblk shows if the host lacks the programs for more."""
+    """Return what is on the device. If the programs that examine it fail or are missing, return what lsblk shows."""
     return none_if_it_fails(lambda: examine(host, [device])[0]) or device

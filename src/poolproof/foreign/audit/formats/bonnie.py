@@ -241,7 +241,7 @@ def _repeats(rates: dict[str, float | None], table: dict[str, float | None]) -> 
 
 
 def _is_same(exact: float | None, rounded: float | None) -> bool:
-    """True if the two rates are the same. bonnie++ 2.00 rounds those in its table to a digit: 1.148 GiB/s is `1.1g`."""
+    """True if the two rates are the same up to 5%, because the table of bonnie++ 2.00 shows 1.148 GiB/s as `1.1g`."""
     if exact is None or rounded is None:
         return exact == rounded
     return math.isclose(exact, rounded, rel_tol=_ROUNDED)
