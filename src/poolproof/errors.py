@@ -100,6 +100,15 @@ def as_word(path: PurePath | str) -> str:
     return shlex.quote(str(path))
 
 
+def one_line(text: str) -> str:
+    """Return a text with spaces instead of line breaks.
+
+    Names and messages can come from a stranger. With line breaks, they could add lines to an output that look like
+    poolproof's own.
+    """
+    return " ".join(text.splitlines())
+
+
 HOW_TO_UPDATE = "to update poolproof, in the clone of the repository: git pull && make setup"
 
 

@@ -14,7 +14,7 @@ from poolproof.campaign import document
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.names import did_you_mean, listed
-from poolproof.errors import CampaignError
+from poolproof.errors import CampaignError, one_line
 from poolproof.metrics import COMPARABLE
 from poolproof.verdicts import WORST_FIRST
 
@@ -154,7 +154,7 @@ def read_claims(node: document.Node) -> tuple[Claim, ...]:
 def _claim(table: document.YamlMapping) -> Claim:
     document.check_keys(table, _KEYS, "a claim")
     claim, source, that = (_text(table, key) for key in _KEYS)
-    return Claim(claim.text, source.text, that.text, parse_claim(that.text, that.spot))
+    return Claim(one_line(claim.text), one_line(source.text), one_line(that.text), parse_claim(that.text, that.spot))
 
 
 def _text(table: document.YamlMapping, key: str) -> document.Scalar:

@@ -23,7 +23,7 @@ from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Qu
 from poolproof.campaign.names import NAME_RULE, choices, did_you_mean, is_name, slug
 from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
-from poolproof.errors import CampaignError
+from poolproof.errors import CampaignError, one_line
 from poolproof.files.reading import open_named
 
 KEYS = (
@@ -122,7 +122,7 @@ def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
     how = read_measure(measure, recorded=recorded) if measure else Measure(is_default_time=True)
     return Campaign(
         name=_name(table, origin),
-        question=_text(table, "question", "write question: Which layout is faster?") or "",
+        question=one_line(_text(table, "question", "write question: Which layout is faster?") or ""),
         devices=tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES)),
         layouts=tuple(_layouts(table)),
         workloads=workloads,

@@ -10,6 +10,7 @@ import io
 import json
 import keyword
 import os
+import re
 import signal
 import sys
 import traceback
@@ -41,6 +42,12 @@ FAULT_EXIT_CODE = 70
 """The exit code for a bug in poolproof, which is EX_SOFTWARE in sysexits.h."""
 
 _NEW_OBJECTS = 50_000
+_FIRST_OF_LINE = re.compile(r"\n(?! )")
+"""The beginning of a line that is not indented.
+
+All lines of an error message except the first one are indented, so that a text from a stranger cannot look like another
+message.
+"""
 
 
 def main() -> None:
@@ -139,7 +146,8 @@ def _skip_last_collection() -> None:
 
 def _fail(message: str, hint: str, code: int) -> NoReturn:
     if "--json" not in sys.argv[1:] or not _print_error({"message": message, "hint": hint, "exit_code": code}):
-        say(f"poolproof: {message}" + (f"\n  {hint}" if hint else ""))
+        text = f"poolproof: {message}" + (f"\n  {hint}" if hint else "")
+        say(_FIRST_OF_LINE.sub("\n  ", text))
     raise SystemExit(code)
 
 

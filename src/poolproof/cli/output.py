@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from poolproof.errors import RunError, as_word
+from poolproof.errors import RunError, as_word, one_line
 from poolproof.presentation.terminal.visible import visible_line
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
 def print_missing(missing: Iterable[str]) -> None:
     """List the missing parts of a run on standard error."""
     for each in missing:
-        typer.echo(f"missing: {each}", err=True)
+        typer.echo(f"missing: {one_line(each)}", err=True)
 
 
 def exit_if_incomplete(run: "Run | LoadedRun") -> None:
@@ -174,7 +174,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
         _print_ranking(out, run)
     elif text := resumes_text(run.record, run.trials):
         out.print(f"\n{text}", markup=False)
-    out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
+    out.print(f"\nrun: {visible_line(str(run.path))}", markup=False, soft_wrap=True)
     done, ahead = len(run.trials), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):
         way = " so far; to follow the run: poolproof watch" if run.is_going else "; to continue: poolproof resume"

@@ -77,9 +77,9 @@ def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
 
 def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
     """Exit with code 7 if anything was skipped. Without `as_json`, first list it on standard error."""
-    from poolproof.errors import RunError
+    from poolproof.errors import RunError, one_line
 
     for each in () if as_json else session.left_out:
-        typer.echo(f"poolproof: skipped {each.what}: {each.why}\n  {each.hint}", err=True)
+        typer.echo(f"poolproof: skipped {one_line(each.what)}: {one_line(each.why)}\n  {one_line(each.hint)}", err=True)
     if session.left_out:
         raise typer.Exit(RunError.exit_code)

@@ -16,7 +16,7 @@ import msgspec
 
 from poolproof.devices.disk import UndoClaim
 from poolproof.devices.loop import UndoLoop
-from poolproof.errors import RunError
+from poolproof.errors import RunError, one_line
 from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
@@ -135,7 +135,7 @@ def _lines(path: Path, kinds: Sequence[type[Undo]], root: Folder | None) -> list
             check_numbers(text)
             line = _DECODER.decode(text)
             if isinstance(line, ChangeLine):
-                title, host = _one_line(line.title[:_LONGEST_TITLE]), _one_line(line.host)
+                title, host = one_line(line.title[:_LONGEST_TITLE]), one_line(line.host)
                 lines.append(Change(line.number, title, line.argv, undos.decode(line.undo), host))
             else:
                 lines.append(line)
@@ -146,11 +146,6 @@ def _lines(path: Path, kinds: Sequence[type[Undo]], root: Folder | None) -> list
                 "-a and mount)",
             ) from None
     return lines
-
-
-def _one_line(text: str) -> str:
-    """Return the text without line breaks, because messages show it and could otherwise contain forged lines."""
-    return text.replace("\n", " ")
 
 
 def _texts(path: Path, root: Folder | None) -> list[bytes]:

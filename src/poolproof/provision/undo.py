@@ -129,7 +129,8 @@ def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | Non
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     """Raise a BuildError that lists the failed undos, if any undo failed."""
     if failed:
-        rows = "\n".join(f"  - {_place(each.change)}{each.change.title}: {each.reason}" for each in failed[:_MOST_ROWS])
+        listed = (f"  - {_place(each.change)}{each.change.title}: {each.reason}" for each in failed[:_MOST_ROWS])
+        rows = "\n".join(row.replace("\n", "\n    ") for row in listed)  # a reason may contain forged lines
         rows += f"\n  - {len(failed) - _MOST_ROWS} more" if len(failed) > _MOST_ROWS else ""
         unreached = dict.fromkeys(each.change.host for each in failed if each.is_unreached)
         if unreached:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from poolproof.errors import one_line
 from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
@@ -42,7 +43,7 @@ counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk
 class Finding:
     """A problem that a rule found.
 
-    `message`: the measured values and their consequence.
+    `message`: the measured values and their consequence. Like `fix`, it is always a single line.
     `fix`: what to type or change, as an imperative that starts in lower case.
     `weight`: orders findings with the same effect, largest first. A rule that identifies the cause has a larger weight
     than a rule that only detects that the bytes do not match.
@@ -55,6 +56,11 @@ class Finding:
     fix: str
     weight: int = 50
     metrics: tuple[MetricId, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("rule", "message", "fix"):
+            if not getattr(self, name).isprintable():
+                object.__setattr__(self, name, one_line(getattr(self, name)))
 
     @property
     def rank(self) -> tuple[int, int, str]:

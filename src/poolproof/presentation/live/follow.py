@@ -11,7 +11,7 @@ import msgspec
 from poolproof.campaign.calibration import builds_of, campaign_cells
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import as_word
+from poolproof.errors import as_word, one_line
 from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
@@ -221,7 +221,7 @@ def _last_step(journal: Path) -> str:
         line = msgspec.json.decode(last, type=_Line)
     except (OSError, *NOT_THE_JSON):
         return ""
-    return line.title if line.line == "change" else "cleaning up"
+    return one_line(line.title) if line.line == "change" else "cleaning up"
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from poolproof.errors import HOW_TO_UPDATE, RunError
+from poolproof.errors import HOW_TO_UPDATE, RunError, one_line
 from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, MIB, NOT_THE_JSON
 from poolproof.files.writing import write_output
@@ -25,6 +25,11 @@ _TOO_LARGE = "a number in it is larger than 1e24"
 _LARGEST_INTEGER = (1 << 63) - 1
 _TOO_LONG = "an integer in it is larger than 2^63 - 1"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
+_BREAKS = (b"\\n", b"\\u000")
+"""All notations of a line break in a JSON string contain one of these strings.
+
+Other characters that can break a line, such as U+2028, are escaped by `presentation.terminal.visible`.
+"""
 _MAYBE_LARGE = (b"0" * 19, b"e00", b"e+00")
 """Strings for a quick check. After `_AS_ZEROS` is applied, every number above 1e27 contains one of them.
 
@@ -62,7 +67,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:
             check_numbers(text)
-            return msgspec.json.decode(text, type=kind)
+            return msgspec.json.decode(_on_one_line(text), type=kind)
     except NOT_THE_JSON as error:
         raise RunError(f"{where} is damaged: {error}", "restore it from a backup, or run the campaign again") from None
     if found > schema:
@@ -74,6 +79,30 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         f"{where} was written by an older poolproof (schema {found}; this version reads schema {schema})",
         "run the campaign again with this version",
     )
+
+
+def _on_one_line(text: bytes) -> bytes:
+    """Return the JSON without line breaks in its strings, except in the text of a campaign.
+
+    poolproof does not write such strings.
+    """
+    if not any(part in text for part in _BREAKS):
+        return text
+    return msgspec.json.encode(_without_breaks(msgspec.json.decode(text)))
+
+
+def _without_breaks(value: Any) -> Any:
+    match value:
+        case str():
+            return one_line(value)
+        case list():
+            return [_without_breaks(each) for each in value]
+        case dict():
+            return {
+                one_line(key): each if key == "campaign" and isinstance(each, str) else _without_breaks(each)
+                for key, each in value.items()
+            }
+    return value
 
 
 def check_numbers(text: bytes) -> None:
