@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _LIMIT_S = 60.0
@@ -23,10 +23,11 @@ class Sshd:
     """A running sshd.
 
     `config`: the client's configuration file, in which the host is called `far`.
+    `within`: a command that runs the sshd with other mounts.
     """
 
-    def __init__(self, folder: Path, user: str = "root", set_up: str = "") -> None:
-        self._folder, self._user = folder, user
+    def __init__(self, folder: Path, user: str = "root", set_up: str = "", within: Sequence[str] = ()) -> None:
+        self._folder, self._user, self._within = folder, user, within
         self.port = _free_port()
         self.config = folder / "ssh_config"
         for name in ("host_key", "user_key"):
@@ -40,7 +41,7 @@ class Sshd:
     def start(self) -> None:
         """Start to listen, and return when a connection succeeds."""
         program = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin") or "sshd"
-        argv = [program, "-D", "-e", "-f", str(self._folder / "sshd_config")]
+        argv = [*self._within, program, "-D", "-e", "-f", str(self._folder / "sshd_config")]
         with (self._folder / "sshd.log").open("ab") as log:
             self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + _LIMIT_S
@@ -124,16 +125,16 @@ Host far
 
 
 @contextlib.contextmanager
-def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
+def sshd(user: str = "root", set_up: str = "", within: Sequence[str] = ()) -> Iterator[Sshd]:
     """Run an sshd while the context is active.
 
-    `set_up`: additional lines for its configuration.
+    `set_up`: additional lines for its configuration. `within`: as for `Sshd`.
     """
     with _separation_directory(), tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
         folder = Path(name)
         if user != "root":
             folder.chmod(0o755)  # sshd reads the keys as the user who logs in
-        server = Sshd(folder, user, set_up)
+        server = Sshd(folder, user, set_up, within)
         server.start()
         try:
             yield server
