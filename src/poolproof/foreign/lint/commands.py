@@ -87,7 +87,7 @@ def _bound_units(
 
 
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
-    """Return the script's fio calls that can be checked, and the job files in its here-documents."""
+    """Return the script's fio calls that can be checked, and the job files that the script or its YAML contains."""
     return _units(text, surroundings, known_variables(text))
 
 

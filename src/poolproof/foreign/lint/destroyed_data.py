@@ -30,7 +30,7 @@ _FIX_OF_OPENDIR = "let fio create its own files with directory= and nrfiles=; wi
 
 
 def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
-    """Yield an error for each job that would overwrite data, and a warning if the device's contents are unknown.
+    """Yield an error for each job that would overwrite data, and a warning if lint cannot tell whether it would.
 
     `text`: the script or job file. It supplies the values of variables.
     `targets`: looks up devices. Without it, nothing is known about them.
@@ -102,7 +102,7 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
 def _judged(
     path: str, verb: str, loss: str, targets: Targets | None, values: PossibleValues
 ) -> tuple[Severity, str] | None:
-    """Return the severity and message for a path to which a job writes, or None if no data would be lost."""
+    """Return the severity and message for a path to which a job writes, or None if no device would lose data."""
     if path.startswith("/dev/") and not is_disk_path(path):
         return None
     is_known = UNKNOWN.search(path) is None

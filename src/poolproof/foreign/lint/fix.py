@@ -76,7 +76,7 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
     """Try to fix the finding in all jobs at once, then in one job at a time.
 
-    Return the text after the first fix that improves it, or None if no fix does.
+    Return the source after the first fix that improves it, or None if no fix does.
     """
     units = source.units
     if number >= len(units):
@@ -141,7 +141,10 @@ def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | 
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """Yield each section and its changes. A change that all jobs need is made only once, in the [global] section."""
+    """Yield each section and its changes.
+
+    A change that all jobs below a [global] section need is made only once, in that section.
+    """
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:

@@ -62,7 +62,11 @@ def _end(text: str, start: int) -> int:
 
 
 def calls_of(function: ShellFunction, text: str, script: Script) -> tuple[FunctionCall, ...]:
-    """Return the calls of a function that uses its arguments. Empty if lint cannot tell which argument is which."""
+    """Return the calls of a function, one for each different list of arguments.
+
+    Empty if the function does not use its arguments, if lint cannot tell which argument is which, or if there are more
+    than 32 such calls.
+    """
     body = text[function.start : function.end]
     shifts = list(_SHIFT.finditer(body))
     is_mixed = bool(shifts) and re.search(r"\$\{?[1-9]", body[shifts[-1].end() :]) is not None

@@ -55,7 +55,10 @@ class Targets(Protocol):
 
 
 def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_BEFORE) -> tuple[JobGroup, ...]:
-    """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands."""
+    """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands.
+
+    Jobs that replay a trace are left out, because the trace determines their I/O.
+    """
     targets = targets.seen_from(unit.runs_in) if targets is not None else None
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
@@ -84,7 +87,10 @@ def _changed(target: Target | None, place: JobFiles, before: Before) -> Target |
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return a job's files, or None if the engine uses no files or a path contains an unknown variable."""
+    """Return a job's files.
+
+    None if the engine uses no files, if the job runs on Windows, or if a path contains an unknown variable.
+    """
     part, directory = part_of(job), job.text("opendir") or job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

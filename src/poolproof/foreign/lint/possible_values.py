@@ -79,7 +79,8 @@ class PossibleValues:
     def is_device(self, path: str) -> bool:
         """True if the path is a variable that contains a block device.
 
-        This is assumed if the script checks for one (`[ -b "$DISK" ]`) or assigns one (`DISK=$(findmnt -no SOURCE /)`).
+        This is assumed if the script treats it as one (`[ -b "$DISK" ]`, `wipefs $DISK`) or assigns one
+        (`DISK=$(findmnt -no SOURCE /)`).
         """
         found = _VARIABLE.fullmatch(path)
         names = [found["name"], *self._given(found["name"])] if found else []

@@ -31,7 +31,10 @@ _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """The state of a file or device after a command. `command`: the program's name."""
+    """The state of a file or device after a command.
+
+    `command`: the program's name, or a description of the command that created a cloud volume from a snapshot.
+    """
 
     path: str
     state: State

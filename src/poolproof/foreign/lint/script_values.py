@@ -98,7 +98,8 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
     """Return the values of each loop variable, from loops over literal words, a range of numbers or an array.
 
-    A variable is left out if several loops use it with different values, or if it has more than 16 values.
+    A variable is left out if several loops use it with different values, if it has more than 16 values, or if one of
+    its values is not literal.
     """
     arrays = {
         found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)

@@ -119,7 +119,7 @@ def read_sources(
 
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
-    Raises a UsageError if no file or command is given, or a file cannot be read or is too large.
+    Raises a UsageError if no file or command is given, or a file cannot be read, is too large or has too many sections.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -174,7 +174,10 @@ def _text(path: Path) -> str:
 
 
 def _decoded(file: BinaryIO, name: str) -> str:
-    """Return the content of a text file with any system's line endings. Raises a UsageError if it is too large."""
+    """Return the content of a text file with any system's line endings.
+
+    Raises a UsageError if the file is too large or has too many sections.
+    """
     data = file.read(_LARGEST_BYTES + 1)
     if len(data) > _LARGEST_BYTES:
         raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)

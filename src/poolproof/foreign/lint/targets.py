@@ -55,9 +55,10 @@ for given in $1; do
   if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 done
 """
-"""A shell script that prints the block devices at a path, which may be a pattern such as `/dev/sd?`.
+"""A shell script that prints a line for each existing file at a path, which may be a pattern such as `/dev/sd?`.
 
-If the path is an NVMe or SCSI generic character device, the script prints the corresponding block device.
+The line is `block` and the real path for a block device, and `other` for anything else. An NVMe or SCSI generic
+character device counts as the corresponding block device.
 """
 _PATTERN = re.compile(r"[*?\[]")
 
