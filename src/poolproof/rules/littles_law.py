@@ -49,7 +49,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 
 
 def _exceeds_run(part: ReportedDirection) -> bool:
-    """True if the mean latency is more than twice the runtime, which is impossible."""
+    """True if the mean latency is more than twice the runtime, which is impossible, and more than 2 s."""
     mean_ns = part.total.mean_ns if part.total else None
     return bool(mean_ns and part.figures.runtime_ms and mean_ns > 2e6 * max(part.figures.runtime_ms, 1000))
 
@@ -105,7 +105,7 @@ RULE = Rule(
         "half of the queue depth, the queue was less than half full on average, which is reported as a note. This note "
         "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
         "syncs, because the mean latency does not include such interruptions. A mean latency of more than twice the "
-        "runtime is also a note, because it is not a latency."
+        "runtime (and more than 2 s) is also a note, because it is not a latency."
     ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",

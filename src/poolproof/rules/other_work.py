@@ -90,10 +90,12 @@ RULE = Rule(
     wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
     "first: the 99th percentile doubles long before the mean changes.",
     shows="In a result: at least one of the following is true. (1) Other processes used at least 10% of all processor "
-    "time, while tasks waited for a processor at least 10% of the time (/proc/pressure/cpu). (2) fio's own threads "
-    "waited for a processor at least 10% of the time (/proc/PID/task/TID/schedstat), while other processes used "
-    "processors. (3) A hypervisor took at least 5% of the processor time. (4) Other processes moved more than 2 MB/s "
-    "and more than 10% of the bytes that the disks moved.",
+    "time, while tasks waited for a processor at least 10% of the time (/proc/pressure/cpu). Without that file, it is "
+    "enough if fio's own threads waited at least 2% of the time, or if nothing shows how long they waited. (2) fio's "
+    "own threads waited for a processor at least 10% of the time (/proc/PID/task/TID/schedstat), and other processes "
+    "used a processor for at least half as long. (3) A hypervisor took at least 5% of the processor time. (4) Other "
+    "processes moved more than 2 MB/s and more than 10% of the bytes that the disks moved. Layouts that consist only "
+    "of emulated disks are excluded from (4).",
     error="Rates are too low and latencies too high, but rates are too high if the other I/O hides a cache. Measured: "
     "two runs at once raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (to find them: top, iotop -ao), do one run at a time, and repeat the measurement",

@@ -94,7 +94,10 @@ def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the read or write rate of the fastest job group in bytes per second. None if any group reports no rate."""
+    """Return the read or write rate of the fastest job group in bytes per second.
+
+    None if no group did such I/O, or if one that did reports no rate.
+    """
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):

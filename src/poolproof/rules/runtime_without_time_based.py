@@ -122,7 +122,8 @@ RULE = Rule(
     "the job's rate limit if that is slower. The finding is a warning if the transfer takes less than 10 s; with "
     "direct=1, only if it takes less than 10 s on a slow disk too (100 MB/s, 1,000 random IOPS). In a result: if the "
     "job moved its bytes in less than half the requested time and in less than 10 s, the verdict is `failed`. In other "
-    "people's results, the author may have meant to limit the size, so only a run of less than 1 s is suspect.",
+    "people's results, the author may have meant to limit the size, so only a run of less than 1 s is suspect. For any "
+    "other run that ended more than 5% early, the finding is a note.",
     error=(
         "Too high or too low, usually too high: only the burst is measured. Measured: a run of 24 ms instead of the "
         "requested 30 s."

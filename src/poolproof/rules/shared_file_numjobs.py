@@ -206,11 +206,11 @@ RULE = Rule(
     title="Several jobs share one file",
     wrong="Jobs with the same filename start at the same byte. The disk serves one of them, RAM serves the others, and "
     "fio adds up the rates of all of them.",
-    shows="In a job: clones that access the same bytes and are not known to bypass RAM. With direct=1 on an unknown "
-    "target, only sequential clones that start at the same offset are reported. This finding is only a note "
-    "in these cases: on a block device, if each write is synchronous, if a heading "
-    "above the result names ext4 or XFS, or if the latencies show that libaio queued the I/O of a "
-    "file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
+    shows="In a job: clones that access the same bytes and are not known to bypass RAM. The finding is only a note if "
+    "they do not start at the same offset. With direct=1 on an unknown target, only sequential clones that start at "
+    "the same offset are reported. This finding is only a note in these cases: on a block device, if each write is "
+    "synchronous, if a heading above the result names ext4 or XFS, or if the latencies show that libaio queued the I/O "
+    "of a file (it does so only if direct=1 is honoured). In the counters: the disks moved about 1/numjobs of what fio "
     "moved.",
     error="Too high by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
