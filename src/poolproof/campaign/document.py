@@ -96,8 +96,8 @@ Node = Scalar | YamlList | YamlMapping
 def parse_document(text: str, origin: str) -> Node | None:
     """Parse a string as a single YAML document. Return None if it is empty.
 
-    Raises a CampaignError if the string is not YAML, is nested too deeply, contains several documents, repeats a key in
-    a mapping, or has an alias that contains itself.
+    Raises a CampaignError if the string is not YAML, is nested too deeply, contains several documents or a control
+    character, has a key that is not a scalar, repeats a key in a mapping, or has an alias that contains itself.
     """
     if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
         raise _too_deep(origin)

@@ -106,8 +106,8 @@ class StoppingDecision:
     `reasons`: the reasons why it has not converged.
     `next_s`: the next checkpoint, or None if done.
     `mean`: the mean from `warmup_s` to `used_s`, or None without samples.
-    `low`, `high`: the bounds of the mean's confidence interval. None if there are too few samples, or if the series is
-    not stationary, in which case no interval would be valid.
+    `low`, `high`: the bounds of the mean's confidence interval. None if there are too few samples or reports, or if the
+    series is not stationary, in which case no interval would be valid.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the trial. None with `steady: snia`, or if the
     trial is too short.
     `half_share`: the half width of the requested percentile's confidence interval, relative to the percentile. None if
