@@ -14,7 +14,8 @@ cell whose variance significantly exceeds the prior, the prior is not used.
 
 This method replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3),
 which adds the prior's degrees of freedom to each cell's own. With it, the difference between two cells would count the
-same prior twice. `python -m benchmarks.false_winners` compares the promised and actual error rates of both methods.
+same prior twice. `python -m benchmarks.false_winners` measures the error rates of this method, and docs/compare.md also
+has those of the moderated t.
 """
 
 import math
