@@ -43,6 +43,17 @@ def sets_fio_option(text: str) -> bool:
     return any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
+def sets_only_fio_options(text: str) -> bool:
+    """True if the text sets a fio option, and each of its lines does so, or is empty, a comment, a header or `include`.
+
+    Another file may contain a line that looks like a fio option, such as `name=`, next to passwords.
+    """
+    lines = [line for line in text.split("\n") if line.strip() and line.lstrip()[0] not in "#;"]
+    others = [line for line in lines if not (_SECTION.match(line) or _INCLUDE.match(line))]
+    settings = [_SETTING.match(line) for line in others]
+    return sets_fio_option(text) and all(found is not None and found["name"] in ALL_NAMES for found in settings)
+
+
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
     """Parse a job file that may be part of a larger text.
 

@@ -191,7 +191,7 @@ def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mappin
 
     Included files are looked up first in the working directory, as in fio, and then in `folder`. The job file may come
     from a stranger, and findings quote lines of included files. For this reason, a file is included only if it is a
-    regular file with at least one fio option, which excludes password files, devices and FIFOs.
+    regular file that contains nothing but fio options, which excludes password files, devices and FIFOs.
     """
 
     def include(name: str) -> str | None:
@@ -203,7 +203,7 @@ def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mappin
                 text = read_text(Path(real), limit_bytes=_LARGEST_BYTES)
             except (OSError, ValueError):
                 continue
-            return text if jobfiles.sets_fio_option(text) else None
+            return text if jobfiles.sets_only_fio_options(text) else None
         return None
 
     return JobEnvironment(job_variables(environment), keywords, include)

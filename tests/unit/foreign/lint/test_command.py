@@ -176,12 +176,14 @@ def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/zero")
     (tmp_path / "more").write_text("bs=64k\n")
     path = tmp_path / "job.fio"
-    for name in ("secret", "fifo", "link", "/dev/zero", "/proc/kmsg", "a" * 5000, "."):
+    (tmp_path / "properties").write_text("name=prod\nport=3306\nrate=hash\n# a comment\ntoken\ndb.password=hash\n")
+    for name in ("secret", "properties", "fifo", "link", "/dev/zero", "/proc/kmsg", "a" * 5000, "."):
         path.write_text(f"[a]\nrw=read\nsize=1g\ninclude {name}\n")
         code, out, _ = lint(str(path), *_FS)
         assert code == 1
         assert f"'{name[:60]}'" in out
         assert "hash" not in out and "token" not in out
+    (tmp_path / "more").write_text("# a comment\n\n  bs=64k\nunlink\n; another one\n")
     path.write_text("[a]\nrw=read\nsize=1g\ninclude more\n")
     assert lint(str(path), *_FS)[0] == 0
     path.write_text("[a]\nrw=read\n" + "include job.fio\n" * 60)
