@@ -187,7 +187,7 @@ class StateDirectory:
     `user`: the owner of the directory.
     `is_mine`: True if poolproof's commands run as this user.
     `is_elsewhere`: True if the directory is not in the work directory, but was found because it contains mounts.
-    `owner`: the run that the directory belongs to, or None if `owner.json` cannot be read.
+    `owner`: the run that the directory belongs to, or None if `owner.json` cannot be read or `is_mine` is False.
     """
 
     path: str
@@ -254,7 +254,8 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
     own, *lines = listed.split("\n")
     rows = [row.groups() for row in map(_LISTED.fullmatch, lines) if row]
     return tuple(
-        StateDirectory(path, user, uid == own, _parent(path) != work, read_owner(path, host))
+        # The files of another user are not read: on a host over SSH, reading a FIFO would take a minute.
+        StateDirectory(path, user, uid == own, _parent(path) != work, read_owner(path, host) if uid == own else None)
         for uid, user, path in rows
         if path in mounted or _parent(path) == work
     )
@@ -268,7 +269,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
-        return Leftover(state, "lost", why, run, (f"{_clean_all(host)} --work {_parent(state.path)}",))
+        return Leftover(state, "lost", why, run, (f"{_clean_all(host)} --work {as_word(_parent(state.path))}",))
     return Leftover(state, "lost", why, run, _removal_commands(state.path, host))
 
 
@@ -333,10 +334,10 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
     loops = [loop.number for loop in _loops(host) if loop.backing_file.startswith((f"{path}/", f"{ram}/"))]
     return (
         f"pgrep -af {PurePath(path).name}",
-        *(f"umount {point}" for point in reversed(upper)),
+        *(f"umount {as_word(point)}" for point in reversed(upper)),
         *(f"losetup --detach /dev/loop{number}" for number in loops),
-        *(f"umount -l {point}" for point in reversed(lower)),
-        f"rm -rf --one-file-system {path} {ram}",
+        *(f"umount -l {as_word(point)}" for point in reversed(lower)),
+        f"rm -rf --one-file-system {as_word(path)} {as_word(ram)}",
     )
 
 
@@ -347,7 +348,7 @@ def _loops(host: Host) -> tuple[LoopFacts, ...]:
     """
     try:
         return loop_facts(host)
-    except CommandError:
+    except (CommandError, HostError):
         return ()
 
 
