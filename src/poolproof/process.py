@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import NoReturn, TypeVar
 
 from poolproof.errors import CommandError
@@ -24,6 +25,12 @@ _GRACE_S = 2.0
 _LONGEST_SCRIPT = 60
 _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
+_MIB = 1024**2
+LARGEST_OUTPUT_BYTES = 256 * _MIB
+"""The most that a program behind a Dialogue may print, for example on another host. No report of fio is that large."""
+
+_LONGEST_LINE = _MIB
+_FIND_OUTPUT = "find out what prints so much, for example a start-up file of the shell on the host"
 _LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -188,10 +195,16 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends. Meanwhile, another thread may end the program and close the pipe."""
+    """Yield lines until the program ends or prints a line that is too long.
+
+    Meanwhile, another thread may end the program and close the pipe.
+    """
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
-        yield from process.stdout
+        while line := process.stdout.readline(_LONGEST_LINE):
+            if len(line) == _LONGEST_LINE:
+                return
+            yield line
 
 
 def decoded(output: bytes | bytearray) -> str:
@@ -236,18 +249,25 @@ class Dialogue:
 
     def __init__(self, argv: Sequence[str]) -> None:
         self.out, self.err = bytearray(), bytearray()
-        self._process = _start(argv, subprocess.PIPE)
+        self._process, self._program = _start(argv, subprocess.PIPE), PurePath(argv[0]).name
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._input = self._process.stdin.fileno()
         self._outputs = {self._process.stdout.fileno(): self.out, self._process.stderr.fileno(): self.err}
         for pipe in (self._input, *self._outputs):
             os.set_blocking(pipe, False)
 
-    def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
+    def exchange(
+        self,
+        text: bytes,
+        is_complete: Callable[[], bool],
+        deadline: float,
+        *,
+        limit_bytes: int = LARGEST_OUTPUT_BYTES,
+    ) -> bool:
         """Send the text, and read the program's output until `is_complete` returns True.
 
         Return False if both output streams end first. Raises a TimeoutError if neither happens before `deadline`, which
-        is a time as returned by time.monotonic().
+        is a time as returned by time.monotonic(). Raises a CommandError if the program prints more than `limit_bytes`.
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
@@ -266,6 +286,10 @@ class Dialogue:
                         rest = self._send(selector, rest)
                     elif text := os.read(key.fd, _READ_BYTES):
                         self._outputs[key.fd] += text
+                        if len(self.out) + len(self.err) > limit_bytes:
+                            raise CommandError(
+                                f"`{self._program}` printed more than {limit_bytes // _MIB} MiB", _FIND_OUTPUT
+                            )
                     else:
                         selector.unregister(key.fd)
                         del self._outputs[key.fd]
@@ -282,8 +306,9 @@ class Dialogue:
         assert self._process.stdin is not None
         self._process.stdin.close()
         deadline = time.monotonic() + grace_s
-        with contextlib.suppress(TimeoutError):
-            self.exchange(b"", lambda: False, deadline)
+        with contextlib.suppress(TimeoutError, CommandError):
+            most_bytes = len(self.out) + len(self.err) + _MIB
+            self.exchange(b"", lambda: False, deadline, limit_bytes=most_bytes)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(max(0.0, deadline - time.monotonic()))
         end_group(self._process)

@@ -156,11 +156,15 @@ def used_loops(host: Host) -> frozenset[int]:
 
 
 def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
+    """Return the loop devices that are in use. Raises a HostError if losetup prints anything but a list of them."""
     listing = host.run(["losetup", "--list", "--json", "--output", "NAME,BACK-FILE,DIO"], timeout_s=_LIMIT_S)
-    rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
-    return tuple(
-        LoopFacts(int(str(row["name"]).rpartition("loop")[2]), str(row.get("back-file") or "")) for row in rows
-    )
+    try:
+        rows = json.loads(listing.stdout)["loopdevices"] if listing.stdout.strip() else []
+        return tuple(
+            LoopFacts(int(str(row["name"]).rpartition("loop")[2]), str(row.get("back-file") or "")) for row in rows
+        )
+    except _NOT_A_LIST:
+        raise HostError("losetup did not print a list of loop devices as JSON", _NEEDS) from None
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:

@@ -19,10 +19,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolproof.errors import CommandError
 from poolproof.hosts import remote_stream
 from poolproof.process import decoded
 
 FAREWELL = b"exit 0\n"
+_CODE = re.compile(rb"(absent)?\d{1,3}")
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
 _WITHOUT_TIMER_S = 61  # a minute, plus the second that the timer waits longer
 
@@ -219,7 +221,10 @@ class _Stream:
         if line_ends < 0:
             self._seen = max(self._starts, len(self._heard) - len(self._end) - 16)
             return False
-        self._ends, self.code = found, self._heard[found + len(self._end) : line_ends].decode()
+        code = self._heard[found + len(self._end) : line_ends]
+        if not _CODE.fullmatch(code):
+            raise CommandError(f"the host sent an exit code that is not a number: {bytes(code[:40])!r}")
+        self._ends, self.code = found, code.decode()
         return True
 
     def text(self) -> str:

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from poolproof.errors import CommandError
 from poolproof.hosts.base import Tick
 
 # Prints the uptime and the contents of the files named by the arguments.
@@ -43,6 +44,7 @@ pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
 """Two shell functions: one prints the host's clock, the other prints the current contents of files."""
+_LONGEST_MESSAGE = 200
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -71,10 +73,21 @@ def tick(text: str, zero_s: float) -> Tick | None:
 def clock(text: str) -> float | None:
     """Return the host's boot time in seconds since 1970, or None if the output does not start with the host's clock."""
     first = text.partition("\n")[0]
-    return _zero_of_uptime(first[1:]) if first.startswith("c") else None
+    try:
+        return _zero_of_uptime(first[1:]) if first.startswith("c") else None
+    except ValueError:
+        return None
 
 
 def _ticks(lines: Iterable[str], zero_s: float) -> Iterator[Tick]:
+    """Yield the readings in the lines. Raises a CommandError if the host has not printed them as `loop` does."""
+    try:
+        yield from _parsed(lines, zero_s)
+    except (ValueError, IndexError) as error:
+        raise CommandError(f"the host sent an invalid reading: {error}"[:_LONGEST_MESSAGE]) from None
+
+
+def _parsed(lines: Iterable[str], zero_s: float) -> Iterator[Tick]:
     at_s, texts = 0.0, list[str]()
     for line in lines:
         kind, rest = line[:1], line[1:]

@@ -22,6 +22,8 @@ _FRESH_S = 0.02
 _DOUBT_S = 5.0
 _READ_S = 60.0
 _LATE_IN_A_ROW = 20
+_MOST_BEFORE_BYTES = 1024**2
+"""What the host may print, such as a banner, before the shell responds."""
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
 """A function that runs a request in a shell, or returns None if no shell can run it.
@@ -208,13 +210,15 @@ class _Shell:
             found.extend([hello] if hello else [])
             return hello is not None
 
-        if not self._dialogue.exchange(b"", is_complete, deadline):
+        if not self._dialogue.exchange(b"", is_complete, deadline, limit_bytes=_MOST_BEFORE_BYTES):
             raise self._broke(begun=False)
         return found[0]
 
     def _responds(self, text: bytes, deadline: float) -> bool:
         number = next(self._numbers)
-        responds = self._dialogue.exchange(text + remote_shell.ping(number), self._reply(number).begun, deadline)
+        responds = self._dialogue.exchange(
+            text + remote_shell.ping(number), self._reply(number).begun, deadline, limit_bytes=_MOST_BEFORE_BYTES
+        )
         self._last_reply = time.monotonic()
         self._clear()
         return responds

@@ -1,0 +1,80 @@
+"""A host that answers with too much or with anything at all causes an error message, and takes little memory."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import CommandError, HostError
+from poolproof.facts.block import loop_facts
+from poolproof.hosts import remote_shell, remote_stream, shells
+from poolproof.hosts.local import LocalHost
+from poolproof.hosts.ssh import SshHost
+from poolproof.process import Completed, Dialogue, lines_kept_alive
+
+
+@pytest.mark.parametrize("endless", ["yes", "yes >&2", "cat /dev/zero"])
+def test_a_host_that_prints_without_end_is_given_up_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endless: str
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\nexec {endless}\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(shells, "_GRACE_S", 0.1)
+    begun = time.monotonic()
+    with pytest.raises(CommandError, match="printed more than 1 MiB"):
+        SshHost("far")
+    assert time.monotonic() - begun < 30  # the first command may take 60 s
+
+
+def test_a_program_may_print_no_more_than_the_limit() -> None:
+    dialogue = Dialogue(["cat", "/dev/zero"])
+    try:
+        with pytest.raises(CommandError, match="`cat` printed more than 3 MiB"):
+            dialogue.exchange(b"", lambda: False, time.monotonic() + 60, limit_bytes=3 << 20)
+        assert len(dialogue.out) < 4 << 20
+    finally:
+        dialogue.end(0.1)
+    assert len(dialogue.out) < 6 << 20
+
+
+def test_a_line_without_end_ends_the_lines() -> None:
+    argv = ["sh", "-c", "echo first; cat /dev/zero"]
+    with lines_kept_alive(argv, stdin="", grace_s=0.1) as lines:
+        assert list(lines) == ["first\n"]
+
+
+@pytest.mark.parametrize("code", [b"x", b"", b"-1", b"\xff", b"9" * 5000])
+def test_an_exit_code_that_is_not_a_number_is_an_error(code: bytes) -> None:
+    out, err = bytearray(b"mark begin 1\nmark end 1 " + code + b"\n"), bytearray(b"mark begin 1\nmark end 1 0\n")
+    with pytest.raises(CommandError, match="is not a number"):
+        remote_shell.Reply(1, "mark", out, err).ended()
+
+
+@pytest.mark.parametrize("text", [" x\ne\n", "tnot a time\ne\n", "c1\ne\n", "c1 x y\ne\n", "+\ne\n"])
+def test_a_reading_that_cannot_be_parsed_is_an_error(text: str) -> None:
+    with pytest.raises(CommandError, match="invalid reading"):
+        remote_stream.tick(text, 0.0)
+
+
+def test_a_clock_that_cannot_be_parsed_is_unknown() -> None:
+    assert remote_stream.clock("c\n") is None
+
+
+class _Prints(LocalHost):
+    """A host on which each command prints the same text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        assert timeout_s > 0 and stdin is None and check
+        return Completed(tuple(argv), 0, self._text, "", 0.0)
+
+
+@pytest.mark.parametrize("text", ["5", "[" * 20_000, '{"loopdevices":5}', '{"loopdevices":[{"name":{}}]}', "a b"])
+def test_an_answer_of_losetup_that_is_not_a_list_is_an_error(text: str) -> None:
+    with pytest.raises(HostError, match="losetup did not print a list"):
+        loop_facts(_Prints(text))
