@@ -183,7 +183,7 @@ def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
         assert code == 1
         assert f"'{name[:60]}'" in out
         assert "hash" not in out and "token" not in out
-    (tmp_path / "more").write_text("# a comment\n\n  bs=64k\nunlink\n; another one\n")
+    (tmp_path / "more").write_text("# a comment\n\n  bs=64k\ngroup_reporting\n; another one\n")
     path.write_text("[a]\nrw=read\nsize=1g\ninclude more\n")
     assert lint(str(path), *_FS)[0] == 0
     path.write_text("[a]\nrw=read\n" + "include job.fio\n" * 60)
