@@ -8,7 +8,8 @@ from poolproof.steps import Step
 from poolproof.undos import UndoTree
 
 _HASH_DIGITS = 8
-_MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
+# With `excl`, dd does not write to an existing file or through a link, which any user can put in /dev/shm.
+_MAKE_KEY = 'umask 077 && dd if=/dev/urandom of="$0" bs=32 count=1 conv=excl status=none'
 
 
 def kernel_name(site: Site, name: str, *, longest: int) -> str:
