@@ -19,7 +19,7 @@ _MEMORY = (
     (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
 )
 _COMPOSITE = re.compile(r"(?:md|dm-)\d+$")
-_NAMED = re.compile(r"(?:^|[/_.-])(?:ram[-_]?(?:disk|drive|fs)s?|tmpfs)(?=$|[/_.\d-])", re.IGNORECASE)
+_NAMED = re.compile(r"(?:^|[/_.-])(?:(?:ram|mem(?:ory)?)[-_]?(?:disk|drive|fs)s?|tmpfs)(?=$|[/_.\d-])", re.IGNORECASE)
 _PAST_THE_KERNEL = frozenset(
     {
         "rbd", "rados", "http", "nfs", "gfapi", "gfapi_async", "glusterfs", "libhdfs", "libiscsi", "nbd", "net",

@@ -28,6 +28,15 @@ def test_a_command_is_broken_between_two_arguments(quote: str, below: str, comma
     assert found.verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("program", "command"), [("gdd", True), ("/opt/bin/gdd", True), ("add", False), ("xgdd", False)]
+)
+def test_homebrew_installs_dd_as_gdd(program: str, command: bool) -> None:
+    (found,) = audit_text("post", f"$ {program} if=/dev/zero of=/Volumes/a/x bs=1m count=64\n{_OUTPUT}", Context())
+
+    assert (found.command == "dd if=/dev/zero of=/Volumes/a/x bs=1m count=64") is command
+
+
 def test_arguments_after_an_ended_command_are_not_joined() -> None:
     text = f"$ dd if=/dev/urandom of=/data/x bs=1M count=64; date\nconv=fsync is missing above\n{_OUTPUT}"
 

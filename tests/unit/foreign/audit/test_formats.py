@@ -571,6 +571,9 @@ $ dd if=/dev/zero of={path} bs={block} count=10k conv=fdatasync
     [
         ("", "/mnt/ramdisk/test.img", "10k", True),
         ("", "/srv/tmpfs/a", "10k", True),
+        ("", "/Volumes/memoryfs/a", "10k", True),
+        ("", "/srv/mem-disk/a", "10k", True),
+        ("", "/srv/members/a", "10k", False),
         ("I wrote it to a ram disk", "/srv/a", "10k", True),
         ("", "/mnt/ramdiskless/a", "10k", False),
         ("", "/srv/a", "10k", False),

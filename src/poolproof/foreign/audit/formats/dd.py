@@ -44,7 +44,7 @@ _GLUED = re.compile(
     r"|(?<=[kMG]B/s)(?=[^\s`*,.;:)\]|])|(?<=bytes/sec\))(?=\S)"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
-_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?=\S+=\S)")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))g?dd\s++(?=\S+=\S)")  # Homebrew installs GNU dd as gdd
 _ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
 _ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
 _WRAPPED = re.compile(r"^\s*(?:if|of|bs|ibs|obs|count|skip|seek|oflag|iflag|conv|status)=\S")
