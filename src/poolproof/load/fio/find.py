@@ -6,6 +6,7 @@ each with the values so far, and only the last one is used. The output of separa
 similar, but all clones end at about the same time.
 """
 
+import itertools
 import json
 import re
 from bisect import bisect_right
@@ -32,6 +33,8 @@ _OPTION_LINE = re.compile(r'^\s*+(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s
 _INSIDE = re.compile(r'"(?:read|write)"\s?:\s?\{\s?"io_bytes"\s?:')
 _REPR_KEY = re.compile(r"'(?:fio version|jobname|io_bytes)'\s?:")
 _REPR_TOKEN = re.compile(r"""("(?:[^"\\]|\\.){0,999}")|'((?:[^'\\]|\\.){0,999})'|\b(None|True|False)\b""")
+_REPR_OPEN = re.compile(r"[{,:\[] ?'\w[\w .%>=-]{0,40}$")
+_REPR_REST = re.compile(r"^[\w .%>=-]{0,40}'(?: ?[:,}\]]|$)")
 _REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
 _START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
@@ -116,7 +119,21 @@ def _without_repr(numbered: Sequence[Line]) -> Sequence[Line]:
     """Return the lines, with JSON in place of the representation of a document that Python prints (`{'jobs': [`)."""
     if not any("'" in line and _REPR_KEY.search(line) for _, line in numbered):
         return numbered
+    numbered = _with_broken_keys_joined(numbered)
     return [(number, _REPR_TOKEN.sub(_json_token, line) if "': " in line else line) for number, line in numbered]
+
+
+def _with_broken_keys_joined(numbered: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines, without the line breaks inside quoted words, such as those that a log adds after N characters.
+
+    The second line becomes empty, so that the other lines keep their numbers.
+    """
+    joined = list(numbered)
+    for at, ((number, line), (below, rest)) in enumerate(itertools.pairwise(numbered)):
+        is_open = "': " in line and _REPR_OPEN.search(_REPR_TOKEN.sub("", line)) is not None
+        if is_open and _REPR_REST.match(rest):
+            joined[at : at + 2] = [(number, line + rest), (below, "")]
+    return joined
 
 
 def _json_token(match: re.Match[str]) -> str:

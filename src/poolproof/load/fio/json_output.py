@@ -217,17 +217,18 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
     """Decode an incomplete document. Return its readable part (None if nothing is readable) and the end of its text.
 
-    The last line is used only if it is complete, because a number at its end may have lost digits. All open brackets
-    are closed. If the result is still not valid JSON, a few more lines at the end are dropped.
+    The last line is used up to its last comma, unless it is complete: a number at its end may have lost digits.
+    All open brackets are closed. If the result is still not valid JSON, a few more lines at the end are dropped.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
     lines = list(itertools.takewhile(lambda line: line.strip()[0] in '{}[]"', _nonblank(text[start:end])))
     for count in range(len(lines), max(0, len(lines) - _MOST_DROPPED_LINES), -1):
-        if lines[count - 1].rstrip().endswith(_COMPLETE_ENDING):
-            document = _decode_unclosed("\n".join(lines[:count]))
-            if document is not None:
-                return document, end
+        last = lines[count - 1].rstrip()
+        whole = last if last.endswith(_COMPLETE_ENDING) else last[: last.rfind(",") + 1]
+        document = _decode_unclosed("\n".join([*lines[: count - 1], whole])) if whole else None
+        if document is not None:
+            return document, end
     return None, start
 
 

@@ -39,7 +39,7 @@ _MARK = re.compile(
 )  # with which authors emphasise a value
 _ENDS_HERE = re.compile(r"\s*+(?:,|$|\.\.\.|\u2026|[\[(]\s*(?:\.\.\.|\u2026))")
 _OLD_RATE = re.compile(
-    rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?)\s*, bw=\s*(?P<bw>[^,]+?)/s(?![\w.])"
+    rf"^\s*(?P<direction>{_DIRECTIONS})\s*:\s*io=\s*(?P<io>[^,\s]+?(?: B)?)\s*, bw=\s*(?P<bw>[^,]+?)/s(?![\w.])"
     r"(?:\s*,\s*iops=\s*(?P<iops>[^,\s]+)(?:\s*,\s*runt=\s*(?P<runtime>\d{1,15})\s*msec)?)?"
 )
 _LATENCY = re.compile(

@@ -126,9 +126,20 @@ def test_a_document_on_long_lines_without_its_start_and_end(form: Callable[[obje
         {"bw_dev": 175846.5, "write": {**write, "clat_ns": {"min": 5191, "mean": 86521.78}}, "trim": {"iops": 0}}
     )
     wrapped = values.replace("5191, ", "5191,\n ")  # a chat program splits long lines
+    if form is repr:
+        wrapped = wrapped.replace("'run", "'r\nun")  # and a log splits them anywhere
     assert _values(f"{wrapped[1:-2]}, {form('short_ios')}: 0, {form('run')[:3]}\n") == [
         ("write", 7190.239338, 58902440.0)
     ]
+
+
+@pytest.mark.parametrize("form", [repr, json.dumps])
+@pytest.mark.parametrize("length", [190, 200, 220])
+def test_a_document_on_one_line_is_cut_off_anywhere(form: Callable[[object], str], length: int) -> None:
+    write = {"io_bytes": 3588218880, "bw_bytes": 58902440, "iops": 7190.239338, "runtime": 60918, "total_ios": 438015}
+    values = form({"write": {**write, "clat_ns": {"min": 5191, "mean": 86521.787, "stddev": 11899535.577431}}})
+
+    assert _values(f"{values[:length]}\n") == [("write", 7190.239338, 58902440.0)]
 
 
 ASTER = """\

@@ -88,6 +88,12 @@ benchmark: (groupid=0, jobs=1): err= 0: pid=18127: wed aug  7 12:00:00 2013
     bw (kb/s)  : min=25608, max=298432, per=100.00%, avg=261695.20, stdev=26219.67
 """
 
+# https://github.com/axboe/fio/issues/1027: fio 1.59 and less than 1 KiB or a few KiB
+FIO_1_WITH_SPACES = """\
+one-block: (groupid=0, jobs=1): err= 0: pid=211
+  write: io=8192 B, bw=9102 B/s, iops=2 , runt=   900msec
+"""
+
 # https://github.com/longhorn/kbench README of 2021
 KBENCH_SINGLE_ROWS = """\
 FIO Benchmark Comparsion Summary
@@ -198,6 +204,7 @@ FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
         FIO_2_IN_LOWER_CASE,
         [("read", "iops", 65201), ("read", "bandwidth_bytes", 260808 * KIB)],
     ),
+    "fio 1 with a space before the B": (FIO_1_WITH_SPACES, [("write", "iops", 2), ("write", "bandwidth_bytes", 9102)]),
     "kbench of 2021": (
         KBENCH_SINGLE_ROWS,
         [("read", "iops", 149606), ("read", "iops", 11882), ("write", "iops", 11642)],
