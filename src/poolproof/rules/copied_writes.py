@@ -13,13 +13,14 @@ from poolproof.rules.proof import LATENCIES_WITH_WRITES
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, each_part, parts
 from poolproof.rules.service_time import typical_ns
-from poolproof.units import format_duration, format_rate, format_size
+from poolproof.units import format_duration, format_number_of, format_rate, format_size
 
 _COMPLETION_NS = 20_000.0
 _LARGE_BYTES = 64 * 1024
 _SMALL_NS, _LARGE_NS = 5_000.0, 10_000.0  # small writes: Optane; large ones: flash, on PCIe 5.0 x4
 _TIMES = 5
 _FAST_BYTES_PER_S, _SHORTEST_MS, _IDLE_PERCENT = 500e6, 1000, 50.0
+_STALLS = 10  # direct writes to an array of drives do not become that much slower
 _CALL_NS, _COPY_NS_PER_BYTE = 500_000.0, 2.0  # a slow machine: 500 µs per call, and 500 MB/s
 
 
@@ -35,6 +36,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     found = (
         _one_by_one(case, job, part)
+        or _in_bursts(case, job, part)
         or _in_submission(job, part, may_be_direct="direct" in assumed)
         or _while_idle(case, part)
     )
@@ -57,6 +59,23 @@ def _one_by_one(case: Case, job: LoadPart | None, part: ReportedDirection) -> Fi
     )
 
 
+def _in_bursts(case: Case, job: LoadPart | None, part: ReportedDirection) -> Finding | None:
+    """Return a finding if the clones' writes came in bursts that are too fast for a drive, between long stalls."""
+    typical, rate = typical_ns(part), part.figures.bandwidth_bytes
+    if job is None or job.queue_each > 1 or not typical or part.median_ns is None or is_persistent_memory(case, job):
+        return None
+    burst = 1e9 * job.clones * job.block_bytes / typical
+    if job.max_block_bytes != job.block_bytes or not rate or burst < max(PCIE5_X4, _STALLS * rate):
+        return None
+    return suspects(
+        f"half of the writes took at most {format_duration(typical / 1e9)}. At this speed, "
+        f"{format_number_of(job.clones, 'job')} would write {format_rate(burst)}, but the average rate was only "
+        f"{format_rate(rate)}: the writes were copied into RAM and stalled when it was full, and nothing shows that "
+        "they reached a disk",
+        weight=68,
+    )
+
+
 def _fastest_ns(size: int) -> float:
     """Return a lower bound on the time in which a drive receives a single write of this size, in nanoseconds."""
     return _SMALL_NS if size < _LARGE_BYTES else _LARGE_NS + 1e9 * size / PCIE5_X4
@@ -69,13 +88,14 @@ def _in_submission(job: LoadPart | None, part: ReportedDirection, *, may_be_dire
         return None
     if job and may_be_direct and not job.is_random and slat.mean_ns + clat.mean_ns >= _fastest_ns(job.block_bytes):
         return None  # direct writes that extend a file
-    if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * clat.mean_ns:
+    completion_ns = clat.mean_ns if part.median_ns is None else min(clat.mean_ns, part.median_ns)
+    if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * completion_ns:
         return None
     if job is not None and slat.mean_ns > _CALL_NS + job.max_block_bytes * _COPY_NS_PER_BYTE:
         return None  # too slow for a copy: the writes waited for the disk
     return suspects(
         f"on average, a write took {format_duration(slat.mean_ns / 1e9)} to submit and "
-        f"{format_duration(clat.mean_ns / 1e9)} to complete: the data was copied into RAM during submission, and "
+        f"{format_duration(completion_ns / 1e9)} to complete: the data was copied into RAM during submission, and "
         "nothing shows that it reached a disk",
         weight=68,
     )
@@ -107,16 +127,18 @@ RULE = Rule(
         "data."
     ),
     shows=(
-        "In a result without the disks' counters, any of three signs is reported. First, writes complete in 20 µs or "
-        "less on average, and their submission takes at least 5 times as long. Second, half of the writes, issued one "
-        "at a time, take less than 5 µs (from 64 KiB on, less than 10 µs plus the time of their transfer over PCIe 5.0 "
-        "x4). Third, fio's disk statistics show that the disks were busy for less than half of the time, at a rate of "
-        "500 MB/s or more. Results whose bytes or I/Os are covered by fio's disk statistics are not reported. Jobs "
-        "with direct=1 or a sync are not reported either, because direct writes that extend a file also take long to "
-        "submit. Submission times are not used if they are longer than 500 µs plus the time to copy the data at 500 "
-        "MB/s. If the source does not show whether sequential writes are direct, submission and completion together "
-        "must also be faster than in the second sign. If at most 15% of the written data can be dirty (see "
-        "`write-without-sync`), only the latencies are suspect."
+        "In a result without the disks' counters, any of four signs is reported. First, writes complete in 20 µs or "
+        "less on average, and their submission takes at least 5 times as long as the completion or its median. Second, "
+        "half of the writes, issued one at a time, take less than 5 µs (from 64 KiB on, less than 10 µs plus the time "
+        "of their transfer over PCIe 5.0 x4). Third, half of such writes are so fast that all clones together would "
+        "need more than the bandwidth of PCIe 5.0 x4, and more than 10 times the average rate. Fourth, fio's disk "
+        "statistics show that the disks were busy for less than half of the time, at a rate of 500 MB/s or more. "
+        "Results whose bytes or I/Os are covered by fio's disk statistics are not reported. Jobs with direct=1 or a "
+        "sync are not reported either, because direct writes that extend a file also take long to submit. Submission "
+        "times are not used if they are longer than 500 µs plus the time to copy the data at 500 MB/s. If the source "
+        "does not show whether sequential writes are direct, submission and completion together must also be faster "
+        "than in the second sign. If at most 15% of the written data can be dirty (see `write-without-sync`), only the "
+        "latencies are suspect."
     ),
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",

@@ -7,7 +7,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
+from poolproof.rules.reported import ReportedDirection, asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
@@ -15,6 +15,7 @@ WORK_DONE = rule_id(__name__)
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _INSTANT_S = 0.25  # in other people's results: half of the interval over which fio averages a rate (bwavgtime)
+_FEW_IOS = 16
 _LONG_S = 60.0
 _LONGER = "use a larger size=, or time_based=1 with runtime=10 or more"
 _ENDS = {"number_ios", "io_size", "loops"}
@@ -93,7 +94,8 @@ def _time_done(case: Case) -> Findings:
         if case.quoted is None:
             is_suspect = ran < _BURST_S or ends_early
         else:
-            is_suspect = bool(stopped_by) or (ran < _INSTANT_S and case.generator == "fio")
+            is_instant = ran < _INSTANT_S or _issued_few(case)
+            is_suspect = bool(stopped_by) or (is_instant and case.generator == "fio")
         yield finding(
             "suspects" if is_suspect else "notes",
             f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
@@ -103,6 +105,22 @@ def _time_done(case: Case) -> Findings:
         )
         if not is_suspect and case.quoted is not None and case.generator == "fio":
             yield from _instant_directions(case)
+
+
+def _issued_few(case: Case) -> bool:
+    """True if the run consisted of so few I/Os that a single one determines the rate."""
+    counts = [_count(part) for part in parts(case.outcome)]
+    return bool(counts) and all(count is not None and count <= _FEW_IOS for count in counts)
+
+
+def _count(part: ReportedDirection) -> float | None:
+    """Return the number of I/Os, computed from their rate if the report does not include it, or None."""
+    figures = part.figures
+    if figures.ios is not None:
+        return figures.ios
+    if figures.iops is None or figures.runtime_ms is None:
+        return None
+    return figures.iops * figures.runtime_ms / 1000
 
 
 def _instant_directions(case: Case) -> Findings:
@@ -172,7 +190,7 @@ RULE = Rule(
     "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
     "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
     "number_ios, io_size, loops or sysbench's request limit ended it, or if it took less than 20 ms (in a text: less "
-    "than 250 ms of fio, or less than 250 ms of its reads or of its writes).",
+    "than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio).",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

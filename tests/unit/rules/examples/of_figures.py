@@ -28,6 +28,12 @@ def _quoted_run(options: str, seconds: float) -> Case:
     return replace(uncounted(options, read=direction(GIB, seconds, MIB)), quoted=UNQUOTED)
 
 
+def _few_reads(seconds: float) -> Case:
+    """Return the case of a run in someone else's text that read 16 blocks."""
+    run = uncounted(f"{_RANDOM_READ} number_ios=16", read=direction(16 * 4096, seconds))
+    return replace(run, quoted=UNQUOTED)
+
+
 def _rounds(ios: int, options: str = "", bs: int = 4096) -> Case:
     """Return the case of someone else's run that read a few blocks in 9 s."""
     run = uncounted(f"{_RANDOM_READ} {options}", read=direction(ios * bs, 9.0, bs))
@@ -273,6 +279,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _quoted_run("rw=read bs=1m size=1g", 1.4),
         ),
+        Example(_few_reads(0.9), "suspects", _few_reads(1.1)),
         Example(
             _quoted_run("rw=read bs=1m size=1g runtime=300 time_based=1", 40.0),
             "fails",

@@ -51,8 +51,9 @@ def _percentiles(fast_ns: float, slow_ns: float, options: str = "direct=1") -> C
     return uncounted(job, read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values)))
 
 
-def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES) -> Case:
-    slat, clat = Latency(mean_ns=slat_ns), Latency(mean_ns=clat_ns)
+def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES, p50_ns: float | None = None) -> Case:
+    percentiles = {} if p50_ns is None else {50.0: p50_ns}
+    slat, clat = Latency(mean_ns=slat_ns), Latency(mean_ns=clat_ns, percentiles_ns=percentiles)
     return uncounted(job, write=direction(256 * MIB, 10.0, slat=slat, clat=clat))
 
 
@@ -136,7 +137,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             _submitted(4_000_000.0, 4_000.0, f"{_WRITES} bs=1m"),
         ),
+        Example(
+            _submitted(21_000.0, 6_000.0, p50_ns=2_000.0), "suspects", _submitted(21_000.0, 6_000.0, p50_ns=5_000.0)
+        ),
         Example(_submitted_writes(9_000.0), "suspects", _submitted_writes(15_000.0)),
+        Example(_one_by_one(60_000.0, options="numjobs=4"), "suspects", _one_by_one(80_000.0, options="numjobs=4")),
         Example(_one_by_one(24_000.0), "suspects", _one_by_one(30_000.0)),
         Example(_one_by_one(4_000.0, 4096), "suspects", _one_by_one(6_000.0, 4096)),
         Example(_one_by_one(24_000.0), "suspects", _one_by_one(24_000.0, options="end_fsync=1")),
