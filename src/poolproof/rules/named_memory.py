@@ -1,10 +1,11 @@
 """Text that says that the target is memory, or that the data came from memory."""
 
+import re
 from collections.abc import Iterator
 
-from poolproof.load.model import Extent
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import statistics_cover
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.link_rates import PCIE3_X4
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.quoted import UNQUOTED
@@ -14,6 +15,7 @@ from poolproof.units import format_rate
 
 _MEMORY_NS = 100_000.0
 _MEMORY_RATE = 1e9
+_COMPOSITE = re.compile(r"/dev/(?:nbd|loop|dm-|md|ublkb|ubbd|drbd|bcache)\d+\S{0,20}$|/dev/(?:mapper|md)/")
 
 
 def _in_result(case: Case) -> Findings:
@@ -21,7 +23,7 @@ def _in_result(case: Case) -> Findings:
     heading = case.quoted.memory_heading if case.quoted else ""
     target = _memory_target(case)
     if heading and case.cold and not proves(case):
-        yield suspects(f"the heading above the result names memory as the target: {heading}", weight=58)
+        yield suspects(f"a heading names memory as the target: {heading}", weight=58)
     elif target and case.cold and not proves(case):
         yield suspects(f"the text says that the tested device is in memory: {target}", weight=58)
     elif words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
@@ -39,15 +41,17 @@ def _in_result(case: Case) -> Findings:
 def _memory_target(case: Case) -> str:
     """Return the statement that the tested device is in memory, or an empty string if the text does not say so.
 
-    Also empty if a command shows the paths of its files, because these files may be elsewhere.
+    Also empty if a command shows the paths of its files, because these files may be elsewhere. Devices that are made
+    from other devices do not count as such paths.
     """
-    shows_files = any(extent.file.startswith("/") and "$" not in extent.file for extent in _extents(case))
+    shows_files = any(path.startswith("/") and "$" not in path and not _COMPOSITE.match(path) for path in _paths(case))
     return case.quoted.memory_target if case.quoted and not shows_files else ""
 
 
-def _extents(case: Case) -> Iterator[Extent]:
+def _paths(case: Case) -> Iterator[str]:
     for part in case.load.parts:
-        yield from part.extents
+        yield from fio_job(part).filenames if is_fio_job(part) else ()
+        yield from (extent.file for extent in part.extents)
 
 
 def _is_buffered(words: str) -> Findings:
@@ -86,9 +90,10 @@ RULE = Rule(
     shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC "
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
     "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
-    "above the result names only a RAM disk, tmpfs or null_blk. Or a statement above the result says that the tested "
-    "device is a RAM disk, tmpfs or null_blk (`uses a ramdisk`, `device = /dev/nullb0`, `modprobe brd`), no line after "
-    "it names another kind of device, and no command shows other files.",
+    "above the result, or those of the row and the column in a table, name only a RAM disk, tmpfs or null_blk. Or a "
+    "statement above the result says that the tested device is, or is made from, a RAM disk, tmpfs or null_blk (`uses "
+    "a ramdisk`, `device = /dev/nullb0`, `modprobe brd`, `nbd-server 9000 /dev/ram0`), no line after it names another "
+    "kind of device, and no command shows other files.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

@@ -21,6 +21,8 @@ class Quoted:
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.
     `has_fast_media`: True if the text mentions media that respond within 10 µs, such as Optane or persistent memory.
     `has_persistent_memory`: True if the text mentions persistent memory, which responds within 1 µs.
+    `same_file_read`: the mean latency in nanoseconds of random reads of the same file in another test of the same
+    script, and a clause that says so; 0 if unknown.
     `unfilled`: a clause that describes the only earlier job that wrote the file, if it wrote only part of it.
     `just_written`: a clause that describes the earlier job or command that wrote the file through the page cache.
     `is_macos`: True if the text mentions macOS. There, fio's direct=1 sets F_NOCACHE, with which reads can still be
@@ -51,6 +53,7 @@ class Quoted:
     busy: str = ""
     has_fast_media: bool = False
     has_persistent_memory: bool = False
+    same_file_read: tuple[float, str] = (0.0, "")
     unfilled: str = ""
     just_written: str = ""
     is_macos: bool = False

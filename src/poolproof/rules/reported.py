@@ -49,7 +49,10 @@ class ReportedDirection:
 
 
 def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
-    """Yield the reads and the writes of each job, except those that moved no data."""
+    """Yield the reads and the writes of each job, except those that moved no data.
+
+    A result that consists only of a latency has moved data.
+    """
     for job in result.parts if result else ():
         if job.read is not None and _moved(job.read):
             yield ReportedDirection(job, "read", job.read)
@@ -84,7 +87,10 @@ def _first_of_each(found: Iterable[tuple[str, Finding | None]]) -> Findings:
 
 
 def _moved(figures: Direction) -> bool:
-    return bool(figures.io_bytes or figures.ios or figures.bandwidth_bytes or figures.iops)
+    amounts = (figures.io_bytes, figures.ios, figures.bandwidth_bytes, figures.iops)
+    if all(each is None for each in amounts):  # some programs print only a latency
+        return figures.lat is not None and bool(figures.lat.mean_ns)
+    return any(amounts)
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:

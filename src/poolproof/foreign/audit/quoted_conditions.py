@@ -101,9 +101,13 @@ def names_another_target(line: str) -> bool:
 
 def _named(number: int, words: str) -> str:
     """Return a quotation of a heading that names only memory, or an empty string."""
+    return quotation(number, words) if names_only_memory(words) else ""
+
+
+def names_only_memory(words: str) -> bool:
+    """True if the name of a test, such as the row and column of a table, names memory as the target and no disk."""
     rest = _MEMORY.sub("", words)
-    is_memory = rest != words and not _NOT_A_HEADING.search(words) and not _OTHER_WORDS.search(rest)
-    return quotation(number, words) if is_memory else ""
+    return rest != words and not _NOT_A_HEADING.search(words) and not _OTHER_WORDS.search(rest)
 
 
 def quotation(number: int, words: str) -> str:

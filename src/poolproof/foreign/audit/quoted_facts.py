@@ -205,6 +205,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
         quoted,
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
         just_written=foreign.just_written,
+        same_file_read=foreign.same_file_read,
         measures_memory=foreign.measures_memory,
         stopped_by=foreign.stopped_by,
         assumed=foreign.assumed,

@@ -26,6 +26,13 @@ _SETTING = re.compile(
     re.IGNORECASE,
 )
 _COMMAND = re.compile(r"^\W{0,9}(?:sudo\s+)?modprobe\s+(?:-\S+\s+)?(?:brd|null_blk)\b")
+_PATH = r"/dev/(?:ram|nullb|zram|rd)\d+(?:p\d+)?\b"
+_EXPORTED = re.compile(
+    r"(?:\b(?:nbd-server|qemu-nbd|nbdkit|losetup|targetcli|tgtadm|nvmetcli|pvcreate|vgcreate|mdadm|zpool|bcachefs|mkfs[.\w]*"
+    r"|dmsetup|cryptsetup|make-bcache|drbdadm)\s(?:[^|;&]{0,160}\s|[^|;&]{0,160}=)?"
+    rf"|^\W{{0,9}}(?:file|backend|backing[ _-]?(?:device|file|dev)|lower[ _-]?(?:device|dev)|data[ _-]?device"
+    rf"|physical[ _-]?device)\s{{0,3}}[:=]\s{{0,3}}|\bexport(?:s|ed|ing)?\s){_PATH}"
+)
 _NEGATED = re.compile(
     r"\b(?:not?|never|without|instead|unlike|rather|than|vs\.?|versus|compar\w*|no longer|if|could|would|should|might"
     r"|earlier|previous\w*)\b|n't\b",
@@ -60,6 +67,8 @@ def _said(line: str) -> str:
     if len(line) > _LONGEST:
         return ""
     if match := _SETTING.match(line) or _COMMAND.match(line):
+        return match[0].strip()
+    if (match := _EXPORTED.search(line)) and not _OTHER_USE.search(line) and not _NEGATED.search(line):
         return match[0].strip()
     match = None if _HEADING.match(line) else _USED.search(line)
     if match is None or names_another_target(line) or _NEGATED.search(line[: match.end()]):

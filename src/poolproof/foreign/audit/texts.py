@@ -28,6 +28,7 @@ from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
+from poolproof.foreign.audit.quoted_conditions import names_only_memory
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.quoted_machine import (
     NO_MACHINES,
@@ -183,6 +184,8 @@ def judge_result(
     found = replace(found, result=without_other_disks(found.result, load))
     if (path := named_memory(load)) and not quoted.memory:
         quoted = replace(quoted, memory=f"the path is “{path}”")
+    if foreign is None and found.made is None and (name := _memory_in_table(found)):
+        quoted = replace(quoted, memory_heading=f"line {found.line} is about “{name}”")
     quoted = replace(quoted, compressed=compressed_words(surroundings.compressed, load, found.line))
     block = block_of(whole, surroundings.blocks, next_start)
     counters = from_block(whole, block) if block else None
@@ -207,6 +210,13 @@ def judge_result(
         judgement = _only_doubted(judgement)
     known = (*_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
+
+
+def _memory_in_table(found: FoundResult) -> str:
+    """Return the name of a result in a table if its row and column name memory as the target, or an empty string."""
+    names = {part.name for part in found.result.parts}
+    name = names.pop() if len(names) == 1 else ""
+    return name if found.line == found.last_line and names_only_memory(name) else ""
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:

@@ -429,6 +429,18 @@ def test_summaries_of_dbench_may_have_the_name_of_the_storage_before_them() -> N
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("mean_us", "reads_from"), [(11.2, "ram"), (61.2, "disk")])
+def test_the_latency_of_dbench_counts_for_its_other_tests_of_the_same_file(mean_us: float, reads_from: str) -> None:
+    found = _audit(
+        "Random Read/Write IOPS: 201k/18.4k. BW: 5120MiB/s / 204MiB/s\n"
+        f"Average Latency (usec) Read/Write: {mean_us}/810.4\n"
+        "Sequential Read/Write: 5310MiB/s / 198MiB/s\n"
+        "Mixed Random Read/Write IOPS: 51.0k/16.9k\n"
+    )
+    doubted = [list(each.figures.directions) for each in found if "memory-latency" in _doubts(each)]
+    assert doubted == ([["read"]] * 4 if reads_from == "ram" else [])
+
+
 def test_the_header_of_elbencho_may_follow_a_log_prefix() -> None:
     table = ELBENCHO.split("\n", 1)[1]
     (write, read) = _audit(f"12:00:01 - DEBUG - bench - ssh [a@b] stdout: {table}")

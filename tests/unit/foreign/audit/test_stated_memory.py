@@ -25,6 +25,11 @@ def _is_suspect(text: str) -> list[bool]:
         ("All runs are with null_blk.", True),
         ("$ sudo modprobe brd rd_nr=2", True),
         ("device: /dev/nullb1", True),
+        ("# nbd-server 10809 /dev/ram1p1", True),
+        ("# mdadm --create /dev/md7 --level=1 --raid-devices=2 /dev/ram0 /dev/ram1", True),
+        ("backing device: /dev/nullb0", True),
+        ("# zpool create p sda log /dev/ram0", False),
+        ("# mkfs.ext4 /dev/ramips", False),
         ("The mapping target uses a 4G ramdisk for its journal.", False),
         ("The SSD is compared with a ramdisk.", False),
         ("We did not run this on a ramdisk.", False),
@@ -56,3 +61,23 @@ def test_a_statement_ends_where_the_text_names_or_shows_another_target(between: 
     text = f"The target uses a ramdisk.\n\nBefore:\n{_OUTPUT}\n{between}\n{_OUTPUT}"
 
     assert _is_suspect(text) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("device", "is_memory"), [("/dev/nbd3", True), ("/dev/mapper/slow", True), ("/dev/sdb", False)]
+)
+def test_devices_made_from_other_devices_may_be_in_memory(device: str, *, is_memory: bool) -> None:
+    command = f"$ fio --name=a --filename={device} --rw=read --bs=4k --direct=1 --size=8g --runtime=60 --time_based"
+
+    assert _is_suspect(f"$ nbd-server 10809 /dev/zram1\n{command}\n{_OUTPUT}") == [is_memory]
+
+
+@pytest.mark.parametrize(
+    ("column", "is_memory"), [("tmpfs", True), ("Kernel A RamFS", True), ("tmpfs, then SSD", False), ("ext4", False)]
+)
+def test_a_column_of_a_table_may_name_memory(column: str, *, is_memory: bool) -> None:
+    table = (
+        f"| test | {column} | btrfs |\n|---|---|---|\n| randread | IOPS=81k, BW=316MiB/s | IOPS=42k, BW=164MiB/s |\n"
+    )
+
+    assert _is_suspect(table) == [is_memory, False]

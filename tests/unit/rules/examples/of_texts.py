@@ -89,6 +89,11 @@ def _utilized(percent: float, seconds: float = 1.3) -> Case:
     return Case(Load(()), replace(outcome, disks=(DiskUtilization("sda", 0, 3020, percent),)))
 
 
+def _only_mean(mean_ns: float) -> Case:
+    """Return a run of direct random reads that shows only the mean of their latency."""
+    return uncounted("rw=randread bs=4k size=1g direct=1", read=direction(GIB, 10.0, mean_ns=mean_ns))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "disk-statistics": (
         Example(_with_disk(90_000, 0), "refutes", _with_disk(30_000, 232_144)),
@@ -114,6 +119,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(60_000.0, 700.0)),
         Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(14_000.0, 7_000.0)),
         Example(_submitted_reads(14_000.0, 700.0), "suspects", _submitted_reads(14_000.0, 700.0, clones=4)),
+        Example(_only_mean(14_000.0), "suspects", _only_mean(16_000.0)),
+        Example(_only_mean(14_000.0), "suspects", _quoted(_only_mean(14_000.0), Quoted(has_fast_media=True))),
+        Example(
+            _quoted(_only_mean(60_000.0), Quoted(same_file_read=(14_000.0, "line 9 says so"))),
+            "suspects",
+            _quoted(_only_mean(60_000.0), Quoted(same_file_read=(16_000.0, "line 9 says so"))),
+        ),
         Example(_percentiles(900.0, 4e6, "direct=0"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
         Example(_percentiles(900.0, 4e6, "rw=randread:2"), "suspects", _percentiles(900.0, 4e6, "rw=randread:4")),
     ),

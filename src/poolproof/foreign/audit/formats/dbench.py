@@ -6,6 +6,7 @@ compare storage systems add a name in front of each line: `Longhorn: Random Read
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from poolproof.foreign.audit.formats.amounts import amount, number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, values
@@ -27,6 +28,7 @@ _SEQUENTIAL = re.compile(
     rf"{_LABEL}Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
 )
 _MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
+_LATENCY_AT = (1, -1, -2)  # the line of the latencies, as seen from the other lines of the summary
 _SCRIPT = {"ioengine": "libaio", "direct": "1"}
 _OTHER = "FIO bench"
 _MISSING = (
@@ -36,6 +38,24 @@ _MISSING = (
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    """Yield the results. All tests of a summary use the same file, so each result gets the latency of random reads."""
+    found = list(_results(numbered))
+    latencies = {result.line: mean for result in found if (mean := _mean_of_reads(result))}
+    for result in found:
+        for line in (result.line + above for above in _LATENCY_AT):
+            if line in latencies:
+                words = f"line {line} says that random reads took {latencies[line] / 1000:.3g} µs on average"
+                result = replace(result, same_file_read=(latencies[line], words))
+        yield result
+
+
+def _mean_of_reads(result: ForeignResult) -> float | None:
+    """Return the mean latency of a test that shows only the latency of reads, or None."""
+    reads = [part.read for part in result.outcome.parts if part.read is not None]
+    return reads[0].lat.mean_ns if reads and reads[0].iops is None and reads[0].lat is not None else None
+
+
+def _results(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
         if match := _SUMMARY.match(line):
             yield _summary(line_number, match)

@@ -44,6 +44,8 @@ class ForeignResult:
     `size_bytes`: the size of the test files, if the program prints it.
     `missing`: the facts that the format does not show.
     `just_written`: a sentence about an earlier command in the input that wrote the file being read.
+    `same_file_read`: the mean latency in nanoseconds of random reads of the same file in another result of the same
+    script, and a clause that says so; 0 if unknown.
     `measures_memory`: if the value is the speed of memory by definition, the reason for this. Otherwise, an empty
     string.
     `is_on_device`: True if the program reads a block device rather than files.
@@ -62,6 +64,7 @@ class ForeignResult:
     size_bytes: int | None = None
     missing: tuple[str, ...] = ()
     just_written: str = ""
+    same_file_read: tuple[float, str] = (0.0, "")
     measures_memory: str = ""
     is_on_device: bool = False
     stopped_by: str = ""
