@@ -27,6 +27,7 @@ class Quoted:
     `just_written`: a clause that describes the earlier job or command that wrote the file through the page cache.
     `is_macos`: True if the text mentions macOS. There, fio's direct=1 sets F_NOCACHE, with which reads can still be
     served from pages that are already cached.
+    `ignores_direct`: a clause that says why the file system of the files ignores direct=1.
     `measures_memory`: an explanation of why the value is, by definition, the speed of memory.
     `stopped_by`: the event that ended the run early, such as a signal. Empty if none is known.
     `depths`: the queue depths that the author claims near the result, each mapped to a quotation with its line number.
@@ -57,6 +58,7 @@ class Quoted:
     unfilled: str = ""
     just_written: str = ""
     is_macos: bool = False
+    ignores_direct: str = ""
     measures_memory: str = ""
     stopped_by: str = ""
     buffered: str = ""

@@ -26,6 +26,8 @@ def _in_result(case: Case) -> Findings:
     rate = bandwidth_bytes(case.outcome, "read")
     readers = [job for job in case.jobs if job.reads]
     is_buffered = bool(readers) and all(_is_buffered(case, job) for job in readers)
+    quoted = case.quoted or UNQUOTED
+    why = f". {quoted.ignores_direct}" if quoted.ignores_direct and any(job.direct for job in readers) else ""
     where = f"from {format_size(size)} of files"
     if rate and rate > PCIE5_X4 and size <= _MODEST_BYTES:
         yield suspects(
@@ -36,14 +38,14 @@ def _in_result(case: Case) -> Findings:
     elif rate and rate > PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
         yield suspects(
             f"reads {where} through the page cache reached {format_rate(rate)}: these files are smaller than the RAM "
-            "of most servers, so RAM can serve them at this rate",
+            f"of most servers, so RAM can serve them at this rate{why}",
             weight=66,
         )
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
         typical = _typical_ns(case, part) or 0.0
         yield suspects(
             f"random reads {where} typically took {latency_text(typical)}: that is faster than flash, and the files "
-            "are smaller than the RAM of most servers",
+            f"are smaller than the RAM of most servers{why}",
             weight=66,
         )
 
@@ -65,6 +67,8 @@ def _is_buffered(case: Case, job: LoadPart) -> bool:
     quoted = case.quoted or UNQUOTED
     if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
         return not any(path.startswith("/dev/") for path in fio_job(job).filenames)
+    if quoted.ignores_direct and is_direct_on_unknown(job, case.target):
+        return True
     return not job.direct and may_end_in_ram(job, case.target) and "direct" not in quoted.assumed
 
 
@@ -111,8 +115,9 @@ RULE = Rule(
     shows="In a result without counters: at least one of the following is true. (1) Buffered reads of at most 4 GiB of "
     "files are faster than 3.94 GB/s (PCIe 3.0 x4). (2) Random buffered reads of such files take less than 44 µs each. "
     "(3) Random reads take less than 44 µs each and read such files at least twice, unless the source shows direct=1. "
-    "(4) Any reads of at most 32 GiB of files are faster than 15.75 GB/s (PCIe 5.0 x4). On macOS, reads with direct=1 "
-    "count as buffered, because they can be served from pages that are already in the cache.",
+    "(4) Any reads of at most 32 GiB of files are faster than 15.75 GB/s (PCIe 5.0 x4). Three kinds of reads with "
+    "direct=1 count as buffered: on macOS, because they can be served from pages that are already in the cache; on "
+    "zvols; and on ZFS if the releases or the dates in the text are before OpenZFS 2.3, which first honoured direct=1.",
     error="Too high by a factor of 2 to more than 100. Observed: 31 GB/s from a file of 2 GiB.",
     fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
     "disks' counters",

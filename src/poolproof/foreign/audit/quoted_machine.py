@@ -23,6 +23,15 @@ _BARE_PROMPT = re.compile(
 _FREE_HEADER = re.compile(r"^\s*total\s+used\s+free\b")
 _FREE = re.compile(r"^\s*Mem:\s+(?P<total>\d{1,15}(?:\.\d+)?)(?P<unit>[KMGT]?)i?B?\s")
 _MEMINFO = re.compile(r"^\s*MemTotal:\s+(?P<kb>\d{1,15}) kB")
+_PRINTED = (
+    re.compile(  # neofetch and inxi
+        r"^\W{0,9}Memory:\s+(?:(?:RAM: )?total: |\d{1,7}(?:\.\d+)?\s?[MG]i?B\s?/\s?)"
+        r"(?P<size>\d{1,7}(?:\.\d+)?)\s?(?P<unit>[MG])i?B\b"
+    ),
+    re.compile(r"^\s*(?P<unit>[KMG])iB Mem ?:\s+(?P<size>\d{1,12}(?:\.\d+)?)\s?total\b"),  # top
+    re.compile(r"^\s*Total (?:online )?memory:\s+(?P<size>\d{1,7}(?:\.\d+)?)\s?(?P<unit>[MGT])i?B?\s*$", re.I),  # lsmem
+    re.compile(r"^\s*(?:hw\.(?:phys|real)mem|real memory)\s{0,3}[:=]\s{0,3}(?P<size>\d{9,15})(?P<unit>)\b"),  # FreeBSD
+)
 _ZFS_GET = re.compile(r"^\s*(?P<where>\S+)\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
 _ZFS_SET = re.compile(r"(?:^|[\s`\"'(/])(?P<program>zfs|zpool) (?P<verb>set|create) (?P<words>[^|;&`<>]{1,300})")
 _COMPRESSION = re.compile(r"compression=(?P<value>off|on|lz4|lzjb|zle|zstd[\w-]*|gzip[\w-]*)$")
@@ -32,14 +41,22 @@ _NFS3 = re.compile(r"\S:/\S{0,200} on (?P<where>/\S{0,200}) type nfs \([^()]{0,4
 _ANY_MOUNT = re.compile(r" on /\S{0,200} type \S{1,30} \(")
 _SAID = (
     re.compile(
-        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])(?:i?B)?\s+"
-        r"(?:of\s+)?(?:(?:ECC|L?R?U?DIMM|DDR\d?\S*|reg\w*|system|main|physical|total|installed)\s+){0,3}"
+        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])"
+        r"(?:i?B|igs?|igabytes?|ig)?\s+(?:of\s+)?"
+        r"(?:(?:ECC|L?R?U?DIMM|DDR\d?\S*|reg\w*|system|main|physical|total|installed)\s+){0,3}"
         r"(?:RAM|memory)\b(?!\s*(?:disks?\b|drives?\b|cache|usage|limit|stick|module|controller))",
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:RAM|memory)(?:\s+size)?\s?[:=]\s*(?:DDR\d\S*\s+|ECC\s+)?(?:(?P<count>\d{1,2})\s?[x×*]\s?)?"
-        r"(?P<size>\d{1,4}(?:\.\d)?)\s?(?P<unit>[MGT])i?B?\b(?:\s?[x×*]\s?(?P<times>\d{1,2})\b)?",
+        r"\b(?:RAM|memory)(?:\s+size)?(?:\s?[:=|]|\s-)\s*(?:DDR\d\S*\s+|ECC\s+)?"
+        r"(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4}(?:\.\d{1,2})?)\s?(?P<unit>[MGT])i?B?\b"
+        r"(?:\s?[x×*]\s?(?P<times>\d{1,2})\b)?(?!\s?/\s?\d)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:RAM|memory)\s?\((?P<unit>[MGT])i?B\)\s?[:=|]\s?(?P<size>\d{1,6})\b", re.IGNORECASE),
+    re.compile(
+        r"(?<![\w.-])(?:(?P<count>\d{1,2})\s?[x×*]\s?)?(?P<size>\d{1,4})\s?(?P<unit>[MGT])i?B?\s+"
+        r"(?:(?:of|reg\w*|ECC)\s+){0,2}(?:DDR[2-5]\S*|ECC)\b(?!\s+(?:ECC\s+)?(?:RAM|memory)\b)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -196,12 +213,15 @@ def _note(facts: dict[str | None, dict[_Fact, int]], host: str, fact: _Fact, lin
 
 
 def _printed_ram(numbered: tuple[tuple[int, str], ...], number: int, line: str) -> int | None:
-    """Return the amount of RAM in a line of /proc/meminfo or `free`, or None for other lines."""
+    """Return the amount of RAM in a line of /proc/meminfo, `free`, `top` or a similar program, else None."""
     if match := _MEMINFO.match(line):
         return int(match["kb"]) * 1024
     if (match := _FREE.match(line)) and any(_FREE_HEADER.match(other) for _, other in _above(numbered, number)):
         unit = match["unit"] or _bare_unit(match["total"])
         return int(float(match["total"]) * parse_size(f"1{unit}"))
+    for pattern in _PRINTED:
+        if match := pattern.match(line):
+            return int(float(match["size"]) * parse_size(f"1{match['unit'] or 'B'}"))
     return None
 
 

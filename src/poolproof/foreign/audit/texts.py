@@ -40,6 +40,7 @@ from poolproof.foreign.audit.quoted_machine import (
     known_of,
     with_machine,
 )
+from poolproof.foreign.audit.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
 from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.table_repeats import without_repeated_rows
@@ -73,6 +74,7 @@ class _QuotedContext:
     `callers`: the lines of commands that run a job file rather than define jobs. These lines are skipped when a job
     file is matched to its result.
     `compressed`: the files that compsize shows to be compressed.
+    `old_zfs`: the places on a ZFS that ignores direct=1.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -82,6 +84,7 @@ class _QuotedContext:
     prompts: tuple[tuple[int, str], ...] = ()
     callers: frozenset[int] = frozenset()
     compressed: tuple[CompressedFile, ...] = ()
+    old_zfs: OldZfs = NO_ZFS
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
@@ -145,6 +148,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         prompts,
         frozenset(command.line for command in commands if not command.jobs),
         compressed_files(plain_lines(text)),
+        find_old_zfs(plain_lines(text)),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
@@ -186,7 +190,11 @@ def judge_result(
         quoted = replace(quoted, memory=f"the path is “{path}”")
     if foreign is None and found.made is None and (name := _memory_in_table(found)):
         quoted = replace(quoted, memory_heading=f"line {found.line} is about “{name}”")
-    quoted = replace(quoted, compressed=compressed_words(surroundings.compressed, load, found.line))
+    quoted = replace(
+        quoted,
+        compressed=compressed_words(surroundings.compressed, load, found.line),
+        ignores_direct=surroundings.old_zfs.ignores_direct(load),
+    )
     block = block_of(whole, surroundings.blocks, next_start)
     counters = from_block(whole, block) if block else None
     counters = counters or from_disk_use(found.result)

@@ -164,3 +164,28 @@ def test_settings_before_and_after_a_change_apply_below_their_headings(
     found = [each for each in audit_text("post", text, Context()) if "fsync" in each.job]
 
     assert [("flushes-missing" in _doubts(each)) for each in found] == suspect
+
+
+@pytest.mark.parametrize(
+    ("line", "ram"),
+    [
+        ("48 gigs of RAM", "48 GiB"),
+        ("4 x 16GB DDR4-3200", "64 GiB"),
+        ("Xeon, 96GB ECC, two mirrors", "96 GiB"),
+        ("Memory (GB): 24", "24 GiB"),
+        ("| RAM | 48 GB |", "48 GiB"),
+        ("- RAM - 48GB", "48 GiB"),
+        ("Memory: 9120MiB / 24576MiB", "24 GiB"),
+        ("Memory: RAM: total: 48 GiB used: 5 GiB (10%)", "48 GiB"),
+        ("KiB Mem : 25165824 total,   201200 free, 9100000 used", "24 GiB"),
+        ("Total online memory:      48G", "48 GiB"),
+        ("hw.physmem: 51539607552", "48 GiB"),
+        ("real memory  = 51539607552 (49152 MB)", "48 GiB"),
+        ("RTX 3080 with 10GB GDDR6", ""),
+        ("Each VM has 8 GB DDR4", ""),
+        ("Controller with 2GB ECC cache", ""),
+    ],
+)
+def test_programs_and_people_write_the_amount_of_ram_in_many_ways(line: str, ram: str) -> None:
+    (judged,) = audit_text("post", f"{line}\n{_DD}", Context())
+    assert [fact.partition("RAM is ")[2] for fact in judged.known if "RAM is" in fact] == ([ram] if ram else [])

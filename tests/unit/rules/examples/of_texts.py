@@ -170,6 +170,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "small-file": (
+        Example(
+            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted(ignores_direct="line 2 shows ZFS 0.8")),
+            "suspects",
+            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted()),
+        ),
         Example(_depth_32("libaio"), "suspects", _depth_32("io_uring")),
         Example(_depth_32("libaio"), "suspects", _depth_32("libaio", "direct=1")),
         Example(
