@@ -170,11 +170,6 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "small-file": (
-        Example(
-            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted(ignores_direct="line 2 shows ZFS 0.8")),
-            "suspects",
-            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted()),
-        ),
         Example(_depth_32("libaio"), "suspects", _depth_32("io_uring")),
         Example(_depth_32("libaio"), "suspects", _depth_32("libaio", "direct=1")),
         Example(
@@ -191,6 +186,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=read bs=1m size=100m numjobs=10", read=direction(1000 * MIB, 0.18, MIB)),
             "suspects",
             uncounted("rw=read bs=1m size=100m numjobs=10", read=direction(1000 * MIB, 0.4, MIB)),
+        ),
+        Example(
+            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted(ignores_direct="line 2 shows ZFS 0.8")),
+            "suspects",
+            replace(_depth_32("libaio", "direct=1"), target=None, quoted=Quoted()),
         ),
     ),
     "named-memory": (
