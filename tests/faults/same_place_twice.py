@@ -16,7 +16,7 @@ LIMIT_S = 60.0
 _CAMPAIGN = """
 layouts: {one: 'dir {data}'}
 workloads: {writes: {rw: randwrite, bs: 16k, size: 32m}}
-measure: {trials: 1, time: 20s, seed: 7}
+measure: {trials: 1, time: 45s, seed: 7}
 """
 _RUNNING: dict[str, tuple[Started, float]] = {}
 _OWN = b"a file of the user\n"
