@@ -14,6 +14,8 @@ from poolproof.statistics.autocorrelation import LongRun, batch_means, long_run
 from poolproof.statistics.distributions import quantile
 
 _MOST_BINS = 300
+MOST_WARM_UP = 1 / 3
+"""The largest fraction of a series that may be cut off as warm-up."""
 _WARM_UP_BATCH = 5
 _WARM_UP_BATCHES = 10
 _WARM_UP_LEAST_LEFT = 10
@@ -32,6 +34,7 @@ _LEVEL_BEGINS_SHARE = 0.1
 _MODE_BATCHES = 60
 _MODE_DEVIATIONS = 4.0
 _MODE_LEAST_SHARE = 0.1
+_MODE_SIGNIFICANCE = 0.05
 _PERIOD_BINS = 200
 _PEAK = 0.5
 _TROUGH = 0.2
@@ -45,8 +48,14 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
     White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts the series at the point
     that minimizes the squared standard error of the remaining samples. Every series has such a minimum. The samples
     before it therefore count as warm-up only if they differ from the rest significantly and by more than the tolerance.
-    The number is large if the series never levels off.
+    The number is large if the series never levels off. If there are no such samples, or more than a third, but the
+    series begins with its only burst or stall, this is the warm-up.
     """
+    cut = _significant_cut(values, tolerance)
+    return cut if 0 < cut <= MOST_WARM_UP * len(values) else _initial_burst(values) or cut
+
+
+def _significant_cut(values: Sequence[float], tolerance: float) -> int:
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
         return 0
@@ -55,6 +64,17 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
     error = rest.standard_error * math.sqrt(1 + (len(values) - cut) / cut)
     is_chance = abs(change) <= quantile(1 - _WARM_UP_SIGNIFICANCE / 2, rest.freedom) * error
     return 0 if is_chance or abs(change) <= tolerance * rest.mean else cut
+
+
+def _initial_burst(values: Sequence[float]) -> int:
+    """Return the length of the burst or stall at the start, or 0 if there is none or if it is not the only one.
+
+    For example, a disk cache takes the first writes at once. In a short series, the MSER statistic alone often misses
+    this: its minimum may be among the last batches, or the rest may be too correlated for a significant difference.
+    """
+    far = _far_from_median(values, 0)
+    is_initial = far == list(range(len(far))) and len(far) <= _BURST_MOST_OF_TIME * len(values)
+    return len(far) if is_initial else 0
 
 
 def _mser_cut(values: Sequence[float]) -> int:
@@ -190,9 +210,7 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
-    spread = statistics.median([abs(value - median) for value in values[start:]])
-    limit = max(_BURST_DEVIATIONS * spread, _BURST_SHARE_OF_MEDIAN * abs(median))
-    far = [at for at, value in enumerate(values) if abs(value - median) > limit]
+    far = _far_from_median(values, start)
     counted = _first_counted(far, start)
     far = [at for at in far if at >= counted]
     moved = math.fsum(values[at] - median for at in far) / (len(values) * mean)
@@ -201,6 +219,14 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
     gap = max(2, len(values) // _BURST_GAPS)
     episodes = 1 + sum(at - before > gap for before, at in pairwise(far))
     return Bursts(episodes, len(far), moved)
+
+
+def _far_from_median(values: Sequence[float], start: int) -> list[int]:
+    """Return the indices of the samples that are in a burst or stall. The median is that of the samples from `start`"""
+    median = statistics.median(values[start:])
+    spread = statistics.median([abs(value - median) for value in values[start:]])
+    limit = max(_BURST_DEVIATIONS * spread, _BURST_SHARE_OF_MEDIAN * abs(median))
+    return [at for at, value in enumerate(values) if abs(value - median) > limit]
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
@@ -237,7 +263,9 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
     One-dimensional 2-means divides the batch means into the two groups with the smallest sum of squares. Even for a
     normal sample, the means of these groups are 2.6 within-group deviations apart. They therefore count as two levels
     only if they are more than four deviations and more than twice the tolerance apart. Each group must also contain at
-    least a tenth of the batches.
+    least a tenth of the batches. A few low or high batches of a skewed sample are as far apart, but in random order.
+    The levels must therefore last: there must be significantly fewer changes than in a random order (at 5%, by the runs
+    test of Wald and Wolfowitz 1940, Annals of Mathematical Statistics 11, 147-162).
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)
@@ -246,7 +274,22 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
     changes = sum((a > limit) != (b > limit) for a, b in pairwise(batches))
     is_apart = high - low > max(_MODE_DEVIATIONS * within, 2 * tolerance * mean)
     is_split = is_apart and _MODE_LEAST_SHARE <= share <= 1 - _MODE_LEAST_SHARE
-    return Modes(low, high, share, changes) if is_split else None
+    count = sum(value <= limit for value in batches)
+    lasts = is_split and changes_tail(changes, count, len(batches) - count) < _MODE_SIGNIFICANCE
+    return Modes(low, high, share, changes) if lasts else None
+
+
+def changes_tail(changes: int, count: int, others: int) -> float:
+    """Return the probability of at most this many changes between two kinds of samples in random order.
+
+    `count`, `others`: the number of samples of each kind.
+    """
+    orders = 0
+    for runs in range(2, changes + 2):
+        one, other = runs // 2 - 1, (runs + 1) // 2 - 1  # the boundaries within each kind
+        ways = math.comb(count - 1, one) * math.comb(others - 1, other)
+        orders += ways + math.comb(count - 1, other) * math.comb(others - 1, one)
+    return orders / math.comb(count + others, count)
 
 
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:

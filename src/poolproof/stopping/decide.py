@@ -67,6 +67,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
         highest=found.highest,
         error_share=None if found.unsteady or found.error is None else found.error / found.mean,
         freedom=found.freedom,
+        trend=found.trend,
     )
     return _if_reported(decision, series, rule)
 

@@ -110,6 +110,8 @@ class StoppingDecision:
     series is not stationary, in which case no interval would be valid.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the trial. None with `steady: snia`, or if the
     trial is too short.
+    `trend`: the mean of the second half of the trial minus that of the first half, relative to the mean. None in the
+    same cases.
     `half_share`: the half width of the requested percentile's confidence interval, relative to the percentile. None if
     no percentile was requested, or if there are too few samples.
     `error_share`, `freedom`: the relative standard error of the requested percentile, or else of the mean, and its
@@ -131,6 +133,7 @@ class StoppingDecision:
     highest: float | None = None
     error_share: float | None = None
     freedom: float = 1.0
+    trend: float | None = None
 
 
 @dataclass(frozen=True)

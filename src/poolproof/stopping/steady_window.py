@@ -8,6 +8,7 @@ from itertools import pairwise
 from poolproof.statistics.autocorrelation import LongRun, batch_means, long_run
 from poolproof.statistics.stationarity import (
     LEAST_PERIODS,
+    MOST_WARM_UP,
     Bursts,
     Modes,
     SeriesChange,
@@ -25,7 +26,6 @@ LEAST_EFFECTIVE = 12
 """The minimum number of independent samples, bursts or changes of speed that a confidence interval requires."""
 
 _MOST_SAMPLES = 2000
-_MOST_WARM_UP = 1 / 3
 _TENTHS = 10
 _WIDER = 4.0
 _RANGE_IN_ERRORS = 2.0  # the range serves as the half width of an interval: two standard errors
@@ -37,6 +37,7 @@ class WindowEstimate:
 
     `unsteady`, `imprecise`: the reasons why the trial is not stationary or not precise.
     `lowest`, `highest`: the lowest and highest mean of any tenth of the samples.
+    `trend`: the mean of the second half of the samples minus that of the first half, relative to the mean.
     `error`, `freedom`: the standard error of the mean and its degrees of freedom. Unlike `half`, the error is not
     widened to allow for repeated checks.
 
@@ -52,6 +53,7 @@ class WindowEstimate:
     highest: float | None = None
     error: float | None = None
     freedom: float = 1.0
+    trend: float | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def estimate_window(
     if mean <= 0:
         return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", "nothing was read or written"),))
     cut = 0 if "warm-up" in rule.ignored else warm_up(values, rule.until)
-    is_late = cut > _MOST_WARM_UP * len(values)
+    is_late = cut > MOST_WARM_UP * len(values)
     window, cycle = _window(values, 0 if is_late else cut, interval_s, rule)
     if math.fsum(window.values) <= 0:
         sentence = f"nothing was read or written after {cut * interval_s:.3g} s"
@@ -121,7 +123,13 @@ def estimate_window(
         highest=highest,
         error=error if has_interval else None,
         freedom=run.freedom,
+        trend=_trend(window.values) / run.mean,
     )
+
+
+def _trend(values: Sequence[float]) -> float:
+    half = len(values) // 2
+    return math.fsum(values[half:]) / (len(values) - half) - math.fsum(values[:half]) / half
 
 
 def _window(

@@ -1,5 +1,6 @@
 """Each kind of non-stationary series is recognized, and is described with its numbers."""
 
+import itertools
 import math
 import random
 import re
@@ -7,7 +8,7 @@ import re
 import pytest
 from benchmarks.made_series import correlated
 
-from poolproof.statistics.stationarity import period, warm_up, without_period
+from poolproof.statistics.stationarity import changes_tail, modes, period, warm_up, without_period
 from poolproof.stopping.decide import decide
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 
@@ -79,6 +80,46 @@ def test_two_speeds_that_change_seldom_have_no_mean() -> None:
     reason = _reason([value * level for value, level in zip(_noise(), levels, strict=True)])
     assert reason.name == "bimodal"
     assert _numbers(reason) == [86, 4], "per cent apart, and changes"
+
+
+@pytest.mark.parametrize(
+    ("low", "lasts"),
+    [({3, 9, 15}, False), ({8, 12, 13}, False), ({8, 9, 10}, True), ({2, 3, 4, 12, 13, 14}, True)],
+)
+def test_two_speeds_must_last_longer_than_in_a_random_order(low: set[int], lasts: bool) -> None:
+    """A skewed sample has two groups too, but they alternate as often as in a random order."""
+    values = [value * (0.8 if at in low else 1) for at, value in enumerate(_noise(20))]
+    assert (modes(values, 0.05) is not None) is lasts
+
+
+def test_the_two_groups_of_skewed_noise_are_seldom_two_speeds() -> None:
+    """Trials of 20 samples, each the slowest of three: about 15% have two groups, but few of these last."""
+    chance = random.Random(5)
+    found = sum(
+        modes([min(chance.gauss(100, 12) for _ in range(3)) for _ in range(20)], 0.05) is not None for _ in range(1000)
+    )
+    assert found <= 15
+
+
+@pytest.mark.parametrize(("count", "others"), [(2, 6), (3, 5), (4, 4)])
+def test_the_probability_of_few_changes_is_that_of_all_orders(count: int, others: int) -> None:
+    orders = [
+        sum(a != b for a, b in itertools.pairwise(at in chosen for at in range(count + others)))
+        for chosen in itertools.combinations(range(count + others), count)
+    ]
+    for changes in range(1, count + others):
+        expected = sum(found <= changes for found in orders) / len(orders)
+        assert changes_tail(changes, count, others) == pytest.approx(expected)
+
+
+def test_a_burst_at_the_start_of_a_short_trial_is_always_its_warm_up() -> None:
+    """A disk cache takes the first writes at once: eight times the rate for 0.1 s, then noise of 12%."""
+    chance = random.Random(6)
+    for _ in range(200):
+        values = correlated(chance, 0.3, 12)[:20]
+        assert 1 <= warm_up([800.0, *values], 0.05) <= 7
+    later = [value * (8 if at in (0, 12) else 1) for at, value in enumerate(_noise(20))]
+    assert warm_up(later, 0.05) == 0, "a burst that comes again is not a warm-up"
 
 
 def test_a_period_must_occur_three_times() -> None:
