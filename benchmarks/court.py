@@ -1,6 +1,6 @@
 """Measure the same campaign again and again, and count wrong words and intervals: `python -m benchmarks.court`.
 
-    python -m benchmarks.court [--lab] [RUNS] [FOLDER]
+    python -m benchmarks.court [--lab] [--again] [RUNS] [FOLDER]
 
 Runs of two kinds alternate: with a fixed time (benchmarks/campaigns/court.yaml) and with `until` (court-until.yaml).
 In the second campaign, other layouts replace those on btrfs: btrfs writes dirty data back every 30 s, so `until` would
@@ -14,7 +14,8 @@ converted into each other in place. A difference is planted in each pair: the sp
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
 again, so an interrupted court can be continued, and more runs can be added later. A run takes a few minutes, and longer
-in a lab.
+in a lab. With `--again`, the stopping rule decides again about the recorded trials of the runs with `until`
+(`benchmarks/redecided.py`), to show what a change of the rule would have changed. Earlier runs are then not used.
 """
 
 import itertools
@@ -27,6 +28,7 @@ from pathlib import Path
 
 from benchmarks.arguments import arguments
 from benchmarks.own_program import poolproof
+from benchmarks.redecided import redecided
 from poolproof.api import load_run
 from poolproof.errors import PoolproofError, RunError
 from poolproof.results.compare.cell_comparison import ComparedCell, Side, compare
@@ -212,13 +214,15 @@ def main() -> None:
     """Measure the runs that are missing, then print a line for each false conclusion, and the tables."""
     given = arguments(__doc__)
     court = LAB if "--lab" in given else HERE
-    words = [word for word in given if word != "--lab"]
+    words = [word for word in given if word not in ("--lab", "--again")]
     count = int(words[0]) if words else _RUNS
     folder = Path(words[1]) if len(words) > 1 else court.folder
     folder.mkdir(parents=True, exist_ok=True)
     found = [(kind, _measured(court, path, kind)) for kind, path in runs_in(folder, count)]
-    pairs = list(pairs_of([(kind, run) for kind, run in found if run is not None]))
-    for title, alone in (("without earlier runs", True), ("with the earlier runs of the folder", False)):
+    runs = [(kind, run) for kind, run in found if run is not None]
+    pairs = list(pairs_of([(kind, redecided(run)) for kind, run in runs] if "--again" in given else runs))
+    titles = (("without earlier runs", True), ("with the earlier runs of the folder", False))
+    for title, alone in titles[: 1 if "--again" in given else 2]:
         print(f"\n{title}:\n")
         judged = []
         for pair in pairs:

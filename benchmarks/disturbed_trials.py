@@ -22,7 +22,8 @@ from benchmarks.arguments import arguments
 from poolproof.campaign.model import Measure, Until
 from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.cell_builds import counting, left_out, samples_of
-from poolproof.results.runs.convergence import convergence_of, mean_to_test, metric_log_mean, needs_trial, priors_among
+from poolproof.results.runs.changing_rates import mean_to_test
+from poolproof.results.runs.convergence import convergence_of, metric_log_mean, needs_trial, priors_among
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.rules.model import Finding
 from poolproof.rules.other_work import OTHER_WORK, PROCESSOR_WEIGHTS

@@ -8,6 +8,7 @@ import pytest
 BENCHMARKS = (
     "ablation",
     "between_runs",
+    "changing_rates",
     "court",
     "disturbed_trials",
     "false_winners",

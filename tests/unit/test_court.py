@@ -1,13 +1,16 @@
 """`python -m benchmarks.court`: what it counts in two runs of the same campaign."""
 
+import json
 from pathlib import Path
 
 from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, rows_by_deviation, runs_in
+from benchmarks.redecided import redecided
 
 from poolproof.campaign.yaml import read_campaign
 from poolproof.layers.adapt import families
 from poolproof.layers.resolve import resolve
-from tests.unit.results.compare.making import made
+from poolproof.results.runs.loading import load_run
+from tests.unit.results.compare.making import CAMPAIGN, changed, made, make_run
 from tests.unit.results.compare.test_earlier_runs import run as across_runs
 
 LAYOUTS, SPREAD = ("one", "pair", "union"), (1.0, 1.02, 0.99)
@@ -68,3 +71,23 @@ def test_kinds_alternate_and_the_campaigns_have_six_layouts_and_four_workloads(t
     names = {device.name for device in campaign.devices}
     nodes = {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
     assert sorted(map(len, families(nodes, list(nodes)))) == [1, 1, 4]
+
+
+def test_the_stopping_rule_decides_again_about_recorded_trials(tmp_path: Path) -> None:
+    """The cache of a disk takes 900 I/Os in the first 0.25 s. The recorded value includes them."""
+    record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 3%, trials: 2..6, max: 3s}"))
+    rates = {("one", "reads"): [1250.0, 1251.0]}
+    path = make_run(tmp_path / "r", rates, record=record, unsettled={("one", "reads"): "burst"})
+    for number in (1, 2):
+        folder = path / "cells" / "one" / "reads" / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        ended = [(at / 4, 900 + 240 * (at - 1) + 3 * (at % 2)) for at in range(1, 13)]
+        lines = (json.dumps({"at_s": 1e9 + s, "ran_s": s, "read_ios": ios}) for s, ios in ended)
+        (folder / "series.jsonl").write_text("\n".join(lines))
+    found = load_run(path)
+    again = redecided(found)
+    assert [trial.value("iops") for trial in found.trials] == [1250.0, 1251.0]
+    for trial in again.trials:
+        assert trial.settling is not None and trial.settling.warmup_s == 0.25
+        assert trial.value("iops") is not None and abs((trial.value("iops") or 0) / 960 - 1) < 0.02
+    assert (found.cells[0].unsteady, again.cells[0].unsteady) == (("burst",), ())

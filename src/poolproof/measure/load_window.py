@@ -131,6 +131,7 @@ def window_of(
         freedom=None if decision.error_share is None else decision.freedom,
         least_share=lowest,
         most_share=highest,
+        trend_share=decision.trend,
     )
 
 

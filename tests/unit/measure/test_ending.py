@@ -112,6 +112,7 @@ def test_a_changing_rate_has_a_lowest_and_a_highest_tenth() -> None:
     _figures, settling = window_of(fio, read_json(text), "iops", GENERATOR)
     assert settling is not None and settling.least_share is not None and settling.most_share is not None
     assert (settling.least_share, settling.most_share) == pytest.approx((50 / 75, 100 / 75))
+    assert settling.trend_share == pytest.approx(-50 / 75), "100 in the first half, 50 in the second"
 
 
 def test_a_percentile_has_a_lowest_and_a_highest_tenth() -> None:

@@ -6,7 +6,7 @@ This is a short form of `python -m benchmarks.false_winners`.
 import random
 
 import pytest
-from benchmarks import disturbed_trials
+from benchmarks import changing_rates, disturbed_trials
 from benchmarks.false_winners import Setting, simulate
 
 from poolproof.statistics.comparison import difference, log_mean
@@ -59,3 +59,25 @@ def test_disturbed_trials_hide_fewer_differences_if_they_are_left_out() -> None:
     assert (used.left_out, left.left_out > 0.1, left.false) == (0.0, True, 0.0)
     assert used.power < 0.3 < 0.7 < left.power
     assert used.coverage < 0.92 < left.coverage
+
+
+def test_random_changes_of_the_rate_hide_fewer_differences() -> None:
+    """A short form of `python -m benchmarks.changing_rates`: noise that looks like a change in some trials."""
+    found = changing_rates.simulate(changing_rates.Setting("steady", every=1), 4)
+    at_extremes, used, never = (found[rule] for rule in changing_rates.RULES)
+    assert (used.false, never.false) == (0, 0)
+    assert at_extremes.power[0] < 0.6 * used.cells < 0.8 * used.cells < used.power[0]
+    assert used.covered >= 0.93 * used.cells
+
+
+@pytest.mark.parametrize("kind", ["step after 0.7 s", "decay in 0.7 s"])
+def test_a_change_in_each_trial_is_not_hidden_by_trials_that_agree(kind: str) -> None:
+    found = changing_rates.simulate(changing_rates.Setting(kind), 3)
+    assert found["none"].false == 3, "the trials agree on a wrong rate"
+    assert (found["used"].false, found["used"].covered) == (0, found["used"].cells)
+
+
+def test_speeds_that_last_longer_than_a_trial_are_tested_with_caution() -> None:
+    found = changing_rates.simulate(changing_rates.Setting("±20%, 20 s each", every=1), 4)
+    assert found["none"].covered < 0.8 * found["none"].cells
+    assert found["used"].covered > 0.88 * found["used"].cells

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
-from poolproof.results.runs.convergence import mean_to_test, metric_log_mean, with_extremes
+from poolproof.results.runs.changing_rates import mean_to_test, with_extremes
+from poolproof.results.runs.convergence import metric_log_mean
 from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.remarks import without_value

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from poolproof.campaign.cell_key import HEALTHY, CellKey
-from poolproof.results.runs.convergence import mean_to_test, metric_log_mean
+from poolproof.results.runs.changing_rates import mean_to_test
+from poolproof.results.runs.convergence import metric_log_mean
 from poolproof.results.runs.in_place import with_margin
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
 from poolproof.statistics.comparison import difference

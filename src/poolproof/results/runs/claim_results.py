@@ -27,7 +27,7 @@ from poolproof.campaign.claims import (
 )
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.cell_builds import samples_among, split_builds
-from poolproof.results.runs.convergence import extremes_of
+from poolproof.results.runs.changing_rates import extremes_of
 from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.model import Trial

@@ -1,10 +1,4 @@
-"""Check whether a cell's trials have converged, and bound the error of results whose rate changes.
-
-The confidence interval across trials is valid only for steady rates. If the rate drifts, jumps or comes in bursts,
-trials of the same length may agree with each other and still all be wrong. Each trial is then divided into tenths. The
-true value is assumed to be between the lowest and the highest value of any tenth, with that range widened by the
-interval across trials. docs/stopping.md shows how often this range contained the true value in recorded runs.
-"""
+"""Check whether a cell's trials have converged, and whether the cell needs more of them."""
 
 import itertools
 import math
@@ -16,7 +10,8 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.cell_builds import counting, left_out, split_builds
-from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed, may_still_leave_out
+from poolproof.results.runs.changing_rates import may_become_averaged, reasons_within
+from poolproof.results.runs.disturbed import may_still_leave_out
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.build_samples import Samples
@@ -24,9 +19,8 @@ from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.intervals import standard_error
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
-from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
+from poolproof.stopping.model import AcrossTrials, NotConverged, StoppingRule, TrialMean
 from poolproof.units import format_number_of
-from poolproof.verdicts import has_values
 
 _MOST_BUILDS = 50  # older builds are finished, because the run went on; checking each takes as long as loading the run
 
@@ -120,6 +114,8 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
         return False
     if len(counting(trials)) < measure.trials or may_still_leave_out(trials, measure.trials_max):
         return True
+    if may_become_averaged(counting(trials), measure.trials_max - len(left_out(trials))):
+        return True
     found = convergence_of(trials, measure, priors)
     return found is not None and not found.done
 
@@ -203,7 +199,7 @@ def convergence_of(
         rule = replace(rule, trials_min=len(means), trials_max=len(means))
     found = across(means, rule, (priors or VariancePriors()).of(metric), resolution_of(trials, metric).share)
     what = "build" if by_build else "trial"
-    reasons = (*_reasons_across(found, len(means), measure.until, what), *_reasons_within(trials))
+    reasons = (*_reasons_across(found, len(means), measure.until, what), *reasons_within(trials))
     return CellConvergence(
         done=found.done,
         converged=found.is_precise and not reasons,
@@ -222,14 +218,6 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
     return max(own_s) if own_s and not longest else max([until.max_s, *longest])
-
-
-def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons why the rate changed within trials.
-
-    Trials with a changing rate may agree with each other and still all be wrong.
-    """
-    return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
@@ -279,37 +267,6 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until, what: str) ->
     return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 
 
-def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
-    found: dict[str, NotConverged] = {}
-    for trial in trials:
-        if trial.settling is not None and not trial.settling.settled and has_values(trial.verdict):
-            for reason in trial.settling.reasons:
-                found.setdefault(reason.name, reason)
-    return tuple(found.values())
-
-
-def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
-    """Return the lowest and highest value of a metric in any tenth of any trial, in the metric's unit.
-
-    These extremes are recorded only for the workload's own metric. If a steady trial has no recorded extremes, its
-    value is used instead. Return None if no trial has a value, if the lowest value is 0, or if the rate changed in a
-    trial without recorded extremes.
-    """
-    bounds: list[float] = []
-    for trial in trials:
-        value = trial.value(metric)
-        if value is None:
-            continue
-        settling = trial.settling
-        if settling is not None and settling.least_share and settling.most_share and metric == trial.metric:
-            bounds += (value * settling.least_share, value * settling.most_share)
-        elif unsteady_reasons([trial]):
-            return None
-        else:
-            bounds.append(value)
-    return (min(bounds), max(bounds)) if bounds and min(bounds) > 0 else None
-
-
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
     """Return the mean logarithm of a cell's samples. Return None if the cell has no samples or one of them is 0."""
     return log_mean(
@@ -319,29 +276,3 @@ def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | N
         resolution=samples.error,
         least_count=samples.least_count,
     )
-
-
-def mean_to_test(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> LogMean:
-    """Return the mean logarithm to use in a test of a cell whose rate is steady.
-
-    If other work disturbed some of these trials, the true mean may be anywhere between the lowest and the highest
-    trial. If it disturbed most of them, the mean can't be tested. If it disturbed none, or if the extremes are unknown,
-    the mean is returned unchanged.
-    """
-    if is_mostly_disturbed(trials):
-        return LogMean(mean.mean, None, logs=mean.logs)
-    extended = with_extremes(mean, trials, metric) if any(map(is_disturbed, trials)) else None
-    return extended or mean
-
-
-def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm with `below` and `above` set so that the range includes the trials' extremes.
-
-    Return None if the extremes are unknown.
-    """
-    extremes = extremes_of(trials, metric)
-    if extremes is None:
-        return None
-    low, high = math.log(extremes[0]), math.log(extremes[1])
-    worst, best = (-high, -low) if metric in LOWER_IS_BETTER else (low, high)
-    return replace(mean, below=max(0.0, mean.mean - worst), above=max(0.0, best - mean.mean))

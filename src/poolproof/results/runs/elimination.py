@@ -10,15 +10,8 @@ from poolproof.campaign.calibration import cell_keys
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.cell_builds import are_apart, counting, samples_of
-from poolproof.results.runs.convergence import (
-    VariancePriors,
-    by_cell,
-    mean_to_test,
-    metric_log_mean,
-    priors_among,
-    unsteady_reasons,
-    with_extremes,
-)
+from poolproof.results.runs.changing_rates import mean_to_test, unsteady_reasons, with_extremes
+from poolproof.results.runs.convergence import VariancePriors, by_cell, metric_log_mean, priors_among
 from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import few_events
 from poolproof.results.runs.model import Trial

@@ -74,6 +74,8 @@ class Convergence:
     `half_share`: half the width of a percentile's confidence interval, relative to the percentile.
     `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of that time, relative to its
     overall value.
+    `trend_share`: the mean rate in the second half of that time minus the mean rate in the first half, relative to the
+    overall rate. It is None in older runs, and if the trial is too short.
     `error_share`, `freedom`: the relative standard error of the metric, and its degrees of freedom. The error is None
     without a confidence interval, and in older runs.
     """
@@ -91,6 +93,7 @@ class Convergence:
     most_share: float | None = None
     error_share: float | None = None
     freedom: float | None = None
+    trend_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

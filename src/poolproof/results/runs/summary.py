@@ -12,13 +12,8 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs import cell_builds
-from poolproof.results.runs.convergence import (
-    CellConvergence,
-    VariancePriors,
-    convergence_of,
-    priors_among,
-    unsteady_reasons,
-)
+from poolproof.results.runs.changing_rates import unsteady_reasons
+from poolproof.results.runs.convergence import CellConvergence, VariancePriors, convergence_of, priors_among
 from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.in_place import family_of

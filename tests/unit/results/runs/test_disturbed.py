@@ -13,7 +13,8 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.runs.cell_builds import counting, left_out
-from poolproof.results.runs.convergence import convergence_of, mean_to_test, metric_log_mean, needs_trial, trials_ahead
+from poolproof.results.runs.changing_rates import mean_to_test
+from poolproof.results.runs.convergence import convergence_of, metric_log_mean, needs_trial, trials_ahead
 from poolproof.results.runs.disturbed import is_disturbed
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.model import SCHEMA, Convergence, Trial

@@ -12,7 +12,8 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.order import TrialOrder
 from poolproof.metrics import MetricId, TrialMetrics
-from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
+from poolproof.results.runs.changing_rates import unsteady_reasons
+from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.statistics.resolution import bin_deviation
