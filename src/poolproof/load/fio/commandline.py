@@ -33,7 +33,9 @@ r"""Matches the rest of a Windows path after its drive letter, such as `\:\t.dat
 _QUOTED_OR_PATH = re.compile(rf"(?P<quoted>'[^'\n]*')|{WINDOWS_PATH.pattern}")
 # ^ of cmd.exe, ` of PowerShell, and a backslash whose line end was lost when the text was copied
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=\s)[\^`](?=\s)|\\[ \t]+(?=--?[a-z])")
-_SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
+_SUBSTITUTION = re.compile(r"(?<![^\s=])'[^'\n]*'|(?P<shell>\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?)")
+"""Matches a command substitution, and words in single quotes, in which a shell substitutes nothing."""
+
 SUBSTITUTED = "$substituted"
 _SUBSTITUTED = re.compile(r"\$substituted(\d{1,4})(?!\d)")
 _DASHES = ("\u2013", "\u2014")
@@ -272,9 +274,9 @@ def _words(text: str) -> tuple[list[str], list[str]]:
     """
     joined = _WINDOWS_CALL.sub("fio", _CONTINUED.sub(" ", text))
     joined = _QUOTED_OR_PATH.sub(lambda match: match["quoted"] or match[0].replace("\\", "\\\\"), joined)
-    substituted = _SUBSTITUTION.findall(joined)
+    substituted = [match["shell"] for match in _SUBSTITUTION.finditer(joined) if match["shell"]]
     numbers = itertools.count()
-    joined = _SUBSTITUTION.sub(lambda _match: f"{SUBSTITUTED}{next(numbers)}", joined)
+    joined = _SUBSTITUTION.sub(lambda each: f"{SUBSTITUTED}{next(numbers)}" if each["shell"] else each[0], joined)
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True
     splitter.commenters = ""

@@ -212,3 +212,9 @@ def test_hdparm_in_a_sentence_is_read() -> None:
     """Found in https://github.com/geerlingguy/raspberry-pi-pcie-devices/issues/565."""
     audited = _audit("hdparm on the 8 GB Pi: Timing O_DIRECT disk reads: 1218 MB in  3.00 seconds = 405.77 MB/sec\n")
     assert audited.figures.directions["read"].bandwidth_bytes == pytest.approx(405.77 * 1024**2)
+
+
+def test_what_single_quotes_keep_from_the_shell_is_not_shown_in_double_quotes() -> None:
+    """Whoever copies the command would otherwise run a program that the author only wrote about."""
+    (command,) = find_commands("$ fio --name='a$(reboot)' '--filename=/x/$(id)' --size=$(nproc)g --rw=read --bs=4k\n")
+    assert "'--name=a$(reboot)' '--filename=/x/$(id)' \"--size=$(nproc)g\"" in command.text
