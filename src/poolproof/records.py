@@ -12,8 +12,9 @@ RECORDS = """
 record_of() { echo "/run/poolproof-$1-$(printf %s "$2" | sha256sum | cut -c 1-32)"; }
 boot_id() { cat /proc/sys/kernel/random/boot_id; }
 keep_record() (
-  umask 077
+  umask 077; set -C
   record=$(record_of "$1" "$2"); shift 2
+  rm -f -- "$record"
   printf '%s\\n' "$(boot_id)" "$@" >"$record"
 )
 read_record() {
