@@ -14,7 +14,7 @@ from poolproof.lab.reach import reach_host, reach_others
 from poolproof.measure.host_lock import label_locked
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost, read_owner
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import check_only_label, check_places, owned_by_run
+from poolproof.provision.owned import check_only_label, check_places, check_unproven, owned_by_run
 from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
@@ -143,6 +143,8 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     check_places(owned, host)
     check_only_label(owned, host)
     owned = replace(owned, is_proven=_check_owner(run, host))
+    if not owned.is_proven:
+        check_unproven(owned, host)
     journal = Journal(run.journal_path, root=run.root)
     changes = journal.outstanding()
     if len(changes) > _MOST_CHANGES:

@@ -11,7 +11,7 @@ import secrets
 from pathlib import PurePath
 
 from poolproof.devices.model import Site
-from poolproof.errors import RunError
+from poolproof.errors import RunError, as_word
 from poolproof.hosts.base import Host
 from poolproof.provision.directories import RAM_FILES
 from poolproof.provision.swappable import swappable
@@ -30,6 +30,7 @@ _SAME_LABEL = r"""
 cut -d ' ' -f 2 /proc/self/mounts | sed -n "s|\(/$1\)/.*|\1|p" | sort -u
 for place in "/var/tmp/$1" "/dev/shm/$1"; do [ ! -e "$place" ] || echo "$place"; done
 """
+_OTHER_FILES = 'find "$1" -mindepth 1 ! -path "$1/owner.json*" 2>/dev/null | head -n 1'
 # The path of the run's own directory may contain links, but the path below that directory may not.
 IS_REAL = """
 parent=${1%/*}
@@ -87,6 +88,19 @@ def check_places(owned: Owned, host: Host) -> None:
     for parent in dict.fromkeys(str(PurePath(place).parent) for place in owned.places):
         if (problem := swappable(host, parent)) is not None:
             raise RunError(f"{problem[0]}; nothing is removed", problem[1])
+
+
+def check_unproven(owned: Owned, host: Host) -> None:
+    """Check that a state directory without an owner.json is empty. A run that crashes early leaves such a directory.
+
+    Raises a RunError if it contains files. A forged run directory can name any directory that has the right name.
+    """
+    state_dir = owned.places[0]
+    if host.run(("sh", "-c", _OTHER_FILES, "sh", state_dir), timeout_s=_LIMIT_S, check=False).stdout:
+        raise RunError(
+            f"{state_dir} contains files, but no owner.json that shows that a run created it; nothing is removed",
+            f"if it contains only files of poolproof: rm -r --one-file-system {as_word(state_dir)}",
+        )
 
 
 def check_only_label(owned: Owned, host: Host) -> None:

@@ -149,3 +149,21 @@ def test_a_copy_of_a_crashed_run_can_still_be_cleaned_up(place: Place, tmp_path:
     shutil.move(run.path, tmp_path / "moved")
     assert clean(tmp_path / "moved", print) == 2
     assert not data.exists()
+
+
+def test_a_state_directory_with_files_but_without_owner_json_stays(tmp_path: Path, message: Message) -> None:
+    state = tmp_path / "state" / f"poolproof-{LABEL}"
+    state.mkdir(parents=True)
+    (state / "letters").write_text("data")
+    with pytest.raises(RunError, match="no owner") as refused:
+        clean(forge(tmp_path, LABEL, state).path, print)
+    message(refused.value)
+    assert (state / "letters").exists()
+
+
+def test_an_empty_state_directory_is_removed(tmp_path: Path) -> None:
+    """A run that crashes right after it has created its state directory leaves an empty one."""
+    state = tmp_path.resolve() / "state" / f"poolproof-{LABEL}"
+    state.mkdir(parents=True)
+    clean(forge(tmp_path.resolve(), LABEL, state).path, print)
+    assert not state.exists()

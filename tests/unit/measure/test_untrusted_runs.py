@@ -146,7 +146,9 @@ def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[st
 
 @pytest.mark.parametrize("place", ["precious", f"work/poolproof-{LABEL}/link/precious"])
 def test_refused_entries_are_not_said_to_succeed_later(run: RunDirectory, tmp_path: Path, place: str) -> None:
-    (Path(run.record().state_dir) / "link").symlink_to(tmp_path)
+    state = Path(run.record().state_dir)
+    (state / FILE).write_bytes(msgspec.json.encode(owner_of(run.path)))
+    (state / "link").symlink_to(tmp_path)
     Journal(run.journal_path).record(Step("forged", ("true",), UndoTree(str(tmp_path.resolve() / place))))
     with pytest.raises(BuildError, match="forged: not performed: ") as caught:
         clean(run.path, print)
@@ -213,6 +215,7 @@ def _forged(run: RunDirectory, undo: Undo, *, number: int = 99, title: str = "fo
 
 def test_a_null_character_in_a_journal_is_an_error(run: RunDirectory) -> None:
     note = f"{run.record().state_dir}/note"
+    Path(note).with_name(FILE).write_bytes(msgspec.json.encode(owner_of(run.path)))
     Path(note).write_text("a\0b\n")
     _forged(run, UndoClaim("a\0b", "/dev/null", 1, "", "", "", note, LABEL))
     with pytest.raises(BuildError, match="null character"):
