@@ -27,7 +27,7 @@ _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
 _MIB = 1024**2
 LARGEST_OUTPUT_BYTES = 256 * _MIB
-"""The most that a program behind a Dialogue may print, for example on another host. No report of fio is that large."""
+"""The most that a program may print in one exchange of a Dialogue. No report of fio is that large."""
 
 _LONGEST_LINE = _MIB
 _FIND_OUTPUT = "find out what prints so much, for example a start-up file of the shell on the host"

@@ -23,7 +23,7 @@ _DOUBT_S = 5.0
 _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 _MOST_BEFORE_BYTES = 1024**2
-"""What the host may print, such as a banner, before the shell responds."""
+"""The most that the host may print before the shell responds, for example as a banner."""
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
 """A function that runs a request in a shell, or returns None if no shell can run it.

@@ -17,9 +17,9 @@ from poolproof.units import format_rate, format_size
 FREE = 'stat --file-system --format="%a %S %t %c %d" -- "$1"'
 """A shell script that prints facts about a directory's file system.
 
-These are the number of free blocks, the size of a block, the type, and how many files the file system can have in total
-and how many more. The type is the magic number in hexadecimal digits. Without a limit for files, as on btrfs, the last
-two numbers are 0.
+These are the number of free blocks, the size of a block, the type, the maximum number of files, and the number of files
+that can still be created. The type is the magic number in hexadecimal digits. Without a limit for files, as on btrfs,
+the last two numbers are 0.
 """
 
 EVERY_S = 2.0
@@ -47,10 +47,10 @@ FUSE, NFS, SMB 2 and 1, Ceph, 9P, AFS, Lustre, GPFS and GFS2.
 
 @dataclass(frozen=True)
 class FreeSpace:
-    """The free bytes on a file system.
+    """The free bytes and the free inodes of a file system.
 
     `can_hang`: True if the file system may not respond, or if its type is unknown.
-    `free_files`: how many files can still be created, or None if this is not limited or unknown.
+    `free_files`: how many files can still be created, or None if there is no limit or the limit is unknown.
     """
 
     free_bytes: int
@@ -94,8 +94,8 @@ def enough_space(
 ) -> AbstractContextManager[Callable[[], None]]:
     """Monitor the free space and inodes of these places in the background, and call `stop` before one of them is full.
 
-    `stop` is called again and again as long as the space does not suffice. Yields a function that raises an error if
-    it was called.
+    `stop` is called again at each check that finds too little space or too few inodes. Yields a function that raises a
+    BuildError if `stop` was called. Places whose free space is unknown are not monitored.
     """
     found = ((place, free_space(host, place.directory)) for place in places)
     watches = [_Watch(host, place, first) for place, first in found if first is not None]
@@ -150,7 +150,7 @@ class _Supply:
         return self.rate if self.free < self._least + ahead else None
 
     def note(self, free: int) -> None:
-        """Add a reading, and compute the fastest rate at which the supply has shrunk until now."""
+        """Add a reading, and compute the fastest rate at which the supply shrank in the last 3 s."""
         now = time.monotonic()
         while len(self._readings) > 1 and now - self._readings[0][0] > _LONGEST_WINDOW_S:
             self._readings.popleft()
@@ -164,12 +164,12 @@ class _Supply:
 class _Watch:
     """Monitors the file system of one place.
 
-    On this machine, a check is a system call, statvfs, which takes some microseconds. It is repeated before writes at
-    16 GiB/s could fill the free space, or 100,000 new files per second use all inodes, but at most ten times per
-    second. On other hosts, and on file systems that can hang, a check is a command. It is repeated more often only if
-    the free space or the number of free inodes shrinks.
+    On this machine, a check is a statvfs system call, which takes some microseconds. It is repeated before writes at
+    16 GiB/s could reach the limit for free space, or 100,000 new files per second the limit for free inodes, but at
+    most ten times per second. On other hosts, and on file systems that can hang, a check is a command. It is repeated
+    more often only if the free space or the number of free inodes shrinks.
 
-    A load that has used more than planned is stopped earlier, because it goes on until it has stopped.
+    A load that has used more than planned is stopped earlier, because it goes on writing until it has been killed.
     """
 
     def __init__(self, host: Host, place: Place, first: FreeSpace) -> None:
@@ -201,7 +201,10 @@ class _Watch:
         return min(each.pause_s(is_quick=self._is_quick) for each in (self._space, self._files) if each is not None)
 
     def check(self) -> BuildError | None:
-        """Return an error if too little space or too few inodes are left, otherwise None. None also if unknown."""
+        """Return an error if too little space or too few inodes are left.
+
+        Return None if enough are left, or if their number is unknown.
+        """
         found = self._read()
         if found is None:
             return None
@@ -214,7 +217,7 @@ class _Watch:
             return None
         self._files.note(found.free_files)
         if (rate := self._files.shortage(pause_s)) is not None:
-            using = f" and uses {rate:.0f} more per second" if rate else ""
+            using = f" and uses up {rate:.0f} per second" if rate else ""
             return self._error(f"{found.free_files} free inodes left{using}", "delete files that nobody needs")
         return None
 

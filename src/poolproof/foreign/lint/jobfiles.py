@@ -44,7 +44,7 @@ def sets_fio_option(text: str) -> bool:
 
 
 def sets_only_fio_options(text: str) -> bool:
-    """True if the text sets a fio option, and each of its lines does so, or is empty, a comment, a header or `include`.
+    """True if the text sets a fio option, and every line does so or is empty, a comment, a header or an `include`.
 
     Another file may contain a line that looks like a fio option, such as `name=`, next to passwords.
     """

@@ -245,7 +245,7 @@ class _JobFileParser:
         self._included += len(text or "") + len(path)
         if text is None:
             shown = path[:_LONGEST_SHOWN]
-            message = f"the included file {shown!r} cannot be read, or contains other lines than fio options"
+            message = f"the included file {shown!r} cannot be read, or contains lines that are not fio options"
             self._report(number, message, "create the file, correct its path, or keep only fio options in it")
         elif self._included > _MOST_INCLUDED:
             self._report(number, "the total size of the included files exceeds 512 KiB, so the rest is not read")
