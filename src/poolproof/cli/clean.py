@@ -48,7 +48,10 @@ def _undone_text(undone: int) -> str:
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Clean up after all crashed runs. If something could not be removed, exit with a BuildError's exit code."""
+    """Clean up after all crashed runs.
+
+    If something in the work directory could not be removed or has no journal, exit with a BuildError's exit code.
+    """
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.directories import DEFAULT_WORK, real_directory

@@ -165,9 +165,9 @@ class _Watch:
     """Monitors the file system of one place.
 
     On this machine, a check is a statvfs system call, which takes some microseconds. It is repeated before writes at
-    16 GiB/s could reach the limit for free space, or 100,000 new files per second the limit for free inodes, but at
-    most ten times per second. On other hosts, and on file systems that can hang, a check is a command. It is repeated
-    more often only if the free space or the number of free inodes shrinks.
+    16 GiB/s or 100,000 new files per second could reach the limit, but at most ten times per second. On other hosts,
+    and on file systems that can hang, a check is a command. It is repeated more often only if the free space or the
+    number of free inodes shrinks.
 
     A load that has used more than planned is stopped earlier, because it goes on writing until it has been killed.
     """

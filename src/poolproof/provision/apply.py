@@ -43,7 +43,8 @@ def apply(
     Raises:
         GuardError: a step would write to another device, or a disk was replaced. The step was not run.
         BuildError: a step failed or hung. The steps before it have been run and are in the journal.
-        HostError: a step names a host that the run does not have.
+        HostError: a step names a host that the run does not have, or the connection to a host was lost.
+        CommandError: the check of a disk did not end in time.
     """
     for step in steps:
         host = host_named(run_host, step.host)
@@ -62,8 +63,9 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
     Raises:
         BuildError: a step failed or hung.
-        HostError: a step names a host that the run does not have.
+        HostError: a step names a host that the run does not have, or the connection to a host was lost.
         GuardError: a disk was replaced.
+        CommandError: the check of a disk did not end in time.
     """
     for step in steps:
         host = host_named(run_host, step.host)
@@ -87,8 +89,12 @@ def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) 
 
     `title`: the title of the step that is about to use the disks.
 
-    Raises a GuardError if a check fails, and a HostError if a check names a host that the run does not have. The step
-    must then not run.
+    If this function raises an error, the step must not run.
+
+    Raises:
+        GuardError: a check failed.
+        HostError: a check names a host that the run does not have, or the connection to a host was lost.
+        CommandError: a check did not end in time.
     """
     for check in checks:
         try:

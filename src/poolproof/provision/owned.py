@@ -106,8 +106,8 @@ def check_unproven(owned: Owned, host: Host) -> None:
 def check_only_label(owned: Owned, host: Host) -> None:
     """Check that no state directory of another run with the same label exists on the host.
 
-    Raises a RunError if one is found in the usual work directory or next to a mount point. The names of pools, arrays
-    and directories contain only the label, so they could belong to that run.
+    Raises a RunError if there is one in the usual work directory, or one elsewhere that contains a mount point. The
+    names of pools, arrays and directories contain only the label, so they could belong to that run.
     """
     name = f"poolproof-{owned.label}"
     found = host.run(("sh", "-c", _SAME_LABEL, "sh", name), timeout_s=_LIMIT_S, check=False).stdout.splitlines()

@@ -68,7 +68,8 @@ def check_not_swappable(host: Host, path: str) -> None:
 
     The owner of a directory could do so, unless the owner is root, the run's user or the caller of sudo. Everyone with
     write permission could do so, unless the directory has the sticky bit. A group with the same number as the owner is
-    assumed to be the owner's private group.
+    assumed to be the owner's private group. An access control list may also give others write permission; one that
+    poolproof can't interpret counts as if it did.
 
     `path`: the directory's path, without symbolic links.
     """

@@ -227,9 +227,9 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
     if not lost and not tested:
         raise RunError(
             "--fail-if-slower: poolproof cannot test for a slowdown, because every cell has a single trial, a changing "
-            "rate, or a percentile with too few events in A or B",
+            "rate, a percentile with too few events, or mostly trials that other work disturbed, in A or B",
             "measure again with --trials 3 or more; for cells that did not converge, also raise --max; for too few "
-            "events, measure longer trials",
+            "events, measure longer trials; for disturbed trials, stop the other work",
         )
     decisions = decide([cell.difference for cell in cells], limit)
     slower = tuple(cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower")

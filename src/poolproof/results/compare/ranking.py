@@ -2,8 +2,9 @@
 
 All layouts are compared in pairs (`statistics/comparison.py`). Because layouts may be tied, the place of a layout is a
 range: it begins after the layouts that are significantly better and ends before those that are significantly worse. If
-the rate changes by an unknown amount in one of a layout's cells, the layout is not tested, so it may have any place.
-With 95% confidence, every range contains the true place of its layout.
+the rate changes by an unknown amount in one of a layout's cells, or other work disturbed most of the trials of a cell,
+the layout is not tested, so it may have any place. With 95% confidence, every range contains the true place of its
+layout.
 
 Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
@@ -174,9 +175,10 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads for which the layout can't be tested, because its rate changes by an unknown amount.
+        """Return the workloads for which the layout can't be tested.
 
-        If there is at least one, the layout is not tested at all.
+        This is because its rate changes by an unknown amount, or because other work disturbed most of its trials. If
+        there is at least one such workload, the layout is not tested at all.
         """
         return tuple(name for name, each in self.cells.items() if each.untested)
 

@@ -21,7 +21,7 @@ def speeds_to_baseline(
     on the variance of the other cells.
 
     The result excludes the baseline's own cells. It also excludes a cell if its result or the baseline's is refuted,
-    failed, limited, unsteady or 0, or is a percentile with too few events.
+    failed, limited, unsteady or 0, is a percentile with too few events, or has mostly trials that other work disturbed.
 
     `widened`: a function that adds the between-run variance to a mean.
     """

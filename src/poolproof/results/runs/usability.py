@@ -42,7 +42,7 @@ class Usability:
     def can_be_tested(self) -> bool:
         """True if the result can be ranked, its rate is steady, and nothing other than the layout limits it.
 
-        Most of its trials must also be undisturbed.
+        At least half of its trials must also be undisturbed.
         """
         return self.can_be_ranked and not (self.limited or self.unsteady or self.is_disturbed)
 
