@@ -54,8 +54,10 @@ RULE = Rule(
     wrong="The text says that the data is on hard disks, but the random I/O is as fast as flash or RAM. Therefore, the "
     "RAM of the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it "
     "never refutes a result.",
-    shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
-    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. If the line names an "
+    shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD, "
+    "ST8000VN004) but no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. A "
+    "line with a model number may be in a list of disks, such as the output of lsblk: the list must not mention flash, "
+    "and its lines with model numbers are counted. If the line names an "
     "SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model of a NAS "
     "from Synology or QNAP (DS218: 2 drives) counts as such a line. Or a sentence near the result says that it was run "
     "on one SATA drive, and the result exceeds 600 MB/s.",

@@ -30,7 +30,10 @@ _MACHINE = re.compile(
 )
 _WORK = r"(?:re-?build(?:ing)?|re-?sync(?:h?ing)?|resilver(?:ing)?|reshap(?:e|ing)|scrub(?:bing)?)"
 _BUSY = re.compile(
-    rf"\bstill (?:being )?{_WORK}\b|\b{_WORK} (?:is|was) (?:still |also )?(?:in progress|running)\b", re.IGNORECASE
+    rf"\bstill (?:being )?{_WORK}\b|\b{_WORK} (?:is|was) (?:still |also )?(?:in progress|running)\b"
+    rf"|^\s*scan: {_WORK.removesuffix(')')}|resilver) in progress\b"  # zpool status
+    r"|^\s*\[[=>]{0,20}\.{0,20}\]\s{1,4}(?:recovery|resync|reshape|check)\s{0,3}=\s{0,3}\d",  # /proc/mdstat
+    re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\b(?:not?|never|no longer|until|wait\w*|after|before|if|avoid\w*)\b|n't\b", re.IGNORECASE)
 _ADJACENT_LINES, _LINES_ABOVE = 3, 40

@@ -9,12 +9,13 @@ Only sentences and the author's own commands count.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
+from poolproof.foreign.audit.named_disks import nearest_disks
 from poolproof.foreign.audit.quoted_conditions import conditions_of, quotation
 from poolproof.foreign.audit.quoted_settings import applying
 from poolproof.foreign.audit.stated_disks import find_iops_limits
@@ -24,13 +25,22 @@ from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
 
+_CACHE = r"(?:(?:page|os|linux|kernel|host|guest|zfs|ram|memory) ){0,2}(?:ram|memory|cache|arc)"
 _MEMORY = re.compile(
     r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
     r"|null_?blk|nullb\d+|dev/ram\d+"
     r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc|arc hits?"
     r"|fits? (?:entirely |completely )?(?:in|into) (?:the )?(?:arc|ram|memory)|(?:fully|entirely|completely) cached"
     r"|(?:in|from|by|hits?|through|via) (?:the )?(?:guest |host |os |linux )?page[ -]?cache"
-    r"|(?:served|comes?|coming|cached) (?:from|by|in) (?:the )?(?:ram|memory|cache))\b",
+    r"|(?:served|comes?|coming|cached|reads?|reading) (?:(?:directly|straight|mostly|only|purely|just|all|entirely) "
+    rf"){{0,2}}(?:from|by|in|out of) (?:the |your |my )?{_CACHE}"
+    r"|(?:hit(?:s|ting)|measur(?:es?|ing)|benchmark(?:s|ing)) "
+    rf"(?:(?:only|just|mostly|really|the|your|my) ){{0,3}}{_CACHE}"
+    r"|(?:warm|hot) (?:page[ -]|os |fs )?(?:cache|arc)"
+    r"|(?:because of|due to|thanks to|effects? of|must be"
+    r"|(?:this|that|it|these|those)(?: is|'s| are) (?:just|all|only|obviously|clearly|probably|likely)) "
+    r"(?:(?:the|all|some|zfs|os|host|guest|linux|kernel|page|ram|memory|arc) ){0,3}"
+    r"(?:cache|cached|caching|arc))\b",
     re.IGNORECASE,
 )
 _BUFFERED = re.compile(
@@ -45,8 +55,9 @@ _ON_SATA = re.compile(
 _ABOUT_ABOVE = re.compile(r"\W{0,9}(?:this|that|these|those|it|both|the above)\b", re.IGNORECASE)
 _DIRECT = re.compile(r"direct|\bunbuffered|\bdio\b|\bTiming\b", re.IGNORECASE)
 _NEGATED = re.compile(
-    r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear\w*|exclud\w*"
-    r"|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*)\b|n't\b",
+    r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear(?:s|ed|ing)?"
+    r"|exclud\w*|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*|l2arc|[bd]m?-?cache|lvm-?cache|ssd cache"
+    r"|flash cache|cache (?:tier|pool|ssd|disk|drive|device|miss\w*))\b|n't\b",
     re.IGNORECASE,
 )
 _BARRIERS = re.compile(
@@ -73,27 +84,6 @@ _COMMAND = re.compile(
 _ENGINE_AND_DEPTH = re.compile(r"\bioengine=\w+, ?iodepth=\d+$")
 _ONE_AT_A_TIME = re.compile(r"capped|ignor\w*|no effect|synchronous|effective\w*", re.IGNORECASE)
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
-_HARD = re.compile(
-    r"\b(?:(?:5400|5900|7200|10k|10,?000|15k|15,?000)\s?rpm|hdds?|hard (?:disks?|drives?)"
-    r"|spinning (?:rust|disks?|drives?)"
-    r"|ironwolf|exos|barracuda|wd (?:red|gold|purple|blue)|ultrastar|toshiba (?:n300|x300|mg\d+)|deskstar)\b",
-    re.IGNORECASE,
-)
-_FAST = re.compile(
-    r"\b(?:ssds?|nvme\w*|bcache\w*|flashcache|dm-cache|lvmcache|flash|optane|m\.2|emmc|sd card|ram ?disk|tmpfs|slog"
-    r"|l2arc|special vdev|cache|990 pro|980 pro"
-    r"|9[78]0 evo|8[5-7]0 (?:evo|pro)|[bm]x\d00|sn\d{3}\w?|pm\d{3,4}\w?|sa500|samsung|crucial|kingston|micron|sandisk"
-    r"|adata|corsair|sabrent|kioxia|solidigm|intel (?:dc )?[ps]\d{4}|[ps]\d{4}x?)\b",
-    re.IGNORECASE,
-)
-_NAS = re.compile(  # Synology's DS218: up to 2 drives, year 2018. QNAP's TS-453D: 4 drives, series x53.
-    r"(?<!\w)(?P<model>DS(?P<drives>\d{1,2})(?:1\d|2\d)(?:\+|j|play|xs\+?)?|TS-(?P<bays>\d{1,2})\d{2}[A-Z]{0,3})(?!\w)",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(
-    r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
-)
-_NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _SYNC_SETTING = re.compile(r"\bsync[\s=:]{1,3}(?:(?P<off>disabled)|always|standard)\b", re.IGNORECASE)
 _SERVED = re.compile(r"\b(?:nfs\w?|iscsi|smb|cifs)\b", re.IGNORECASE)
 _HONOURS_DIRECT = re.compile(r"\b(?:ext[234]|xfs|raw (?:block )?device|block device)\b", re.IGNORECASE)
@@ -101,12 +91,6 @@ _MAY_IGNORE_DIRECT = re.compile(
     r"\b(?:zfs|zvol|btrfs|nfs|cifs|smb|ceph|gluster\w*|lustre|fuse|overlay\w*|tmpfs|data=journal)\b", re.IGNORECASE
 )
 _HEADING_LINES, _LONGEST_HEADING = 3, 80
-_PATH = re.compile(r"(?<![\w/])/{1,2}[\w.-]{1,100}(?:/[\w.-]{0,100}){1,20}")
-_LOG_DEVICE = re.compile(
-    r"\b(?:optane|nvme|ssd)\b[^+,;|/]{0,30}\b(?:as|for)\s(?:an?\s)?slog\b|\bslog\s?[:=(]\s?[^+,;|/)]{0,40}",
-    re.IGNORECASE,
-)
-_ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
 _SIGNAL = "line {} says that the run was ended by a signal"
 _STOPS = (". ", "; ", "! ", "? ")
@@ -128,7 +112,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     laid_out = {at for at, size in enumerate(sizes) if size is not None}
     dropped = {at for at, lines in enumerate(around) if any(drops_caches(line) for _, line in lines)}
     files = earlier_jobs(results, laid_out, dropped)
-    disks = _nearest_disks(numbered, results)
+    disks = nearest_disks(numbered, results)
     shared = shared_files(around, results)
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))
@@ -291,80 +275,3 @@ def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult)
 
 def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
     return quotation(number, sentence if len(sentence) <= _LONGEST_QUOTE else match[0])
-
-
-@dataclass(frozen=True)
-class _NamedDisks:
-    """The disks that a line names.
-
-    `words`: a quotation of the line if the disks are hard disks, otherwise an empty string.
-    `count`: the number of disks, or 0 if unknown.
-    `has_log_device`: True if the line also names flash as the log device of the hard disks.
-    """
-
-    words: str
-    count: int
-    has_log_device: bool = False
-
-
-def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """Yield, for each result, the disks named on the nearest line above it that names disks.
-
-    None if no line above the result names disks or a NAS, or if the nearest one with disks mentions flash. Lines inside
-    results are ignored. If the line does not count the hard disks, their number is the largest one on any line above.
-    If no line names disks, the model of a NAS gives the number of its drives, which are usually hard disks.
-    """
-    hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
-    nearest: _NamedDisks | None = None
-    nas: _NamedDisks | None = None
-    most = first = 0
-    for result in results:
-        end = bisect_left(numbered, result.line, key=itemgetter(0))
-        for number, line in reversed(numbered[first:end]):
-            found = None if number in hidden else _named_disks(number, line)
-            if found is not None:
-                nearest = found
-                break
-            nas = nas or (None if number in hidden else _named_nas(number, line))
-        most = max([most, *(found.count for _, line in numbered[first:end] if (found := _counted(line)))])
-        first = end
-        if nearest is None:
-            yield nas
-        elif not nearest.words:
-            yield None
-        else:
-            yield nearest if nearest.count else replace(nearest, count=most)
-
-
-def _named_nas(number: int, line: str) -> _NamedDisks | None:
-    """Return the drives of a NAS if the line, or a path in it, names a known model of NAS, otherwise None."""
-    match = _NAS.search(line) if len(line) <= _LONGEST_NAMING_LINE else None
-    if match is None:
-        return None
-    drives, model = int(match["drives"] or match["bays"]), match["model"].upper()
-    return _NamedDisks(f"line {number} names a {model}, a NAS for {drives} drives, usually hard disks", drives)
-
-
-def _counted(line: str) -> _NamedDisks | None:
-    """Return the hard disks that a line names and counts, or None."""
-    found = _named_disks(0, line)
-    return found if found is not None and found.words and found.count else None
-
-
-def _named_disks(number: int, line: str) -> _NamedDisks | None:
-    """Return the disks that a line names, or None if it names none.
-
-    If the line mentions flash, `words` is empty, because such a line compares disks or describes a cache.
-    """
-    if len(line) > _LONGEST_NAMING_LINE:
-        return None
-    with_log = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", _PATH.sub("", line)))
-    plain = _LOG_DEVICE.sub("", with_log)
-    is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
-    if not is_hard and not is_fast:
-        return None
-    words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
-    count = _COUNT.search(plain)
-    disks = int(count["count"] or count["number"]) if count else 0
-    quote = f"line {number} mentions hard disks (“{words}”)" if is_hard and not is_fast else ""
-    return _NamedDisks(quote, disks, has_log_device=plain != with_log)

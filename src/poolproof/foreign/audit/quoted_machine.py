@@ -37,6 +37,16 @@ _ZFS_SET = re.compile(r"(?:^|[\s`\"'(/])(?P<program>zfs|zpool) (?P<verb>set|crea
 _COMPRESSION = re.compile(r"compression=(?P<value>off|on|lz4|lzjb|zle|zstd[\w-]*|gzip[\w-]*)$")
 _TAKE_A_WORD = ("-o", "-O", "-m", "-R", "-t", "-V", "-b")
 _MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
+_MOUNTED = (
+    re.compile(  # the command
+        r"(?:^|[\s#$])mount\s[^|;&]{0,200}?\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)\S{0,100}\s+\S{1,200}\s+"
+        r"(?P<where>/\S{1,200})\s*$"
+    ),
+    re.compile(  # /etc/fstab
+        r"^\s*\S{1,200}\s+(?P<where>/\S{0,200})\s+btrfs\s+\S{0,200}?\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)\b"
+    ),
+    re.compile(r"\bbtrfs prop(?:erty)? set (?P<where>/\S{1,200}) compression (?P<value>zstd|lzo|zlib)\b"),
+)
 _NFS3 = re.compile(r"\S:/\S{0,200} on (?P<where>/\S{0,200}) type nfs \([^()]{0,400}\bvers=3\b")
 _ANY_MOUNT = re.compile(r" on /\S{0,200} type \S{1,30} \(")
 _SAID = (
@@ -231,8 +241,9 @@ def _printed_store(line: str) -> tuple[str, str, str] | None:
         return "zfs", match["value"], match["where"]
     if found := _compression_set(line):
         return "zfs", *found
-    if match := _MOUNT.search(line):
-        return "btrfs", match["value"], match["where"]
+    for pattern in (_MOUNT, *_MOUNTED):
+        if match := pattern.search(line):
+            return "btrfs", match["value"], match["where"]
     return None
 
 

@@ -42,6 +42,8 @@ _OTHER_USE = re.compile(
     r"\b(?:s?logs?|zil|journal\w*|caches?|cached|caching|swap\w*|vs\.?|versus|compar\w*|than)\b", re.IGNORECASE
 )
 _ARRAY = re.compile(r"\b(?:arrays?|pools?)\b", re.IGNORECASE)
+_ARRAYS = re.compile(r"\braid[\w-]*|\b(?:md\d*|arrays?)\b", re.IGNORECASE)
+_SEVERAL = re.compile(r"(?:ram[ -]?(?:disk|drive|device)s|brd devices)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s{0,9}\*\*")
 _LONGEST, _LONGEST_QUOTE = 300, 80
 
@@ -56,10 +58,17 @@ def memory_targets(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
         for number, line in outside[at:stop]:
             if said := _said(line):
                 stated = quotation(number, said)
-            elif names_another_target(line) or _ARRAY.search(line):
+            elif (names_another_target(line) or _ARRAY.search(line)) and not (
+                _SEVERAL.search(stated) and _is_only_an_array(line)
+            ):
                 stated = ""
         at = max(at, stop)
         yield stated
+
+
+def _is_only_an_array(line: str) -> bool:
+    """True if a line names an array but no other kind of storage. Several RAM disks can form an array."""
+    return not names_another_target(_ARRAYS.sub("", line))
 
 
 def _said(line: str) -> str:

@@ -81,3 +81,36 @@ def test_a_column_of_a_table_may_name_memory(column: str, *, is_memory: bool) ->
     )
 
     assert _is_suspect(table) == [is_memory, False]
+
+
+def test_an_array_of_ram_disks_is_in_memory() -> None:
+    text = f"All of this is with two ramdisks.\n\nRAID1 (/dev/md5):\n{_OUTPUT}\nThe NVMe drive:\n{_OUTPUT}"
+
+    assert _is_suspect(text) == [True, False]
+    assert _is_suspect(text.replace("two ramdisks", "one ramdisk")) == [False, False]
+
+
+_FAST = """\
+   READ: bw=2120MiB/s (2223MB/s), 2120MiB/s-2120MiB/s (2223MB/s-2223MB/s), io=124GiB (133GB), run=60001-60001msec
+"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_memory"),
+    [
+        ("That is clearly cached.", True),
+        ("These are just the ARC.", True),
+        ("This is only measuring RAM.", True),
+        ("It reads mostly from the host page cache.", True),
+        ("Second run, with a warm cache.", True),
+        ("The difference is due to ZFS caching.", True),
+        ("It is hitting the SSD cache tier.", False),
+        ("It reads from cache devices of lvm-cache.", False),
+        ("I cleared the page cache first.", False),
+        ("This is not due to caching.", False),
+        ("It also measures the CPU.", False),
+    ],
+)
+def test_people_say_in_many_ways_that_a_fast_result_comes_from_a_cache(sentence: str, *, is_memory: bool) -> None:
+    assert _is_suspect(f"The volume:\n{_FAST}\n{sentence}\n") == [is_memory]
+    assert _is_suspect(f"The volume:\n{_OUTPUT}\n{sentence}\n") == [False]

@@ -1,0 +1,50 @@
+"""Hard disks that a text names by their model or their kind, alone or in the output of lsblk, lsscsi and smartctl."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+_RESULT = """\
+$ fio --name=a --filename=/srv/f --rw=randread --bs=4k --size=60g --direct=1 --ioengine=libaio --iodepth=16
+a: (groupid=0, jobs=1): err= 0: pid=77: Fri Jan  7 08:00:00 2022
+  read: IOPS={0}, BW={1}KiB/s ({1}kB/s)(10.0GiB/60001msec)
+    clat (usec): min=90, max=9000, avg=900.00, stdev=80.10
+"""
+
+
+def _is_suspect(disks: str, iops: int = 9000) -> bool:
+    (judged,) = audit_text("post", f"{disks}\n\n{_RESULT.format(iops, 4 * iops)}", Context())
+    return any(finding.rule == "named-disk" for finding in judged.findings)
+
+
+@pytest.mark.parametrize(
+    ("disks", "is_hard"),
+    [
+        ("Device Model:     ST8000VN004-2M2101", True),
+        ("WDC WD60EFRX-68L0BN1", True),
+        ("ata-WDC_WD120EMAZ-11BLFA0_5QG", True),
+        ("HGST HUS724040ALA640", True),
+        ("TOSHIBA HDWG180", True),
+        ("TOSHIBA MG08ACA16TE", True),
+        ("two 7.2k SAS drives", True),
+        ("NL-SAS shelves", True),
+        ("mechanical drives", True),
+        ("WDS500G2B0A-00SM50", False),
+        ("Device Model: INTEL SSDSC2KB480G8", False),
+        ("HGST HUSMM1640ASS204", False),
+        ("Rotation Rate:    Solid State Device", False),
+        ("STM32F407 board", False),
+    ],
+)
+def test_models_and_kinds_of_hard_disks_are_known(disks: str, *, is_hard: bool) -> None:
+    assert _is_suspect(disks) is is_hard
+
+
+def test_a_list_of_disks_counts_and_may_include_flash() -> None:
+    disks = [f"sd{letter}  7.3T disk ST8000VN004-2M2101" for letter in "bcdefgh"]
+
+    assert not _is_suspect("\n".join(disks))  # 9,000/s from seven disks
+    assert _is_suspect("\n".join(disks), 12_000)
+    assert not _is_suspect("\n".join(["sda  447G disk INTEL SSDSC2KB480G8", *disks]), 12_000)
+    assert _is_suspect("\n".join(["sda  447G disk INTEL SSDSC2KB480G8", "", *disks]), 12_000)
