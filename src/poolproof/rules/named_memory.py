@@ -90,10 +90,10 @@ RULE = Rule(
     shows="In a text: a sentence near the result, without a negation, mentions a RAM disk, tmpfs, null_blk, the ARC "
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
     "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
-    "above the result, or those of the row and the column in a table, name only a RAM disk, tmpfs or null_blk. Or a "
-    "statement above the result says that the tested device is, or is made from, a RAM disk, tmpfs or null_blk (`uses "
-    "a ramdisk`, `device = /dev/nullb0`, `modprobe brd`, `nbd-server 9000 /dev/ram0`), no line after it names another "
-    "kind of device, and no command shows other files.",
+    "above the result, or those of the row and the column in a table, name only a RAM disk, tmpfs, null_blk or "
+    "mergerfs's nullrw. Or a statement above the result says that the tested device is, or is made from, a RAM disk, "
+    "tmpfs or null_blk (`uses a ramdisk`, `device = /dev/nullb0`, `modprobe brd`, `nbd-server 9000 "
+    "/dev/ram0`), no line after it names another kind of device, and no command shows other files.",
     error="Too high.",
     fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     fix_if_direct="put the test files on the disk, and make them twice the size of the RAM",

@@ -16,7 +16,9 @@ from poolproof.load.fio.plain_lines import Line
 _SECTION = re.compile(r"^\s{0,3}#{2,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
 _LABEL = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*(?P<bold>[^*]{3,50}?):?\*\*:?|(?P<words>[A-Za-z][^:]{2,48}?)\s?:)\s*$")
 _NOT_A_HEADING = re.compile(r"[=|<>\\$]|\s-")
-_MEMORY = re.compile(r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|null_?blk)\b", re.IGNORECASE)
+_MEMORY = re.compile(  # mergerfs drops all data with nullrw
+    r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|null_?blk|nullrw)\b", re.IGNORECASE
+)
 _OTHER_WORDS = re.compile(
     r"\b(?:i|we|it|put|used?|using|moved|and|or|with|without|not?|vs\.?|versus|compar\w*|how|creat\w*|set\w*|mount\w*"
     r"|mak\w*|ssds?|hdds?|disks?|drives?|nvme\w*|sata|flash)\b|[,&/+]",

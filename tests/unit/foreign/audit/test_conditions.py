@@ -72,6 +72,7 @@ def test_a_sentence_that_names_another_target_ends_a_heading(sentence: str, *, i
         ("## tmpfs", True),
         ("**RAM drive**", True),
         ("## RAM disk\n\n\nAll tests, once:", True),
+        ("MergerFS nullrw:", True),
         ("NVMe instead of a RAM disk:", False),
         ("RAM disk and SATA SSD:", False),
         ("## Creating a RAM disk", False),
