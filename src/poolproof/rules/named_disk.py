@@ -1,6 +1,10 @@
 """I/O that is too fast for the hard disks or the SATA drive mentioned in the text."""
 
+import re
+from collections.abc import Iterator
+
 from poolproof.rules.coverage import proves
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.link_rates import SATA3
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.proof import OF_READS
@@ -8,11 +12,14 @@ from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_rate
 
 _MOST_EACH = 1500
+_FLASH = re.compile(r"ssd|nvme|optane|flash|cache", re.IGNORECASE)
 
 
 def _in_result(case: Case) -> Findings:
     yield from _above_sata(case)
     if case.quoted is None or not case.quoted.hard_disks or proves(case) or _has_cache_device(case):
+        return
+    if any(_FLASH.search(path) for path in _paths(case)):
         return
     disks = max(1, case.quoted.hard_disk_count)
     for part in parts(case.outcome):
@@ -28,6 +35,13 @@ def _in_result(case: Case) -> Findings:
                 metrics=OF_READS if case.quoted.has_log_device else (),
             )
             return
+
+
+def _paths(case: Case) -> Iterator[str]:
+    """Yield the paths of the jobs. They may name flash although the nearest list of disks shows only hard disks."""
+    for job in case.jobs:
+        yield from (*fio_job(job).filenames, *fio_job(job).directories) if is_fio_job(job) else ()
+        yield from (extent.file for extent in job.extents)
 
 
 def _above_sata(case: Case) -> Findings:
@@ -57,10 +71,10 @@ RULE = Rule(
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD, "
     "ST8000VN004) but no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. A "
     "line with a model number may be in a list of disks, such as the output of lsblk: the list must not mention flash, "
-    "and its lines with model numbers are counted. If the line names an "
-    "SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model of a NAS "
-    "from Synology or QNAP (DS218: 2 drives) counts as such a line. Or a sentence near the result says that it was run "
-    "on one SATA drive, and the result exceeds 600 MB/s.",
+    "and its lines with model numbers are counted. Jobs whose paths name flash (`/mnt/nvme`) are left out. If the line "
+    "names an SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model "
+    "of a NAS from Synology or QNAP (DS218: 2 drives) counts as such a line. Or a sentence near the result says that "
+    "it was run on one SATA drive, and the result exceeds 600 MB/s.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",

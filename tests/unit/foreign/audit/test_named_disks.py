@@ -13,8 +13,9 @@ a: (groupid=0, jobs=1): err= 0: pid=77: Fri Jan  7 08:00:00 2022
 """
 
 
-def _is_suspect(disks: str, iops: int = 9000) -> bool:
-    (judged,) = audit_text("post", f"{disks}\n\n{_RESULT.format(iops, 4 * iops)}", Context())
+def _is_suspect(disks: str, iops: int = 9000, path: str = "/srv/f") -> bool:
+    result = _RESULT.format(iops, 4 * iops).replace("/srv/f", path)
+    (judged,) = audit_text("post", f"{disks}\n\n{result}", Context())
     return any(finding.rule == "named-disk" for finding in judged.findings)
 
 
@@ -48,3 +49,8 @@ def test_a_list_of_disks_counts_and_may_include_flash() -> None:
     assert _is_suspect("\n".join(disks), 12_000)
     assert not _is_suspect("\n".join(["sda  447G disk INTEL SSDSC2KB480G8", *disks]), 12_000)
     assert _is_suspect("\n".join(["sda  447G disk INTEL SSDSC2KB480G8", "", *disks]), 12_000)
+
+
+def test_a_path_may_say_that_the_file_is_on_flash() -> None:
+    assert _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/rust/f")
+    assert not _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/nvme0/f")
