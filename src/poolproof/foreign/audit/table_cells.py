@@ -16,7 +16,9 @@ _PER_SECOND = r"(?:/s(?:ecs?)?|ps| per second)"
 LABELLED = re.compile(
     r"IOPS ?[=:] ?(?P<iops>\d[\d.]{0,12}[kM]?) ?[,;/&]? {0,3}BW ?[=:] ?(?P<rate>\d[\d.]{0,12} ?[kKMGT]?i?B)/s"
     r"|BW ?[=:] ?(?P<first>\d[\d.]{0,12} ?[kKMGT]?i?B)/s(?: ?\([^()|]{1,20}\))? ?[,;/&]? ?"
-    r"IOPS ?[=:] ?(?P<second>\d[\d.]{0,12}[kM]?)(?![\w.])",
+    r"IOPS ?[=:] ?(?P<second>\d[\d.]{0,12}[kM]?)(?![\w.])"
+    r"|IOPS ?[=:] ?(?P<third>\d[\d.]{0,12}[kM]?) ?[,;/&]? {0,3}(?:BW|bandwidth|throughput) ?"
+    r"\((?P<unit>[kKMGT]i?B)/s(?:ec)?\) ?[=:] ?(?P<number>\d[\d.]{0,14})(?![\w.])",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(rf"^(?P<number>{_DIGITS})\+?(?: ?(?:K?IOPS|IOP/s))?$", re.IGNORECASE)
@@ -133,6 +135,9 @@ def both_in(cell: str, block: int | None, *, is_named: bool, unit: str = "") -> 
 
 def labelled_values(cell: re.Match[str]) -> Direction:
     """Return the values of a match of `LABELLED`. fio 2 prints `bw` and powers of 1024."""
+    if cell["unit"]:
+        iops, named = number(cell["third"]), _rate(cell["number"], cell["unit"].lower(), has_own_unit=True)
+        return Direction(iops=iops, bandwidth_bytes=named.in_bytes(iops, None) if named else None)
     rate = cell["rate"] or cell["first"]
     is_old = "bw" in cell[0]
     return Direction(

@@ -28,6 +28,7 @@ from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _CLAUSE = re.compile(r"[,.;:()|]\s")
+_TIME = re.compile(r"^\s*\d\d:\d\d:\d\d\s+")  # of a log
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(
@@ -203,8 +204,10 @@ def _pairs(line_number: int, line: str, heads: Sequence[str], above: str) -> Ite
             named = named_direction(said) or named_direction(head) or named_direction(row)
             direction = named or (direction if not said and not is_row else "") or above
             name = " ".join(filter(None, (row, head, said)))
-            if direction or is_row:
-                yield FoundResult(_outcome(name, direction, _values_at(cell, match)), line_number, line_number, "text")
+            values = _values_at(cell, match)
+            is_unused = bool(match["unit"]) and not values.iops  # scripts print the zeros of the other direction
+            if (direction or is_row) and not is_unused:
+                yield FoundResult(_outcome(name, direction, values), line_number, line_number, "text")
 
 
 def _in_list(line_number: int, line: str, jobs: TextJobs) -> Iterator[FoundResult]:
@@ -231,7 +234,7 @@ def _values_at(text: str, match: re.Match[str]) -> Direction:
 
 def _last_clause(text: str) -> str:
     """Return the words before a value, without earlier clauses and without punctuation."""
-    return _CLAUSE.split(text.strip(" \t:=-*`\"'(>|#"))[-1].strip()
+    return _CLAUSE.split(_TIME.sub("", text).strip(" \t:=-*`\"'(>|#"))[-1].strip()
 
 
 def _outcome(name: str, direction: str, values: Direction) -> Outcome:

@@ -99,3 +99,14 @@ def test_a_pair_of_zeros_is_compared_with_other_results() -> None:
     text = "- idle randread: IOPS=0, BW=0B/s\n- busy randread: IOPS=31.0k, BW=121MiB/s\n"
 
     assert [iops for _, _, iops, _ in _found(text)] == [0.0, 31_000.0]
+
+
+def test_units_may_be_in_the_labels_and_the_other_direction_has_zeros() -> None:
+    text = (
+        "09:30:00  Read: IOPS:2500 Bandwidth(KB/sec):40000 Latency(ns):6400000\n"
+        "09:30:00  Write: IOPS:0 Bandwidth(KB/sec):0 Latency(ns):0\n"
+    )
+
+    (read,) = audit_text("post", text, Context())
+    assert read.job == "Read"
+    assert read.figures.directions["read"].bandwidth_bytes == 2500 * 16 * 1024
