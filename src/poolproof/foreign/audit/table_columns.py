@@ -38,6 +38,7 @@ _PARAMETER = re.compile(
     re.IGNORECASE,
 )
 _PARAMETER_NAME = re.compile(rf"^(?:number of )?(?:{_NUMBER_OF}|{_SIZE_OF})$", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"^(?:(?:access |i/?o )?patterns?|i/?o type|rw|io_?engine|engine)$", re.IGNORECASE)
 _LONGEST = 60
 
 
@@ -128,3 +129,8 @@ def _column(said: dict[str, str]) -> TableColumn:
     if "bandwidth" in said or "per" in said:
         return TableColumn("bandwidth", direction, unit)
     return TableColumn("side", direction) if directions and not unit else NAME
+
+
+def describes_test(header: str) -> bool:
+    """True if a column gives a parameter of each row's test, such as `Block Size`, `Jobs` or `Pattern`."""
+    return _PARAMETER_NAME.match(header) is not None or _DESCRIPTION.match(header) is not None

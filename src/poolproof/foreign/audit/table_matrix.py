@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
-from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, is_comparison
+from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, describes_test, is_comparison
 from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
 from poolproof.load.fio.pairing import FoundResult
@@ -64,6 +64,7 @@ def find_in_matrix(
         return
     if len(header) < 2 or any(column.has_values for column in columns[1:]) or not is_measured((heading, *header)):
         return
+    first = _first_compared(header)
     shared = next((metric for each in (header[0], heading) if (metric := column_of(each)).has_values), NAME)
     has_pairs = any(_has_both(cell) for _, cells in rows for cell in cells[1:])
     has_disks = _has_disks(header, rows)
@@ -78,7 +79,7 @@ def find_in_matrix(
             row = replace(row, kind="iops" if is_count else "bandwidth", direction=named_direction(cells[0]))
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
-        compared = [at for at in range(1, len(header)) if not is_comparison(header[at])]
+        compared = [at for at in range(first, len(header)) if not is_comparison(header[at])]
         if row.kind == "side" and has_disks and len(cells) == len(header):
             row = replace(row, kind=_kind_of([cells[at] for at in compared]))
         if not row.has_values or len(cells) != len(header) or any(_is_estimate(cells[at]) for at in compared):
@@ -88,7 +89,7 @@ def find_in_matrix(
             direction = row.direction if row.direction != "mixed" else row_direction(names, jobs)
             if direction == "mixed":
                 continue
-            block = block_in((f"{cells[0]} {header[at]}", header[0], heading), jobs)
+            block = block_in((f"{cells[0]} {header[at]}", *cells[1:first], header[0], heading), jobs)
             value = _Result(line, f"{cells[0]} {header[at]}", direction, block)
             if not _read(value, row, cells[at]):
                 continue
@@ -99,6 +100,14 @@ def find_in_matrix(
     for result in found:
         if (outcome := result.outcome()) is not None:
             yield FoundResult(outcome, result.line, result.line, "text")
+
+
+def _first_compared(header: Sequence[str]) -> int:
+    """Return the index of the first column of values: that after the columns with the parameters of the tests."""
+    first = 1
+    while first + 1 < len(header) and describes_test(header[first]):
+        first += 1
+    return first
 
 
 def is_test(cells: Sequence[str]) -> bool:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.texts import audit_text
 
 GRID = """\
 +-----------+-----------------------+-----------------------+
@@ -158,3 +160,17 @@ def test_a_table_of_tests_may_have_a_column_for_each_disk(table: str) -> None:
 )
 def test_a_data_sheet_is_not_a_table_of_tests(table: str) -> None:
     assert find_tables(table) == ()
+
+
+def test_columns_with_the_parameters_of_the_tests_may_precede_the_values() -> None:
+    table = (
+        "| Test | Pattern | Block size | Jobs | Depth | old pool | new pool |\n"
+        "|---|---|---|---|---|---|---|\n"
+        "| Seq. read | read | 1 MiB | 1 | 8 | 402 MiB/s | **611 MiB/s** |\n"
+        "| Rand write IOPS | randwrite | 8 KiB | 4 | 16 | 1,204 | 2,950 |\n"
+    )
+    found = audit_text("post", table, Context())
+    names = ["Seq. read old pool", "Seq. read new pool", "Rand write IOPS old pool", "Rand write IOPS new pool"]
+    assert [each.job for each in found] == names
+    assert [each.figures.directions["read"].bandwidth_bytes for each in found[:2]] == [402 * 2**20, 611 * 2**20]
+    assert [each.figures.directions["write"].iops for each in found[2:]] == [1204, 2950]
