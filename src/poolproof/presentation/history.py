@@ -78,8 +78,7 @@ class Point:
     `run`: the run's number.
     `reason`: the reason why the result cannot be compared, or an empty string if it can.
     `change`: the comparison with the previous result, or None if the result was not compared.
-    `remarks`: sentences about weaknesses of the result: a changing rate, too few events, and the cell's remarks
-    (`results/runs/remarks.py`).
+    `remarks`: the reason why the result cannot be tested, if any, and the cell's remarks (`results/runs/remarks.py`).
     """
 
     run: int

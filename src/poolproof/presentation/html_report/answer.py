@@ -228,9 +228,9 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 def _why_no_interval(ranking: Ranking) -> str:
     """Return, in parentheses, the reason why the tied layouts cannot be tested, or an empty string if they can."""
-    imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
-    if imprecise:
-        return f" (the results of {_listed(imprecise)} are not precise enough)"
+    untested = [each.entry.layout for each in ranking.best if each.entry.untested]
+    if untested:
+        return f" (the results of {_listed(untested)} cannot be tested)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
     return f" (a single {'build' if ranking.run.by_build else 'trial'} has no interval)" if alone else ""
 

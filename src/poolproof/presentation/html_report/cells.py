@@ -191,8 +191,8 @@ def _written(level: Level) -> int:
 class Tile:
     """A cell in the results map.
 
-    `share`: the cell's result as a fraction of the workload's best result. It is None without a valid result, and also
-    if the result did not converge but is as good as the best one that did.
+    `share`: the cell's result as a fraction of the workload's best result. It is None without a result that can be
+    ranked, and also if the result did not converge but is as good as the best one that did.
     `depth`: the distance from the best result in powers of ten, limited to `look.HEAT_DECADES`.
     `ink`: the colour of the verdict symbol.
     """
@@ -232,7 +232,7 @@ def ink_on(colour: str) -> str:
 
 
 def _best(cells: Iterable[Cell]) -> dict[str, float]:
-    """Return each workload's best valid result, keyed by workload. Metrics where lower is better are inverted."""
+    """Return each workload's best result among those that can be ranked. Metrics where lower is better are inverted."""
     best: dict[str, float] = {}
     for cell in cells:
         if speed := _speed(cell):
