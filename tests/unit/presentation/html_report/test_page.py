@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from poolproof.cli.main import app_for
-from poolproof.errors import RunError
+from poolproof.errors import RunError, one_line
 from poolproof.evidence.model import Evidence, Level
 from poolproof.presentation.html_report.assets import script_json
 from poolproof.presentation.html_report.page import write_report
@@ -120,7 +120,7 @@ def test_no_control_character_of_a_run_is_in_the_page(tmp_path: Path, control: s
     record |= {"host": f"a{control}b", "facts": {"kernel": f"a{control}b"}, "versions": {"fio": f"a{control}b"}}
     (run / "run.json").write_text(json.dumps(record))
     page = _page(run)
-    assert f"a{visible(control)}b" in _Elements(page).text
+    assert visible(one_line(f"a{control}b")) in _Elements(page).text
     raw = [*data_of(page)["findings"][0], re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)]
     assert not [text for text in raw if control in text]
 
