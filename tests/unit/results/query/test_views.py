@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.cell_key import CellKey
+from poolproof.errors import one_line
 from poolproof.metrics import COLUMNS, METRICS, REJECTED
 from poolproof.presentation.export.columns import columns_of
 from poolproof.presentation.export.rows import table_of
@@ -39,7 +40,7 @@ def test_cells_are_those_that_all_else_shows(session: QuerySession, root: Path, 
     columns |= {name: value for name, value in columns_of(table).items() if name in ("metric", "verdict", "counts")}
     columns |= {name: value for name, value in columns_of(table).items() if name.endswith(("_bytes", "factor"))}
     found = session.ask(f"select layout, workload, {', '.join(columns)} from cells where run = '{run}'")
-    rows = {row[:2]: row[2:] for row in found.rows}
+    rows = {tuple(map(one_line, row[:2])): row[2:] for row in found.rows}  # a query returns names as they are stored
     assert len(rows) == len(table.rows)
     for row in table.rows:
         assert list(rows[row.cell.layout, row.cell.workload]) == pytest.approx(
