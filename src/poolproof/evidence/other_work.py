@@ -1,7 +1,8 @@
 """The activity of other processes during a trial: their processor time, their I/O, and the time tasks waited for a CPU.
 
-A process belongs to the run if the run's directory, which serves as a marker, is in its command line, or if it is the
-parent of the command that takes the sample. Over SSH, the connection's sshd and all its shells belong to the run too.
+A process belongs to the run if it has the run's user, and the run's directory, which serves as a marker, is in its
+command line, or if it is the parent of the command that takes the sample. Other users could otherwise hide their work
+with this marker. Over SSH, the connection's sshd and all its shells belong to the run too.
 This is necessary because each sample may use a different shell, whose times include all its earlier commands. Kernel
 threads are excluded, because they work for all processes. The values of a process include those of its terminated
 children, so that a process that starts and ends during the trial is not missed.
@@ -18,7 +19,8 @@ from poolproof.hosts.base import Host
 
 _LIMIT_S = 30.0
 _KTHREADD = 2
-_STAT = re.compile(r"^(\d+) \(.*\) \S (\d+) (.*)$", re.MULTILINE)
+# A process can choose its name, which can contain line breaks and looks like other lines. A name has at most 64 bytes.
+_STAT = re.compile(r"^(\d+) \([\s\S]{0,64}?\) \S (\d+) (-?\d+(?: -?\d+){12,})$", re.MULTILINE)
 _IO = re.compile(r"^/proc/(\d+)/io:(read|write)_bytes: (\d+)$", re.MULTILINE)
 _WAITING = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 _UTIME, _CSTIME = 9, 13  # as indices into the fields after the parent's pid
@@ -36,8 +38,8 @@ while up=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$up/status") && [ "$up" -gt 1
     esac
 done
 for pid in $(grep -lsaF -e "$1" -e "$shells" /proc/[0-9]*/cmdline); do
-    pid=${pid#/proc/}
-    echo "own ${pid%/cmdline}"
+    pid=${pid%/cmdline}
+    [ ! -O "$pid" ] || echo "own ${pid#/proc/}"
 done
 cat /proc/[0-9]*/stat
 grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
@@ -77,10 +79,12 @@ def read_others(host: Host, mark: str) -> OthersReading:
 
 def parse_others(text: str) -> OthersReading:
     """Parse the output of `SCRIPT`."""
-    own = {int(pid) for pid in re.findall(r"^own (\d+)$", text, re.MULTILINE)}
-    ticks = re.search(r"^ticks (\d+)$", text, re.MULTILINE)
+    processes = list(_STAT.finditer(text))
+    head = text[: processes[0].start()] if processes else text
+    own = {int(pid) for pid in re.findall(r"^own (\d+)$", head, re.MULTILINE)}
+    ticks = re.search(r"^ticks (\d+)$", head, re.MULTILINE)
     spent, others = 0, set[str]()
-    for pid, parent, rest in _STAT.findall(text):
+    for pid, parent, rest in (process.groups() for process in processes):
         if int(pid) not in own and int(parent) != _KTHREADD and int(pid) != _KTHREADD:
             others.add(pid)
             spent += sum(map(int, rest.split()[_UTIME:_CSTIME]))
@@ -88,7 +92,7 @@ def parse_others(text: str) -> OthersReading:
     for pid, way, count in _IO.findall(text):
         if pid in others:
             moved[way] += int(count)
-    waiting = _WAITING.search(text)
+    waiting = _WAITING.search(text, processes[-1].end() if processes else 0)
     return OthersReading(
         cpu_s=spent / (int(ticks[1]) if ticks else 100),
         read_bytes=moved["read"],

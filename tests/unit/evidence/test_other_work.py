@@ -6,6 +6,9 @@ import shlex
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+import pytest
 
 from poolproof.evidence.other_work import SCRIPT, OthersReading, others_between, parse_others, read_others
 from poolproof.hosts.local import LocalHost
@@ -24,6 +27,33 @@ def test_the_runs_own_processes_and_kernel_threads_do_not_count() -> None:
     text += "/proc/50/io:read_bytes: 4096\n/proc/70/io:read_bytes: 8192\n/proc/70/io:write_bytes: 512\n"
     text += "some avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n"
     assert parse_others(text) == OthersReading(cpu_s=2.0, read_bytes=8192, write_bytes=512, waiting_s=2.5)
+
+
+@pytest.mark.parametrize(
+    "name", ["\n", "x\nown 70\n", "\nown 70\nown 71", "\n2 (a) S 1 ", "\n70 (a) S 2", ") S 2\n", "\nsome total=9\n"]
+)
+def test_a_process_cannot_hide_behind_its_name(name: str) -> None:
+    text = (
+        "ticks 100\nown 50\n" + _stat(50, 1, "poolproof", 900) + _stat(70, 1, name, 30, 20, 50) + _stat(71, 1, "y", 100)
+    )
+    text += "/proc/70/io:read_bytes: 8192\nsome avg10=1.00 avg60=1.00 avg300=1.00 total=2500000\n"
+    assert parse_others(text) == OthersReading(cpu_s=2.0, read_bytes=8192, write_bytes=0, waiting_s=2.5)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another user")
+def test_another_user_cannot_hide_with_the_mark() -> None:
+    mark = f"poolproof-test-{os.getpid()}"
+    argv = ["sh", "-c", "while :; do :; done", mark]
+    host = LocalHost()
+    with subprocess.Popen(argv, user=65534, group=65534, extra_groups=[]) as busy:
+        before = read_others(host, mark)
+        while busy.poll() is None and float(Path(f"/proc/{busy.pid}/stat").read_text().split()[13]) < 30:
+            time.sleep(0.1)
+        printed = subprocess.run(["sh", "-c", SCRIPT, "sh", mark], capture_output=True, text=True, check=True).stdout
+        after = read_others(host, mark)
+        busy.kill()
+    assert f"own {busy.pid}\n" not in printed
+    assert after.cpu_s - before.cpu_s > 0.1
 
 
 def test_a_host_without_pressure_information() -> None:
