@@ -49,7 +49,7 @@ $mark $code" >&4
 """
 # Linux limits an argument to 131072 bytes, and the login shell gets the whole command as one argument
 _LONGEST_COMMAND_BYTES = 100_000
-_CODE = re.compile(r"(absent)?(\d+)\s*\Z")
+_CODE = re.compile(r"(absent)?(\d{1,3})\s*\Z", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from poolproof.provision.swappable import check_not_swappable
 from poolproof.steps import Step, path_on
 
 _LIMIT_S = 20.0
+_FREE = re.compile(r"(\d{1,19}) (\d{1,19})\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,12 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             real = existing_directory(host, path)
             check_writable(host, real)
             check_not_swappable(host, real)
-            free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
+            printed = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout
+            free = _FREE.fullmatch(printed)
+            if free is None:
+                raise HostError(
+                    f"stat printed {printed[:100]!r} for the file system of {path}", f"stat -f {as_word(path)}"
+                )
             found = leaves_under(host, real)
         except HostError as error:
             raise error.concerning(path) from None
@@ -218,7 +224,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
-    return Volume(real, False, leaves, int(free[0]) * int(free[1]))
+    return Volume(real, False, leaves, int(free[1]) * int(free[2]))
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:

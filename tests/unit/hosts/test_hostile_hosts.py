@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CommandError, HostError
 from poolproof.facts.block import loop_facts
-from poolproof.hosts import remote_shell, remote_stream, shells
+from poolproof.hosts import remote_exec, remote_shell, remote_stream, shells
 from poolproof.hosts.local import LocalHost
 from poolproof.hosts.ssh import SshHost
 from poolproof.process import Completed, Dialogue, lines_kept_alive
+from poolproof.provision import layout_plan
 
 
 @pytest.mark.parametrize("endless", ["yes", "yes >&2", "cat /dev/zero"])
@@ -53,6 +55,11 @@ def test_an_exit_code_that_is_not_a_number_is_an_error(code: bytes) -> None:
         remote_shell.Reply(1, "mark", out, err).ended()
 
 
+@pytest.mark.parametrize("code", ["x", "", "-1", "9" * 5000])
+def test_a_lone_command_without_an_exit_code_has_none(code: str) -> None:
+    assert remote_exec.outcome("mark\n", f"mark\n\nmark {code}\n", "mark").code is None
+
+
 @pytest.mark.parametrize("text", [" x\ne\n", "tnot a time\ne\n", "c1\ne\n", "c1 x y\ne\n", "+\ne\n"])
 def test_a_reading_that_cannot_be_parsed_is_an_error(text: str) -> None:
     with pytest.raises(CommandError, match="invalid reading"):
@@ -78,3 +85,24 @@ class _Prints(LocalHost):
 def test_an_answer_of_losetup_that_is_not_a_list_is_an_error(text: str) -> None:
     with pytest.raises(HostError, match="losetup did not print a list"):
         loop_facts(_Prints(text))
+
+
+class _NoSizes(LocalHost):
+    """A host that prints `text` in place of the sizes of a file system."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        if tuple(argv[:2]) == ("stat", "--file-system"):
+            return Completed(tuple(argv), 0, self._text, "", 0.0)
+        return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+@pytest.mark.parametrize("text", ["", "x y", "5", "-5 4096", f"{'9' * 5000} 4096"])
+def test_the_free_space_of_a_directory_must_be_a_number(text: str, tmp_path: Path) -> None:
+    campaign = parse_campaign(
+        f"name: a\nlayouts: {{one: dir {tmp_path}}}\nworkloads: {{w: {{rw: read, bs: 4k, size: 4m}}}}\n", "a.yaml"
+    )
+    with pytest.raises(HostError, match="stat printed"):
+        layout_plan._directory_of(campaign, _NoSizes(text), str(tmp_path), ())

@@ -22,7 +22,7 @@ from poolproof.load.fio.option_names import ALIASES, DEFAULT_ENGINE, canonical, 
 from poolproof.load.fio.option_values import ENGINE_WORDS
 from poolproof.process import ProgramMissing
 
-_VERSION = re.compile(r"fio[- ]v?(\d+)\.(\d+)(?:\.(\d+))?")
+_VERSION = re.compile(r"fio[- ]v?(\d{1,9})\.(\d{1,9})(?!\d)(?:\.(\d{1,9})(?!\d))?")
 _LIMIT_S = 60.0
 _INSTALL = "to install or upgrade fio: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
 _FEWEST_OPTIONS = 50

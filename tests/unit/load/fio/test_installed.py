@@ -30,6 +30,7 @@ def test_versions_are_parsed(text: str, expected: tuple[int, int, int]) -> None:
 
 def test_text_without_a_version_is_none() -> None:
     assert parse_version("geojson 1.2") is None
+    assert parse_version(f"fio-3.{'9' * 5000}.{'9' * 5000}") is None
     assert FioVersion(3, 9) < FioVersion(3, 10)
 
 
