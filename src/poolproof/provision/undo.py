@@ -38,7 +38,14 @@ set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | se
 true"""
 _COMM_CHARACTERS = 15  # the kernel truncates longer program names
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
-_SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
+# A process of another user cannot be one of the run's commands, even if its command line is the same.
+_SCAN = """
+user=$(id -u)
+stat -c '%u %n/cmdline' /proc/[0-9]* 2>/dev/null | while read -r owner file; do
+    case $owner in 0 | "$user" | "${SUDO_UID:-0}") echo "$file" ;; esac
+done | xargs -r head -v -c 65536 2>/dev/null
+true
+"""
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
 
 Tell = Callable[[str], None]

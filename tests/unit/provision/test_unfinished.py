@@ -66,6 +66,18 @@ def test_a_change_in_the_making_is_waited_for_and_then_undone(tmp_path: Path) ->
     assert journal.outstanding() == ()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another user")
+def test_a_command_of_another_user_is_not_waited_for(tmp_path: Path) -> None:
+    argv = ("sleep", f"100{os.getpid()}")
+    orphan = Orphan(tmp_path, argv)
+    with subprocess.Popen(argv, user=65534, group=65534, extra_groups=[]) as stranger:
+        assert await_unfinished([orphan.change()], has_landed, HOST, limit_s=0, tell=orphan.told) == {}
+        with orphan.running():
+            assert list(await_unfinished([orphan.change()], has_landed, HOST, limit_s=0)) == [1]
+        stranger.kill()
+    assert orphan.titles == []
+
+
 def test_a_script_is_known_by_its_own_words_after_its_interpreter(tmp_path: Path) -> None:
     orphan, script = Orphan(tmp_path), tmp_path / "slowly"
     script.write_text(f"#!/bin/sh -e\n{_MAKE}\n")
