@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.load.outcome import DiskUtilization, Outcome
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
-from poolproof.rules.reported import Kind, lasted_s, moved_bytes, parts
+from poolproof.rules.reported import Kind, lasted_s, moved_bytes, parts, remembered
 from poolproof.rules.tolerances import READ, REQUESTS, WRITTEN
 
 _SHORTEST_S = 2.0
@@ -35,6 +35,7 @@ class Requests:
         return self.ratio >= REQUESTS
 
 
+@remembered
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
     """Compare the number of reads or writes with the number of requests that they caused.
 
@@ -66,6 +67,7 @@ def statistics_prove(case: Case) -> bool:
     )
 
 
+@remembered
 def statistics_cover(case: Case, kind: Kind) -> bool:
     """True if fio's disk statistics show at least as many bytes as fio read or wrote.
 

@@ -7,12 +7,12 @@ from poolproof.load.outcome import PartOutcome
 from poolproof.rules.coverage import proves
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes
-from poolproof.rules.reported import ReportedDirection, each_job, parts
+from poolproof.rules.reported import ReportedDirection, each_job, parts_of
 from poolproof.units import format_count, format_duration
 
 
 def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
-    directions = [part for part in parts(case.outcome) if part.job is reported]
+    directions = list(parts_of(reported))
     job = case.job_named(reported.name)
     in_turn = job is not None and not job.is_mixed
     queue, in_flight = _queue(case, job, reported), _in_flight(directions, in_turn=in_turn)

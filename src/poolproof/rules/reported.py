@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import wraps
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from poolproof.load.merge import group_directions
 from poolproof.load.model import LoadPart
@@ -11,6 +12,9 @@ from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Check, Finding, Findings
 
 Kind = Literal["read", "write"]
+Answer = TypeVar("Answer")
+Subject = TypeVar("Subject")
+P = ParamSpec("P")
 
 _RELEASE = re.compile(r"fio-(\d+)\.(\d+)")
 _SYNCS_AFTER_WRITES_ONLY = (3, 38)
@@ -48,16 +52,41 @@ class ReportedDirection:
         return next((median for median in medians if median is not None), None)
 
 
+def remembered(ask: Callable[Concatenate[Subject, P], Answer]) -> Callable[Concatenate[Subject, P], Answer]:
+    """Remember the answers about the last subject, such as a result.
+
+    Rules ask again for each job, and a result can have thousands of jobs.
+    """
+    last: list[tuple[Subject, dict[object, Answer]]] = []
+
+    @wraps(ask)
+    def answer(subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        found = next((answers for known, answers in last if known is subject), None)
+        if found is None:
+            found = {}
+            last[:] = [(subject, found)]
+        if args not in found:
+            found[args] = ask(subject, *args, **kwargs)
+        return found[args]
+
+    return answer
+
+
 def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
     """Yield the reads and the writes of each job, except those that moved no data.
 
     A result that consists only of a latency has moved data.
     """
     for job in result.parts if result else ():
-        if job.read is not None and _moved(job.read):
-            yield ReportedDirection(job, "read", job.read)
-        if job.write is not None and _moved(job.write):
-            yield ReportedDirection(job, "write", job.write)
+        yield from parts_of(job)
+
+
+def parts_of(job: PartOutcome) -> Iterator[ReportedDirection]:
+    """Yield the reads and the writes of a job, except those that moved no data."""
+    if job.read is not None and _moved(job.read):
+        yield ReportedDirection(job, "read", job.read)
+    if job.write is not None and _moved(job.write):
+        yield ReportedDirection(job, "write", job.write)
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
@@ -93,6 +122,7 @@ def _moved(figures: Direction) -> bool:
     return any(amounts)
 
 
+@remembered
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
     """Return the number of bytes that fio read or wrote, or None if a job does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
@@ -138,6 +168,7 @@ def ran_s(result: Outcome | None) -> float | None:
     return max(spans) / 1000 if spans else None
 
 
+@remembered
 def lasted_s(result: Outcome | None) -> float | None:
     """Return the total run time of all job groups in seconds, or None if no group reports a run time.
 
