@@ -43,8 +43,7 @@ _SCAN = """
 user=$(id -u)
 stat -c '%u %n/cmdline' /proc/[0-9]* 2>/dev/null | while read -r owner file; do
     case $owner in 0 | "$user" | "${SUDO_UID:-0}") echo "$file" ;; esac
-done | xargs -r head -v -c 65536 2>/dev/null
-true
+done | xargs -r head -v -c 65536 2>/dev/null; true
 """
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
 
