@@ -88,7 +88,9 @@ def _on_one_line(text: bytes) -> bytes:
     """
     if not any(part in text for part in _BREAKS):
         return text
-    return msgspec.json.encode(_without_breaks(msgspec.json.decode(text)))
+    found = msgspec.json.decode(text)
+    kept = {"campaign": found["campaign"]} if isinstance(found, dict) and "campaign" in found else {}
+    return msgspec.json.encode({**_without_breaks(found), **kept} if kept else _without_breaks(found))
 
 
 def _without_breaks(value: Any) -> Any:
@@ -98,10 +100,7 @@ def _without_breaks(value: Any) -> Any:
         case list():
             return [_without_breaks(each) for each in value]
         case dict():
-            return {
-                one_line(key): each if key == "campaign" and isinstance(each, str) else _without_breaks(each)
-                for key, each in value.items()
-            }
+            return {one_line(key): _without_breaks(each) for key, each in value.items()}
     return value
 
 

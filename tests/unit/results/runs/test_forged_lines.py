@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from poolproof.results.runs.directory import RunDirectory
+
 from ...command import Command
 
 _OLD = Path(__file__).parent / "old_run"
@@ -109,6 +111,17 @@ def test_no_kind_of_line_break_adds_a_line(run: Path, poolproof: Command, line_b
     found["campaign"] = re.sub("(?m)^question:.*$", lambda _: question, found["campaign"])
     record.write_text(json.dumps(found))
     assert _check(poolproof, run, "a line break") > 3
+
+
+def test_only_the_text_of_the_campaign_has_several_lines(run: Path) -> None:
+    """A fact or a version can also have the name `campaign`."""
+    record = json.loads((run / "run.json").read_text())
+    for table in (record["facts"], record["versions"]):
+        table["campaign"] = _forged("a", "\n")
+    (run / "run.json").write_text(json.dumps(record))
+    found = RunDirectory.open(run).record()
+    assert found.campaign == record["campaign"]
+    assert found.facts["campaign"] == found.versions["campaign"] == _forged("a", " ")
 
 
 def test_an_error_message_shows_later_lines_of_a_text_indented(run: Path, poolproof: Command) -> None:
