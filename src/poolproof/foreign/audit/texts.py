@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
-from poolproof.errors import PoolproofError
+from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, overwritten_devices, proof_of, rerun_command
 from poolproof.foreign.audit.compressed_files import CompressedFile, compressed_files, compressed_words
@@ -60,6 +60,7 @@ from poolproof.units import format_number_of, format_rate
 
 _IN_FIO_OPTIONS = re.compile(r"(?:use|set|make)\b.*\b[a-z_]+=\w")
 _ADJACENT_LINES = 40  # fio prints fewer lines than this between the command and the first result
+_MOST_JOBS = 1000
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,15 @@ def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
 
 
 def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
-    """Judge every result in the text, in line order. Anything else in the text is ignored."""
+    """Judge every result in the text, in line order. Anything else in the text is ignored.
+
+    Raises a FioError if a result has more than 1,000 jobs, because the jobs are compared with one another.
+    """
     runs = find_results(text)
+    for run in runs:
+        if len(run.result.parts) > _MOST_JOBS:
+            why = f"the result in line {run.line} has {len(run.result.parts):,} jobs"
+            raise FioError(f"{why}, and at most {_MOST_JOBS:,} can be judged", "run fio with --group_reporting")
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
         alone = list(groups_of(runs[0]))
         return tuple(

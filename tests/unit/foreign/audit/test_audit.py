@@ -365,3 +365,18 @@ def test_a_log_without_line_ends_is_refused(tmp_path: Path) -> None:
 def test_standard_input_has_the_limits_of_a_file() -> None:
     found = audit_sources(["-"], Context(), lambda: b"no result\n" * 300_000)
     assert "larger than 2 MiB" in found.unread[0].why
+
+
+def test_a_result_with_too_many_jobs_is_named_and_the_others_are_judged(tmp_path: Path) -> None:
+    """The jobs of a result are compared with one another, so 100,000 of them would take hours."""
+    (tmp_path / "many.json").write_text(json.dumps({"jobs": [_job(f"job{at}") for at in range(1001)]}))
+    (tmp_path / "few.json").write_text(json.dumps({"jobs": [_job("alone")]}))
+    found = audit_sources([str(tmp_path / "few.json"), str(tmp_path / "many.json")], Context(), lambda: b"")
+    assert [result.source for result in found.results] == [str(tmp_path / "few.json")]
+    (unread,) = found.unread
+    assert "1,001 jobs" in unread.why
+
+
+def _job(name: str) -> dict[str, object]:
+    read = {"io_bytes": 409600, "total_ios": 100, "iops": 100.0, "bw_bytes": 409600, "runtime": 1000}
+    return {"jobname": name, "groupid": 0, "error": 0, "job options": {"rw": "randread", "bs": "4k"}, "read": read}
