@@ -46,6 +46,12 @@ OF_CALIBRATE = {
     row for row in documented("json.md", "The object of a run") if row.startswith(("cells[].limit.", "bare[]."))
 }
 """Keys that a campaign without `calibrate` does not have; tests/loop/test_calibrate.py has them."""
+OF_QUIET = {
+    f"{value}.{bound}"
+    for value in ("cells[].speed_to_baseline", "cells[].factor_to_baseline", "claims[].measured")
+    for bound in ("mean", "low", "high")
+}
+"""Keys without which cells are that other work disturbed; tests/unit/results/compare/test_disturbed.py has them."""
 FREE = frozenset({"verdicts", "facts", "versions", "stored_bytes", "seconds", "leaves", "conditions"})
 
 
@@ -68,6 +74,8 @@ def test_the_json_of_a_run_is_documented(printed: Any) -> None:
     rows = documented("json.md", "The object of a run")
     assert keys <= rows
     known = OF_UNTIL | OF_TRIALS | OF_RESUME | OF_EMULATED | OF_BUDGET | OF_CALIBRATE
+    if any("so the result is not compared" in remark for cell in printed["cells"] for remark in cell["remarks"]):
+        known |= OF_QUIET
     assert rows <= keys | optional_parents(keys) | known
 
 

@@ -80,7 +80,7 @@ def test_commands_that_need_no_disk_work(line: str) -> None:
 
 def test_a_run_made_by_root_is_refused_with_the_right_command(open_testbed: Testbed) -> None:
     reads = "workloads: {reads: {rw: randread, bs: 4k, size: 32m}}\nmeasure: {trials: 1, time: 500ms}"
-    for folder in (open_testbed.data, open_testbed.work):
+    for folder in (open_testbed.data, open_testbed.work, open_testbed.runs):
         os.chown(folder, 0, 0)  # root must not write into another user's directory
     made = open_testbed.ask(f"layouts: {{mine: 'dir {open_testbed.data}'}}\n{reads}")
     assert made.code == 0, made.out + made.err
