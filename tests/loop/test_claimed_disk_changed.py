@@ -31,12 +31,12 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
 from poolproof.undos import Owned
+from tests.loop.named_disk import SIZE_BYTES, named_disk
 from tests.loop.testbed import Testbed
 
 pytestmark = pytest.mark.parallel
 
 HOST = LocalHost()
-_SIZE = 64 << 20
 _LABEL = "a1b2c3d4"
 _PARTITION_TABLE = r"""
 { printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\020\0\0'; head -c 48 /dev/zero; printf '\125\252'; } |
@@ -46,7 +46,7 @@ _PARTITION_TABLE = r"""
 
 
 def test_the_claimed_disk_is_written_and_wiped(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
         _make_ext4(journal, claimed)
         assert _bears_ext4(testbed, disk)
@@ -54,16 +54,18 @@ def test_the_claimed_disk_is_written_and_wiped(testbed: Testbed) -> None:
         assert not _bears_ext4(testbed, disk)
 
 
-@pytest.mark.parametrize("changes", [{"size_bytes": 2 * _SIZE}, {"number": "7:1000001"}], ids=["size", "device number"])
+@pytest.mark.parametrize(
+    "changes", [{"size_bytes": 2 * SIZE_BYTES}, {"number": "7:1000001"}], ids=["size", "device number"]
+)
 def test_another_disk_is_not_claimed(testbed: Testbed, changes: dict[str, Any]) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         with pytest.raises(BuildError, match="is not the disk that the campaign names"):
             _claimed(testbed, replace(disk, **changes))
         assert not list(testbed.path.glob("*.claimed"))
 
 
 def test_a_disk_that_is_not_empty_is_not_claimed(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         testbed.command("mkfs.ext4", "-q", disk.path)
         with pytest.raises(BuildError, match="no longer empty: it contains ext4"):
             _claimed(testbed, disk)
@@ -71,9 +73,9 @@ def test_a_disk_that_is_not_empty_is_not_claimed(testbed: Testbed) -> None:
 
 
 def test_a_replaced_disk_is_not_written_or_wiped(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
-        testbed.command("truncate", "-s", str(2 * _SIZE), str(testbed.path / "disk.img"))
+        testbed.command("truncate", "-s", str(2 * SIZE_BYTES), str(testbed.path / "disk.img"))
         testbed.command("losetup", "--set-capacity", disk.path)
         with pytest.raises(GuardError, match="is not the disk that the campaign names"):
             _make_ext4(journal, claimed)
@@ -86,11 +88,11 @@ def test_a_replaced_disk_is_not_written_or_wiped(testbed: Testbed) -> None:
 
 
 def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         sequence = Path(f"/sys/class/block/{disk.name}/diskseq").read_text().strip()
         journal, claimed = _claimed(testbed, replace(disk, sequence=sequence))
         other = testbed.path / "other.img"
-        testbed.command("truncate", "-s", str(_SIZE), str(other))
+        testbed.command("truncate", "-s", str(SIZE_BYTES), str(other))
         testbed.command("losetup", "--detach", disk.path)
         testbed.command("losetup", disk.path, str(other))
         with pytest.raises(GuardError, match="was replaced after it was checked"):
@@ -112,7 +114,7 @@ def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed:
     ],
 )
 def test_a_file_system_that_the_run_did_not_make_is_not_wiped(testbed: Testbed, made: list[str], named: str) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
         _make_ext4(journal, claimed)
         testbed.command("wipefs", "--all", "--quiet", disk.path)
@@ -128,7 +130,7 @@ def test_a_luks_header_is_wiped_only_if_this_machine_recorded_the_claim(
     testbed: Testbed, is_claimed: bool, is_wiped: bool
 ) -> None:
     """A LUKS1 header has no label. A run directory from a stranger can contain the note of a claim, too."""
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, _ = _claimed(testbed, disk)
         if not is_claimed:
             _record(testbed).unlink()
@@ -142,7 +144,7 @@ def test_a_luks_header_is_wiped_only_if_this_machine_recorded_the_claim(
 
 
 def test_a_claim_without_a_label_does_not_wipe_a_file_system(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
         (change,) = journal.outstanding()
         assert isinstance(change.undo, UndoClaim)
@@ -155,7 +157,7 @@ def test_a_claim_without_a_label_does_not_wipe_a_file_system(testbed: Testbed) -
 
 
 def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)
         _make_ext4(journal, claimed)
         (note,) = testbed.path.glob("*.claimed")
@@ -208,7 +210,7 @@ def test_a_cache_device_of_a_pool_that_wipefs_does_not_recognize_is_wiped(
     testbed: Testbed, name: str, is_wiped: bool
 ) -> None:
     """After an import, the cache device of a destroyed pool has no signature but its partition table (OpenZFS 2.1)."""
-    with _loop_disk(testbed) as disk:
+    with _claimed_later(testbed) as disk:
         journal, _ = _claimed(testbed, disk)
         _write_gpt(Path(disk.path), name)
         testbed.command("partx", "--add", disk.path)
@@ -222,7 +224,7 @@ def test_a_cache_device_of_a_pool_that_wipefs_does_not_recognize_is_wiped(
 
 def _write_gpt(disk: Path, name: str) -> None:
     """Write a partition table with one partition of this name, as zpool does: UEFI 2.10, 5.3.2 and 5.3.3."""
-    last, zfs = _SIZE // 512 - 1, UUID("6a898cc3-1dd2-11b2-99a6-080020736631").bytes_le
+    last, zfs = SIZE_BYTES // 512 - 1, UUID("6a898cc3-1dd2-11b2-99a6-080020736631").bytes_le
     entry = struct.pack("<16s16sQQQ72s", zfs, UUID(int=1).bytes_le, 2048, 4095, 0, name.encode("utf-16-le"))
     entries = entry.ljust(128 * 128, b"\0")
 
@@ -242,14 +244,10 @@ def _write_gpt(disk: Path, name: str) -> None:
 
 
 @contextmanager
-def _loop_disk(testbed: Testbed) -> Iterator[BlockFacts]:
-    """A loop device that takes the place of a disk with a serial number."""
-    image = testbed.path / "disk.img"
-    testbed.command("truncate", "-s", str(_SIZE), str(image))
-    path = testbed.command("losetup", "--find", "--show", str(image))
+def _claimed_later(testbed: Testbed) -> Iterator[BlockFacts]:
+    """Yield a disk, and remove the record of its claim at the end."""
     try:
-        number = testbed.command("lsblk", "--nodeps", "--noheadings", "--output", "MAJ:MIN", path)
-        yield BlockFacts(Path(path).name, path, _SIZE, "disk", number=number, serial="SN-0001", signatures=())
+        with named_disk(testbed) as disk:
+            yield disk
     finally:
-        testbed.command("losetup", "--detach", path)
         _record(testbed).unlink(missing_ok=True)

@@ -50,7 +50,7 @@ class FreeSpace:
     """The free bytes and the free inodes of a file system.
 
     `can_hang`: True if the file system may not respond, or if its type is unknown.
-    `free_files`: how many files can still be created, or None if there is no limit or the limit is unknown.
+    `free_files`: the number of files that can still be created, or None if it is unlimited or unknown.
     """
 
     free_bytes: int

@@ -83,7 +83,7 @@ def undo_all(
     `owned`: what the run may remove. An undo that would affect anything else is not performed and counts as failed.
 
     If the poolproof process was killed, its commands may still be making changes, so the function first waits for them.
-    Raises a HostUnreachable if there is no connection to the run's main host.
+    Raises a HostUnreachable if the run's main host cannot be reached.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]

@@ -25,11 +25,11 @@ from poolproof.steps import Step
 from poolproof.undos import UndoTree
 from tests.loop.command import ask
 from tests.loop.hosts.sshd import sshd
+from tests.loop.named_disk import named_disk
 from tests.loop.testbed import Testbed
 from tests.unit.results.compare.making import RECORD
 
 _LABEL = "a1b2c3d4"
-_SIZE = 64 << 20
 _LIMIT = 1 << 27
 _OWN_RUN = (
     *("unshare", "--mount", "sh", "-c"),
@@ -52,15 +52,8 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Iterator[SshHost]:
 
 @pytest.fixture
 def disk(testbed: Testbed) -> Iterator[BlockFacts]:
-    """A loop device that takes the place of a disk with a serial number."""
-    image = testbed.path / "disk.img"
-    testbed.command("truncate", "-s", str(_SIZE), str(image))
-    path = testbed.command("losetup", "--find", "--show", str(image))
-    try:
-        number = testbed.command("lsblk", "--nodeps", "--noheadings", "--output", "MAJ:MIN", path)
-        yield BlockFacts(Path(path).name, path, _SIZE, "disk", number=number, serial="SN-0001", signatures=())
-    finally:
-        testbed.command("losetup", "--detach", path)
+    with named_disk(testbed) as found:
+        yield found
 
 
 def _crashed(testbed: Testbed, far: SshHost, *more: Step) -> RunDirectory:

@@ -57,7 +57,7 @@ def test_the_key_of_an_encrypted_layer_is_a_new_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "file", "FIFO"])
 def test_a_key_is_not_written_to_what_another_user_has_put_there(tmp_path: Path, kind: str) -> None:
-    """Every user can create files in /dev/shm, and the label of a run is no secret."""
+    """Every user can create files in /dev/shm and find out the label of a run."""
     key, precious = tmp_path / "poolproof-a1b2c3d4.one-luks.key", tmp_path / "precious"
     precious.write_text("data")
     match kind:

@@ -7,6 +7,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.changing_rates import mean_to_test, with_extremes
 from poolproof.results.runs.convergence import metric_log_mean
+from poolproof.results.runs.disturbed import MOSTLY_DISTURBED
 from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.remarks import without_value
@@ -51,7 +52,7 @@ class Measured:
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         if self.is_disturbed:
-            return "other work disturbed most of the trials"
+            return MOSTLY_DISTURBED
         return "" if self.few is None else self.few.sentence
 
     @property
@@ -89,10 +90,9 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return "a trial measured 0"
     if usability.few is not None:
         return Measured(cell, metric, LogMean(log.mean, None), count, few=usability.few)
-    if usability.is_disturbed:
-        return Measured(cell, metric, LogMean(log.mean, None), count, is_disturbed=True)
-    if usability.can_be_tested:
-        return Measured(cell, metric, mean_to_test(log, cell.trials, metric), count)
+    if usability.is_disturbed or not cell.unsteady:
+        tested = mean_to_test(log, cell.trials, metric)
+        return Measured(cell, metric, tested, count, is_disturbed=usability.is_disturbed)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:
         # trials of the same length may agree although the rate still changes, so nothing can be tested

@@ -28,7 +28,7 @@ from poolproof.campaign.claims import (
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.cell_builds import samples_among, split_builds
 from poolproof.results.runs.changing_rates import extremes_of
-from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
+from poolproof.results.runs.disturbed import MOSTLY_DISTURBED, is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
@@ -275,7 +275,7 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     if term.name not in COMPARABLE:
         return 1.0, 1.0
     if is_mostly_disturbed(cell.trials):
-        raise _NoValue(f"{cell.key}: other work disturbed most of the trials")
+        raise _NoValue(f"{cell.key}: {MOSTLY_DISTURBED}")
     margin = math.sqrt(1 + MARGIN) if cells.is_in_place(cell) else 1.0
     has_extremes = cell.unsteady or any(map(is_disturbed, cell.trials))
     extremes = extremes_of(cell.trials, term.name) if has_extremes else None

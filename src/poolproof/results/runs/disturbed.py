@@ -14,6 +14,9 @@ from poolproof.verdicts import has_values
 LEAST_OTHERS = 3
 """The number of undisturbed trials that a build needs before its disturbed trials are left out."""
 
+MOSTLY_DISTURBED = "other work disturbed most of the trials"
+"""The reason why a cell is not tested if `is_mostly_disturbed` is true for its trials."""
+
 
 def is_disturbed(trial: Trial) -> bool:
     """True if the result for the workload's own metric is suspect only because of other work.
