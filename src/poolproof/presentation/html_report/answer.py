@@ -157,11 +157,15 @@ def _in_place(rankings: Iterable[Ranking]) -> Iterator[str]:
 
 def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
     first, *others = [each.entry.layout for each in ranking.best]
+    untested = [each.entry.layout for each in ranking.best[1:] if each.entry.untested]
+    equal = [name for name in others if name not in untested]
     result = _result(run, first, workload)
-    among = _among(ranking)
+    among = _among(ranking) or (" among the tested layouts" if untested else "")
     if not others:
         return f"{first}: {result}{f', the best{among}' * bool(among)}"
-    return f"{first} leads{among} with {result}; not significantly different from {_listed(others)}"
+    ends = f"; not significantly different from {_listed(equal)}" if equal else ""
+    ends += f"; {_listed(untested)} could not be tested" if untested else ""
+    return f"{first} leads{among} with {result}{ends}"
 
 
 def _among(ranking: Ranking) -> str:

@@ -14,6 +14,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Convergence, Trial
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
+from tests.unit.results.runs.disturbed_trials import STOLEN
 
 UNTIL = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
 NO_GOAL = CAMPAIGN.replace("goal: reads\n", "")
@@ -147,6 +148,17 @@ def test_ties_do_not_mean_that_the_best_depends_on_the_workload(tmp_path: Path) 
     found = _answer(tmp_path, campaign=NO_GOAL, trials=trials)
     assert found.tone == "open" and "depends" not in found.sentence and "2 workloads" in found.sentence
     assert all("not significantly different" in text for _, text in found.workloads)
+
+
+def test_a_layout_that_cannot_be_tested_is_not_called_equal(tmp_path: Path) -> None:
+    """Other work disturbed all trials of the fastest layout."""
+    trials = [
+        replace(each, verdict="suspect", findings=(STOLEN,)) if each.layout == "bare-a" else each
+        for each in all_trials()
+    ]
+    texts = dict(_answer(tmp_path, campaign=NO_GOAL, trials=trials).workloads)
+    assert "among the tested layouts" in texts["reads"] and "bare-a could not be tested" in texts["reads"]
+    assert not re.search("different from[^;]*bare-a", texts["reads"])
 
 
 def test_the_only_workload_with_a_result_gives_the_answer(tmp_path: Path) -> None:
