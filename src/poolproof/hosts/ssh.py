@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from poolproof import process
@@ -35,6 +36,8 @@ _IDLE_CONNECTION_S = 60
 _LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)), and ssh adds 17 bytes while binding
 _SSH_FAILED = 255
 _TAIL_CHARACTERS = 600
+_ABSURD = re.compile(r"\d{1000}")
+"""Digits of a number that no host has to report. Python refuses to convert more than 4300 digits."""
 # A run from a stranger can contain any host name, and ssh inserts it into the ProxyCommand of the user's settings.
 _DESTINATION = re.compile(r"(?!-)[\w.,:@%+=/\[\]-]{1,255}")
 _OPTIONS = (
@@ -105,6 +108,8 @@ class SshHost:
             if result.code == 127:
                 raise process.ProgramMissing(f"`{argv[0]}` is not installed on {self.name}")
             raise CommandError(f"no permission to execute `{argv[0]}` on {self.name}")
+        if _ABSURD.search(result.stdout):
+            raise CommandError(f"`{process.shown(argv)}` on {self.name} printed a number with more than 1,000 digits")
         completed = process.Completed(tuple(argv), result.code, result.stdout, result.stderr, time.monotonic() - begun)
         if check and result.code != 0:
             raise process.CommandFailed(completed)
@@ -128,7 +133,7 @@ class SshHost:
         if tick is None:
             problem = f"{self.name} did not return the contents of the requested files"
             raise HostUnreachable(problem, f"ssh -v {shlex.quote(self.name)} true")
-        return tick
+        return _readable(tick)
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -150,7 +155,7 @@ class SshHost:
             contextlib.suppress(CommandError, TimeoutError),
             self._shells.reserved(time.monotonic() + _READ_S) as ask,
         ):
-            yield from ticks(self._reader, ask, paths, interval_s, stop)
+            yield from map(_readable, ticks(self._reader, ask, paths, interval_s, stop))
             if not stop.is_set():
                 yield from self._looped(paths, interval_s, stop)
 
@@ -158,7 +163,7 @@ class SshHost:
         command = self._ssh_command(remote_stream.loop(paths, interval_s), _STREAM_S)
         with process.lines_kept_alive(self._command(command.line), stdin=command.stdin, grace_s=_GRACE_S) as lines:
             for tick in remote_stream.ticks(lines, self.mark, self._reader.zero_s):
-                yield tick
+                yield _readable(tick)
                 if stop.is_set():
                     return
 
@@ -241,6 +246,11 @@ class SshHost:
 def _limit_s(timeout_s: float) -> int:
     """Return the time limit of the remote timer in seconds. The timer kills a program if poolproof fails to do so."""
     return math.ceil(timeout_s) + 1
+
+
+def _readable(tick: Tick) -> Tick:
+    """Return the reading without the files that contain an absurdly long number, as if they could not be read."""
+    return replace(tick, texts=tuple("" if _ABSURD.search(text) else text for text in tick.texts))
 
 
 def _private_folder() -> Path:

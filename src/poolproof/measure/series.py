@@ -19,6 +19,7 @@ from poolproof.stopping.model import RateSeries
 
 MOST_INTERVALS = 40
 SHORTEST_S = 0.25
+_MOST_MARKS = 1_000_000  # a host can report any time; intervals of 0.25 s cover 69 hours
 _ALMOST = 0.05
 
 
@@ -38,14 +39,15 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
     """Return the rate in intervals of equal length since fio's clock started, in bytes or I/Os per second.
 
-    The totals at the ends of the intervals are interpolated linearly, because reports are a few milliseconds late.
+    The totals at the ends of the intervals are interpolated linearly, because reports are a few milliseconds late. The
+    series has at most a million intervals.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:
         if status.ran_s > times[-1]:
             times.append(status.ran_s)
             totals.append(float(status.moved_bytes if by_bytes else status.ios))
-    count = int(times[-1] / interval_s + _ALMOST)
+    count = int(min(times[-1] / interval_s + _ALMOST, _MOST_MARKS))
     marks = _totals_at(times, totals, [number * interval_s for number in range(count + 1)])
     return RateSeries(interval_s, tuple((b - a) / interval_s for a, b in pairwise(marks)), tuple(times[1:]))
 

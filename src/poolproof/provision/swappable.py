@@ -144,6 +144,10 @@ def replacer(folder: DirectoryStat, user: int) -> str | None:
 def _folders(lines: list[str]) -> Iterator[DirectoryStat]:
     for line in lines:
         fields = line.split(" ", 6)
-        if len(fields) == 7:
-            acl, owner, group, mode, owner_name, group_name, path = fields
+        if len(fields) < 7:
+            continue
+        acl, owner, group, mode, owner_name, group_name, path = fields
+        try:
             yield DirectoryStat(int(owner), int(group), int(mode, 8), owner_name, group_name, path, acl == "+")
+        except ValueError:
+            raise HostError(f"the host printed {line[:200]!r} as the owner and the mode of a directory") from None

@@ -1,7 +1,7 @@
 """A host that answers with too much or with anything at all causes an error message, and takes little memory."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.hosts.ssh import SshHost
 from poolproof.process import Completed, Dialogue, lines_kept_alive
 from poolproof.provision import layout_plan
+from poolproof.provision.swappable import swappable
 
 
 @pytest.mark.parametrize("endless", ["yes", "yes >&2", "cat /dev/zero"])
@@ -106,3 +107,36 @@ def test_the_free_space_of_a_directory_must_be_a_number(text: str, tmp_path: Pat
     )
     with pytest.raises(HostError, match="stat printed"):
         layout_plan._directory_of(campaign, _NoSizes(text), str(tmp_path), ())
+
+
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshHost]:
+    """A host over a program that has the name of ssh and runs the command on this machine."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with SshHost("far") as host:
+        yield host
+
+
+def test_a_number_that_python_cannot_convert_is_an_error(far: SshHost) -> None:
+    assert far.run(["printf", "%0999d", "7"], timeout_s=20).stdout.endswith("07")
+    with pytest.raises(CommandError, match="on far printed a number with more than 1,000 digits"):
+        far.run(["printf", "size=%05000d", "7"], timeout_s=20, check=False)
+
+
+def test_a_file_with_such_a_number_counts_as_unreadable(far: SshHost, tmp_path: Path) -> None:
+    absurd, usual = tmp_path / "absurd", tmp_path / "usual"
+    absurd.write_text(f"1 {'9' * 5000} 3\n")
+    usual.write_text("1 2 3\n")
+    paths = [str(absurd), str(usual)]
+    assert far.read_files(paths).texts == ("", "1 2 3\n")
+    with far.stream(paths, 0.01) as readings:
+        assert next(iter(readings)).texts == ("", "1 2 3\n")
+
+
+@pytest.mark.parametrize("owner", ["x", "", "1.5", "0x0", "\0"])
+def test_an_owner_of_a_directory_that_is_not_a_number_is_an_error(owner: str) -> None:
+    with pytest.raises(HostError, match="as the owner and the mode of a directory"):
+        swappable(_Prints(f"0\n {owner} 0 755 root root /srv\n 0 0 755 root root /\n"), "/srv")

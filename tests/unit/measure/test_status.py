@@ -162,6 +162,11 @@ def test_without_reports_the_series_is_empty() -> None:
     assert series_of([Status(1.0, 0.0)], 0.25, by_bytes=True).values == ()
 
 
+def test_a_host_that_reports_millennia_does_not_cause_an_endless_series() -> None:
+    series = series_of([Status(1.0, 1.0, read_bytes=1), Status(2.0, 1e18, read_bytes=2)], 0.25, by_bytes=True)
+    assert 0 < len(series.values) <= 1_000_000
+
+
 def test_a_window_counts_only_what_happened_in_it() -> None:
     results = read_json_stream(CAPTURED.decode())
     start, end = results[4], results[8]

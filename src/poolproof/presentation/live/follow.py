@@ -26,6 +26,7 @@ _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
+_MOST_RATES = 100_000  # a run from a stranger can claim that a trial took millennia
 Totals = tuple[list[float], list[float]]
 """Times in seconds since 1970, and the total bytes moved by each of these times."""
 
@@ -225,7 +226,10 @@ def _last_step(journal: Path) -> str:
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
-    """Reconstruct the rates that were reported live during the trial. Without data, the list is empty."""
+    """Reconstruct the rates that were reported live during the trial, at most those of its last 28 hours.
+
+    Without data, the list is empty.
+    """
     if trial is None:
         return []
     disks, fio = (
@@ -233,7 +237,8 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
         for counters in (trial.samples, trial.reports)
     )
     begun, end = disks[0][0], disks[0][-1]
-    moments = [begun + number * _EVERY_S for number in range(1, int((end - begun) / _EVERY_S) + 1)]
+    count = int((end - begun) / _EVERY_S)
+    moments = [begun + number * _EVERY_S for number in range(max(1, count - _MOST_RATES + 1), count + 1)]
     return [LiveRates(at - begun, _rate(fio, at), _rate(disks, at) or 0.0) for at in moments]
 
 

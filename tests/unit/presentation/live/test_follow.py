@@ -185,6 +185,17 @@ def test_without_samples_there_are_no_rates(tmp_path: Path) -> None:
         assert rates_of(trial_data(path, all_trials()[0], 200)) == []
 
 
+def test_a_trial_that_claims_to_have_taken_millennia_has_few_rates(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    (samples,) = path.rglob("samples.jsonl")
+    before, rest = samples.read_text().split("\n", 1)
+    samples.write_text(json.dumps({**json.loads(before), "at_s": -1e12}) + "\n" + rest)
+    rates = rates_of(trial_data(path, all_trials()[0], 200))
+    last_s = json.loads(rest.splitlines()[-1])["at_s"]
+    assert 1 < len(rates) <= 100_000
+    assert rates[-1].elapsed_s == pytest.approx(last_s + 1e12, abs=1)
+
+
 def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path, message: Message) -> None:
     done = _watch(make_run(tmp_path / "run", all_trials()))
     assert done.returncode == 0
