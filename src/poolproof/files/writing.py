@@ -1,9 +1,11 @@
 """Write files atomically, append to files and lock them, without following links."""
 
 import contextlib
+import fcntl
 import os
 import secrets
 import stat
+import time
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +13,8 @@ from poolproof.files.folder import FileRefused, Folder, folder_of
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _RANDOM_BYTES = 8
+_LOCK_S = 1.0
+_POLL_S = 0.02
 
 
 def write_output(
@@ -85,6 +89,24 @@ def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
     """
     return os.fdopen(folder_of(path, root).open_file(path.name, os.O_RDWR | os.O_CREAT), "r+b")
+
+
+def share_lock(file: IO[bytes]) -> bool:
+    """Take a shared lock on an open file. Returns False if another process holds an exclusive lock for a second.
+
+    The processes of poolproof hold such a lock only for a moment, but another user could hold it forever. Raises an
+    OSError if the file system does not support locks.
+    """
+    deadline = time.monotonic() + _LOCK_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_S)
+        else:
+            return True
 
 
 def remove_file(path: Path, *, root: Folder | Path | None = None) -> None:

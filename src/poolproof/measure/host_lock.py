@@ -20,9 +20,10 @@ from typing import IO
 
 from poolproof.campaign.model import Campaign, Disk
 from poolproof.devices.disk import bare_identity
-from poolproof.errors import HostError
+from poolproof.errors import HostError, as_word
 from poolproof.facts.block import BlockFacts
 from poolproof.files.folder import FileRefused, Folder
+from poolproof.files.writing import share_lock
 
 _PLACES = ("/run/lock", "/tmp")
 _EVERYONE = 0o666
@@ -56,8 +57,8 @@ def _name_of(identity: str, disks: Sequence[BlockFacts]) -> str:
 def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
     """Hold a run's locks on this machine while the context is active.
 
-    Raises a HostError if another run is in progress (unless `share` is set), if another run uses one of `uses`, or if a
-    lock file can't be opened.
+    Raises a HostError if another run is in progress (unless `share` is set), if another run uses one of `uses`, if
+    another program holds the lock of the machine, or if a lock file can't be opened.
     """
     with contextlib.ExitStack() as held:
         host = held.enter_context(_opened("host"))
@@ -66,7 +67,9 @@ def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
                 f"another poolproof run is in progress on this machine{_holder(host)} and would distort the results",
                 "wait for it to end; if both runs may share the machine, add --share-host",
             )
-        fcntl.flock(host, fcntl.LOCK_SH)
+        if not share_lock(host):
+            place = _place() / "poolproof-host"
+            raise HostError(f"another program holds the lock {place}", f"to find this program: lsof {as_word(place)}")
         _sign(host)
         for key, use in sorted({_key(use): use for use in uses}.items()):
             lock = held.enter_context(_opened(hashlib.sha256(key.encode()).hexdigest()[:_NAME_DIGITS]))
@@ -143,7 +146,7 @@ def _opened(name: str) -> IO[bytes]:
         handle = folder.open_file(file, os.O_RDWR | create, _EVERYONE)
     except OSError as error:
         verb = ":" if isinstance(error, FileRefused) else " cannot be opened:"
-        hint = f"ls -l {place / file}; remove it if no run is in progress"
+        hint = f"ls -l {as_word(place / file)}; remove it if no run is in progress"
         raise HostError(f"the lock {place / file}{verb} {error.strerror}", hint) from None
     if create:
         os.fchmod(handle, _EVERYONE)  # so that other users can lock it later

@@ -1,5 +1,6 @@
 """A second run on the same machine is refused, unless both may share the machine and use nothing in common."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -66,6 +67,17 @@ def test_a_run_that_does_not_share_is_refused_while_others_share() -> None:
         with host_locked({"the disk b"}, share=True):
             pass
     with host_locked({"the disk b"}, share=False):
+        pass
+
+
+def test_a_lock_of_the_machine_that_another_program_holds_is_reported(locks: Path, message: Message) -> None:
+    locks.mkdir()
+    with (locks / "poolproof-host").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(HostError) as caught:
+            host_locked((), share=True).__enter__()
+    message(str(caught.value).replace(str(locks), "LOCKS"))
+    with host_locked((), share=True):
         pass
 
 

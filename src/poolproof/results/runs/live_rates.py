@@ -15,7 +15,7 @@ import msgspec
 
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
-from poolproof.files.writing import remove_file
+from poolproof.files.writing import remove_file, share_lock
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import TrialKey
 from poolproof.results.runs.trial_files import check_numbers
@@ -50,10 +50,13 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """Ask the process that measures the run to record rates while the context is active."""
+        """Ask the process that measures the run to record rates while the context is active.
+
+        Live rates are not available on a file system without locks, or if another process holds the lock.
+        """
         with os.fdopen(self._run.root.open_file("run.json", os.O_RDONLY), "rb") as file:
-            with contextlib.suppress(OSError):  # live rates are not available on a file system without locks
-                fcntl.flock(file, fcntl.LOCK_SH)
+            with contextlib.suppress(OSError):
+                share_lock(file)
             yield
 
     @property

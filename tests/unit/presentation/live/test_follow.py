@@ -1,8 +1,10 @@
 """Following a run by reading its files: each trial is reported exactly once, and nothing is written."""
 
+import fcntl
 import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -194,6 +196,15 @@ def test_a_trial_that_claims_to_have_taken_millennia_has_few_rates(tmp_path: Pat
     last_s = json.loads(rest.splitlines()[-1])["at_s"]
     assert 1 < len(rates) <= 100_000
     assert rates[-1].elapsed_s == pytest.approx(last_s + 1e12, abs=1)
+
+
+def test_a_lock_that_another_program_holds_does_not_delay_the_display(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", all_trials()[:1])
+    begun = time.monotonic()
+    with (path / "run.json").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with Follower(path).watching():
+            assert time.monotonic() - begun < 30
 
 
 def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path, message: Message) -> None:
