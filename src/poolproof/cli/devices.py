@@ -34,7 +34,7 @@ def command(on: On = LOCAL, as_json: Json = False) -> None:
                 "hint": refused.hint if refused else "",
             }
         )
-        name = f"disk:{disk.identity}" if disk.identity else "(no serial number: cannot be used in a campaign)"
+        name = f"disk:{disk.identity}" if disk.identity else "(no serial number or WWN: cannot be used in a campaign)"
         kind = "rotational" if disk.rotational else "solid state"
         rows.append((disk.path, format_size(disk.size_bytes), disk.model, kind, name, state(disk)))
     models = {name: model.summary for name, model in MODELS.items()}

@@ -1,6 +1,6 @@
 """A persistent shell on a remote host, which runs one command after another over a single ssh session.
 
-Each command then costs the remote host only a fork and an exec, not an sshd session with a login shell. The processes:
+Most commands then cost the remote host only a fork and an exec, not an sshd session with a login shell. The processes:
 
     login shell ─▶ supervisor ─┬─ watcher: forwards the input of ssh; kills the group when this input ends
                                └─ setsid ─▶ worker: leads a process group and runs the commands in it

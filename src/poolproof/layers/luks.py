@@ -107,7 +107,8 @@ def _has_integrity(spec: Chosen) -> bool:
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
     """Return the step that formats the device.
 
-    With integrity, cryptsetup also writes every block once, because each block needs a tag.
+    With integrity, cryptsetup also writes every block once, because each block needs a tag. `integrity-no-wipe` skips
+    this.
     """
     chosen = {"type": "luks2", **dict(spec.make)}
     named = long_options(chosen.items())

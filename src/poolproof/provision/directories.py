@@ -305,7 +305,7 @@ def _classify(state: StateDirectory, host: Host) -> Leftover:
 
 def _classify_by_run(state: StateDirectory, owner: StateOwner, host: Host) -> Leftover:
     if not Path(owner.run, "run.json").is_file():
-        return lost(state, host, f"its run directory {owner.run} no longer exists")
+        return lost(state, host, f"its run directory {owner.run} does not exist or has no run.json")
     run = RunDirectory.open(Path(owner.run))
     if run.record().state_dir != state.path:
         return lost(state, host, f"its run directory {owner.run} now contains another run")

@@ -1,4 +1,4 @@
-"""I/O from other programs on the same disks during the measurement."""
+"""Background I/O on the same disks during the measurement, such as a resync or the I/O of other programs."""
 
 from poolproof.rules.flow import Flow, account, cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects, zfs_source

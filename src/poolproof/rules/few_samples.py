@@ -19,8 +19,8 @@ def _in_job(case: Case) -> Findings:
         if ios is None or asked is None or ios >= events_needed(asked):
             continue
         yield notes(
-            f"{case.who([job])} requests percentile {asked:g}, but issues only {ios:,} I/Os: about "
-            f"{ios * (100 - asked) / 100:.2g} of them are slower than this percentile, and at least ten are needed",
+            f"{case.who([job])} asks for percentile {asked:g}, but issues only {ios:,} I/Os. "
+            f"About {ios * (100 - asked) / 100:.2g} would be slower than this percentile, but at least ten are needed",
             weight=20,
             fix=f"run at least {events_needed(asked):,} I/Os, or request a lower percentile",
         )

@@ -1,6 +1,6 @@
 """The confidence interval of the mean of repeated measurements, each of which has its own standard error.
 
-Measuring may be repeated until the interval is narrow enough.
+The measurement may be repeated until the interval is narrow enough.
 """
 
 import math

@@ -81,7 +81,9 @@ class _SteadySamples:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean of at least `LEAST_SAMPLES` samples recorded so far, with its confidence interval.
+    """Return the mean of the samples recorded after the warm-up, with its confidence interval.
+
+    `values`: the samples recorded so far, including the warm-up; at least `LEAST_SAMPLES`.
 
     After the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
     favour moments at which the interval happens to be narrow (docs/stopping.md).

@@ -144,7 +144,7 @@ def _count_it_as_undone(run: RunDirectory) -> None:
 @pytest.mark.parametrize(
     ("lose", "fact"),
     [
-        (_forget_the_run, "no longer exists"),
+        (_forget_the_run, "does not exist or has no run.json"),
         (_forget_the_journal, "has no journal"),
         (_put_another_run_there, "another run"),
         (_damage_the_run, "cannot be read"),

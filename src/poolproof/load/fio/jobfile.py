@@ -241,16 +241,19 @@ class _JobFileParser:
             self.problems.append(problem)
 
     def _read_included(self, path: str, number: int, depth: int) -> None:
-        text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None
+        shown = path[:_LONGEST_SHOWN]
+        if depth >= _DEEPEST_INCLUDE:
+            self._report(number, f"{shown!r} is included more than {_DEEPEST_INCLUDE} levels deep, so it is not read")
+            return
+        text = self._include(path) if self._include is not None else None
         self._included += len(text or "") + len(path)
         if text is None:
-            shown = path[:_LONGEST_SHOWN]
             message = f"the included file {shown!r} cannot be read, or contains lines that are not fio options"
             self._report(number, message, "create the file, correct its path, or keep only fio options in it")
         elif self._included > _MOST_INCLUDED:
             self._report(number, "the total size of the included files exceeds 512 KiB, so the rest is not read")
         elif any(map(_SECTION.match, text.split("\n"))):
-            self._report(number, f"fio does not read {path[:_LONGEST_SHOWN]!r}: an included file may not have sections")
+            self._report(number, f"fio does not read {shown!r}: an included file may not have sections")
         else:
             self.read(text, number, depth + 1)
 

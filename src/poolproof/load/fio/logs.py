@@ -205,7 +205,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
 
 
 def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Return rates from a log with one line per I/O. The mean excludes the first I/O, which began before the log."""
+    """Return rates from a log with one line per I/O. The mean excludes the first, which began earlier."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):

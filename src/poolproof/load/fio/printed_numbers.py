@@ -21,7 +21,7 @@ def number(text: str) -> float:
     """Parse a count or a latency. Suffixes are powers of 1000. Raises ValueError for invalid input."""
     match = _NUMBER.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a number that fio prints")
+        raise ValueError(f"{text!r} is not a number in fio's format")
     return _sane(float(match[1]) * 1000.0 ** _POWERS[match[2].lower()], text)
 
 
@@ -34,7 +34,7 @@ def amount(text: str, kilo: int) -> float:
     """
     match = _AMOUNT.match(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a number of bytes that fio prints")
+        raise ValueError(f"{text!r} is not an amount of data in fio's format")
     if match[5]:
         return 0.0
     factor = (1024.0 if match[3] else kilo) ** _POWERS[match[2].lower()]

@@ -23,7 +23,7 @@ class AxisPosition:
     `at`: this workload's value of that option, formatted as an axis label.
     `order`: the sort key of that value.
     `rest`: as text, the remaining varying options, apart from those that the panel's name already shows. Workloads with
-    a different `rest`, for example a different queue depth, are plotted as separate lines.
+    a different `rest`, for example a different queue depth, are plotted in separate charts.
     """
 
     family: str

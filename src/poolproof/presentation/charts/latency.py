@@ -1,4 +1,4 @@
-"""A chart of a cell's latency percentiles, with one point per trial."""
+"""A chart of a cell's latency percentiles, with one point per percentile and trial."""
 
 from typing import Any
 

@@ -44,7 +44,7 @@ _PERCENTILES = (
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
-    """Return each percentile over time, or an empty list if there are too few I/Os for every percentile.
+    """Return each percentile over time, or an empty list if there are too few I/Os for any of them.
 
     `start_s`: the start of the measurement window, in seconds since 1970.
     `most_steps`: the maximum number of intervals.

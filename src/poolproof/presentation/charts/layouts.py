@@ -1,4 +1,7 @@
-"""A chart of one metric for all layouts, with a panel for each workload that is not plotted as part of a curve."""
+"""A chart of one metric for all layouts, with a panel for each workload that is not plotted as part of a curve.
+
+The report shows this chart only if it has no curves.
+"""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
 """The definition of a chart: its section in the report, its rows, and the function that draws it.
 
-Every module in this package that defines `CHART` adds a chart to the report, the exported pictures and notebooks.
+Every module in this package that defines `CHART` adds a chart to the report and to notebooks. Charts with `in_pictures`
+are also exported as pictures.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """The appearance of all charts: light and dark themes, in colours that colour-blind readers can distinguish.
 
-The layout colours are from Okabe and Ito (2008), Color Universal Design, except for the yellow, which is barely visible
-on white. The results map uses the end colours of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all
-common kinds of colour blindness.
+The first six layout colours are from Okabe and Ito (2008), Color Universal Design. Their yellow is not used, because it
+is barely visible on white. The results map uses ColorBrewer's Blues and OrRd (Brewer 2003), because blue and red remain
+distinct in all common kinds of colour blindness.
 """
 
 from collections.abc import Mapping, Sequence

@@ -113,7 +113,7 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     if found.dropped:
         risk = f"each tested at the {100 * found.test_risk:.2g}% level"
         pairs = format_number_of(found.pairs, "pair")
-        tests = f"{pairs} at up to {format_number_of(found.checkpoints, 'checkpoint')}, {risk}"
+        tests = f"up to {pairs} at up to {format_number_of(found.checkpoints, 'checkpoint')}, {risk}"
         yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
         yield "this risk applies only to this run; differences between runs were not taken into account"
 

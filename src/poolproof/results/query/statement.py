@@ -72,7 +72,7 @@ class QueryResult:
 
 @dataclass(frozen=True)
 class Deadline:
-    """The end of a query's time: the limit in seconds, and the time of `time.monotonic()` at which it has passed."""
+    """A query's time limit in seconds, and the time at which it expires, as a value of `time.monotonic()`."""
 
     limit_s: float
     at: float
