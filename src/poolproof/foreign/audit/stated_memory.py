@@ -17,7 +17,7 @@ from poolproof.load.fio.plain_lines import Line
 _DEVICE = r"(?:ram[ -]?(?:disk|drive|device)s?|ramfs|tmpfs|null_?blk|brd)\b"
 _USED = re.compile(
     r"\b(?:us(?:es?|ing)|on top of|over|with|backed by|creat(?:es?|ed)|sets? up) "
-    rf"(?:[^\s/]{{1,20}} ){{0,3}}?{_DEVICE}",
+    rf"(?:[^\s/]{{1,20}} ){{0,3}}?{_DEVICE}(?: devices\b)?",
     re.IGNORECASE,
 )
 _SETTING = re.compile(
@@ -43,7 +43,9 @@ _OTHER_USE = re.compile(
 )
 _ARRAY = re.compile(r"\b(?:arrays?|pools?)\b", re.IGNORECASE)
 _ARRAYS = re.compile(r"\braid[\w-]*|\b(?:md\d*|arrays?)\b", re.IGNORECASE)
-_SEVERAL = re.compile(r"(?:ram[ -]?(?:disk|drive|device)s|brd devices)\b", re.IGNORECASE)
+_SEVERAL = re.compile(r"(?:ram[ -]?(?:disk|drive|device)s|(?:brd|null_?blk) devices)\b", re.IGNORECASE)
+_FORMS_ARRAY = re.compile(r"\b(?:mdadm|pvcreate|vgcreate|zpool|bcachefs)\s")
+_LISTED = re.compile(r"^\W{0,9}(?:/dev/)?(?:ram|nullb|zram|rd)\d+(?:p\d+)?\s")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s{0,9}\*\*")
 _LONGEST, _LONGEST_QUOTE = 300, 80
 
@@ -52,18 +54,22 @@ def memory_targets(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
     """Yield, for each result, a quotation of the statement that its device is in memory, or an empty string."""
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     outside = [(number, line) for number, line in numbered if number not in hidden]
-    stated, at = "", 0
+    stated, are_several, at = "", False, 0
     for result in results:
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
             if said := _said(line):
                 stated = quotation(number, said)
-            elif (names_another_target(line) or _ARRAY.search(line)) and not (
-                _SEVERAL.search(stated) and _is_only_an_array(line)
-            ):
-                stated = ""
+                are_several = are_several or bool(_SEVERAL.search(said) or _FORMS_ARRAY.search(said))
+            elif _ends(line) and not (are_several and _is_only_an_array(line)):
+                stated, are_several = "", False
         at = max(at, stop)
         yield stated
+
+
+def _ends(line: str) -> bool:
+    """True if a line may end a statement: it names other storage, and does not list a RAM disk as `lsblk` does."""
+    return not _LISTED.match(line) and (names_another_target(line) or _ARRAY.search(line) is not None)
 
 
 def _is_only_an_array(line: str) -> bool:
@@ -80,8 +86,8 @@ def _said(line: str) -> str:
     if (match := _EXPORTED.search(line)) and not _OTHER_USE.search(line) and not _NEGATED.search(line):
         return match[0].strip()
     match = None if _HEADING.match(line) else _USED.search(line)
-    if match is None or names_another_target(line) or _NEGATED.search(line[: match.end()]):
+    if match is None or _NEGATED.search(line[: match.end()]) or _OTHER_USE.search(line):
         return ""
-    if _OTHER_USE.search(line):
+    if names_another_target(line) and not (_SEVERAL.search(match[0]) and _is_only_an_array(line)):
         return ""
     return line.strip() if len(line.strip()) <= _LONGEST_QUOTE else match[0]

@@ -83,11 +83,28 @@ def test_a_column_of_a_table_may_name_memory(column: str, *, is_memory: bool) ->
     assert _is_suspect(table) == [is_memory, False]
 
 
-def test_an_array_of_ram_disks_is_in_memory() -> None:
-    text = f"All of this is with two ramdisks.\n\nRAID1 (/dev/md5):\n{_OUTPUT}\nThe NVMe drive:\n{_OUTPUT}"
+@pytest.mark.parametrize(
+    ("several", "one"), [("two ramdisks", "one ramdisk"), ("two null_blk devices", "one null_blk device")]
+)
+def test_an_array_of_memory_devices_is_in_memory(several: str, one: str) -> None:
+    text = f"All of this is with {several}.\n\nRAID1 (/dev/md5):\n{_OUTPUT}\nThe NVMe drive:\n{_OUTPUT}"
 
     assert _is_suspect(text) == [True, False]
-    assert _is_suspect(text.replace("two ramdisks", "one ramdisk")) == [False, False]
+    assert _is_suspect(text.replace(several, one)) == [False, False]
+    assert _is_suspect(f"/dev/md5 is a mirror with {several}.\n\n{_OUTPUT}") == [True]
+    assert _is_suspect(f"/dev/md5 is a mirror with {several} and the SSD.\n\n{_OUTPUT}") == [False]
+
+
+def test_the_members_of_an_array_may_be_listed_in_memory() -> None:
+    listed = "nullb0  252:0  0  8G  0 disk\nnullb1  252:1  0  8G  0 disk\n"
+    text = (
+        f"{listed}$ mdadm -E /dev/nullb0\n$ mdadm -E /dev/nullb1\n  Raid Level : raid0\n  Raid Devices : 2\n{_OUTPUT}"
+    )
+
+    assert _is_suspect(text) == [True]
+    assert _is_suspect(f"$ mdadm -E /dev/nullb0\n{listed}{_OUTPUT}") == [True]
+    assert _is_suspect(f"$ mdadm -E /dev/nullb0\nnvme0n1  259:0  0  8G  0 disk\n{_OUTPUT}") == [False]
+    assert _is_suspect(f"$ losetup /dev/loop3 /dev/ram2\nRaid Level : raid0\n{_OUTPUT}") == [False]
 
 
 _FAST = """\
