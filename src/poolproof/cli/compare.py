@@ -36,8 +36,8 @@ def command(
     """Compare two runs, or two layouts of a run, cell by cell.
 
     In each cell, B is faster, slower, the same (no meaningful difference), or undecided. The exit code with
-    --fail-if-slower is 1 if a cell of B is significantly slower by more than the given percentage, or has no valid
-    result.
+    --fail-if-slower is 1 if a cell of B is significantly slower by more than the given percentage, or lacks a valid
+    result that A has.
     """
     from poolproof.results.compare.cell_comparison import compare
     from poolproof.results.compare.comparison_object import comparison_object

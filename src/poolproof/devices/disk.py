@@ -190,7 +190,7 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
     `name`: the disk's name in the campaign.
     `identity`: a by-id name, serial number or WWN.
 
-    Raises a CampaignError as `check_identity`, and if the identity matches no disk or more than one.
+    Raises a CampaignError as `check_identity` does, and if the identity matches no disk or more than one.
     """
     check_identity(name, identity, disks)
     bare = identity.removeprefix(_BY_ID)
@@ -223,8 +223,8 @@ def plan(
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     """Return the step that claims a disk. It checks that the disk is the right one and empty, then writes a note file.
 
-    While the note exists, all signatures on the disk belong to the run, and the undo erases them. After a reboot, the
-    undo refuses to do so, because the disk may contain someone else's data by then.
+    While the note exists, the undo erases the signatures that the run wrote to the disk (`UndoClaim`). After a reboot,
+    it refuses to do so, because the disk may contain someone else's data by then.
 
     The disk's path is its by-id name, if it has one, because kernel names can change. Before each command that writes
     to the disk or mounts it, the size, serial number, WWN, device number and `diskseq` are checked again. The undo may

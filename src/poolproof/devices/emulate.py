@@ -46,7 +46,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
     Raises:
         CampaignError: the model is unknown.
-        HostError: root or a program is missing, or the path of the socket is too long.
+        HostError: commands do not run as root, a program is missing, or the path of the socket is too long.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)

@@ -15,7 +15,7 @@ def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below |
 
     `below`: the disk that stores the state directory.
 
-    Raises a HostError if root or a program is missing.
+    Raises a HostError if commands do not run as root or a program is missing.
     """
     require(site, f"{device.name} (a file on a loop device)", *PROGRAMS)
     file = f"{site.state_dir}/{device.name}.img"

@@ -78,7 +78,7 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return the disk's contents or use, and the command that erases or releases it. Both are empty if it is free."""
+    """Return the disk's contents or use, and the command that erases or releases it. Empty if it has neither."""
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use

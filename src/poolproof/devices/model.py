@@ -72,8 +72,7 @@ class DevicePlan:
 class Site:
     """The directories in which a run builds its layouts, and what its host can do.
 
-    `label`: up to 12 letters and digits that are unique to the run. Names that are global in the kernel (pools, arrays)
-    contain it.
+    `label`: the run's label (`owned.new_label`). Names that are global in the kernel (pools, arrays) contain it.
     `state_dir`: the run's directory on a real file system (images, sockets, pid files).
     `ram_dir`: the run's directory on tmpfs (images of emulated disks).
     `mount_dir`: the run's directory for mount points.

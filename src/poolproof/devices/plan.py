@@ -51,7 +51,7 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.
         GuardError: a disk is in use, not empty or not named in `--wipe`.
-        HostError: root or a program is missing, or a socket path would be too long.
+        HostError: commands do not run as root, a program is missing, or a socket path would be too long.
     """
     nbds, left = iter(facts.nbds), site.ram_free_bytes // 2
     plans: list[DevicePlan] = []

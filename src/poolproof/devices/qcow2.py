@@ -21,7 +21,7 @@ def plan(
 ) -> DevicePlan:
     """Plan a qcow2 image on /dev/nbd`nbd` or, if `nbd` is None, on loop device `loop`.
 
-    Raises a HostError if root or a program is missing, or if the path of the socket is too long.
+    Raises a HostError if commands do not run as root, a program is missing, or the path of the socket is too long.
     """
     name, size = device.name, source.size_bytes
     require(site, f"{name} (a qcow2 image)", *(PROGRAMS if nbd is None else _WITH_KERNEL_NBD))

@@ -36,7 +36,7 @@ _START_S = 30.0
 class LabDirectories:
     """The folder for the files of a lab, and the folder in RAM for its emulated disks.
 
-    `ram_folder`: None if the data of the emulated disks does not fit into RAM.
+    `ram_folder`: None if there are no emulated disks, or if their data does not fit into RAM.
     """
 
     folder: str

@@ -148,7 +148,7 @@ def folder_of(name: str) -> Path:
 
 
 def labs() -> tuple[Lab, ...]:
-    """Return all labs of this user. A folder without a record, left behind by a crash, is skipped."""
+    """Return all labs of this user. A folder without a record is skipped: its lab is starting, or its start crashed."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
@@ -169,7 +169,7 @@ def find(name: str) -> Lab:
 def stop(folder: Path) -> None:
     """Stop the lab in this folder and discard its disks. The console log is kept.
 
-    Raises a HostError if a process can't be ended.
+    Raises a HostError if a process can't be ended or a directory can't be removed.
     """
     failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost(), owned_by_lab(folder))
     if failed:

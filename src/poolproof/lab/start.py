@@ -152,7 +152,7 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
 def _take_folder(name: str) -> Path:
     """Create the lab's folder, which only this user can access. It replaces the folder of a stopped lab.
 
-    Raises a HostError if a lab with this name is running or starting, or if the disk is full.
+    Raises a HostError if a lab with this name is running or starting, or if the folder cannot be created.
     """
     folder = labs.folder_of(name)
     with labs.locked(labs.lab_folder(), "machines", "is starting a lab", _LOCK_S):

@@ -48,7 +48,7 @@ class HddParameters:
     """The largest gap in bytes that the head crosses without a seek, because requests may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The service time of requests that the buffer or the cache serves. No request takes less time."""
+    """The service time of requests that the buffer or the cache serves."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128

@@ -129,9 +129,9 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store. A trim takes no emulated time, because a real disk would only update its tables.
+    """Punch a hole in the store, for a trim or to write zeros. This takes no emulated time.
 
-    Raises an OSError if that fails.
+    A real disk would only update its tables. Raises an OSError if the hole cannot be punched.
     """
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
