@@ -1,4 +1,4 @@
-"""Percentiles based on too few I/Os."""
+"""Percentiles, and other people's rates, that are based on too few I/Os."""
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency, PartOutcome

@@ -1,4 +1,4 @@
-"""A requested rate that the run failed to reach."""
+"""A requested rate that the run failed to reach, or that fio may exceed."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

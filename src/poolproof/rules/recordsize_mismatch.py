@@ -1,4 +1,4 @@
-"""I/Os smaller than the file system's record."""
+"""I/Os that do not consist of whole records or pages of the file system."""
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart

@@ -1,4 +1,4 @@
-"""Buffered reads of a file that fits in RAM."""
+"""Reads through a cache of files that are smaller than twice the RAM."""
 
 from dataclasses import replace
 
