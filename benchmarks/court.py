@@ -22,6 +22,7 @@ import itertools
 import math
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,8 +84,7 @@ class Judged:
 
     `excluding` has the cells whose own 95% interval does not contain 0%. `found` is the number of cells that are
     called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
-    word before that. `planted` has an entry for each cell: the standard deviation of its trials' logarithms, pooled
-    over both runs (None if none has two trials), and whether it is then called slower.
+    word before that. `planted` has an entry for each cell.
     """
 
     pair: Pair
@@ -93,11 +93,25 @@ class Judged:
     false: tuple[str, ...]
     excluding: tuple[str, ...]
     undecided: int
-    planted: tuple[tuple[float | None, bool], ...]
+    planted: tuple["Planted", ...]
 
     @property
     def found(self) -> int:
-        return sum(is_found for _, is_found in self.planted)
+        return sum(each.is_found for each in self.planted)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A cell with a planted difference.
+
+    `deviation`: the standard deviation of the trials' logarithms, pooled over both runs. None if no run has two trials.
+    `is_found`: whether the cell is called slower.
+    `limit`: how the cell is tested, which may be the reason why it is not called slower.
+    """
+
+    deviation: float | None
+    is_found: bool
+    limit: str
 
 
 def judge(pair: Pair, *, alone: bool = False) -> Judged:
@@ -120,7 +134,7 @@ def judge(pair: Pair, *, alone: bool = False) -> Judged:
         excluding=tuple(_shown(cell) for cell in tested if not _contains_none(cell)),
         undecided=sum(cell.decision.word == "undecided" for cell in cells),
         planted=tuple(
-            (_deviation((cell.a, cell.b)), decision.word == "slower")
+            Planted(_deviation((cell.a, cell.b)), decision.word == "slower", _limit(cell))
             for cell, decision in zip(cells, planted, strict=True)
         ),
     )
@@ -129,6 +143,16 @@ def judge(pair: Pair, *, alone: bool = False) -> Judged:
 def _deviation(sides: Sequence[Measured]) -> float | None:
     groups = [logs for side in sides for _, logs in side.log.logs if len(logs) > 1]
     return math.sqrt(statistics.fmean(variance_of(logs) for logs in groups)) if groups else None
+
+
+def _limit(cell: ComparedCell) -> str:
+    """Return how the cell is tested. If it is not, the reason without the values in parentheses."""
+    untested = [side.untested for side in (cell.a, cell.b) if side.untested]
+    if untested or cell.difference.error is None:
+        return f"not tested: {min(untested, default='single trials').partition(' (')[0]}"
+    if cell.difference.below or cell.difference.above:
+        return "tested at the extremes"
+    return "tested with the spread of the trials"
 
 
 def _contains_none(cell: ComparedCell) -> bool:
@@ -202,12 +226,22 @@ def rows_by_deviation(found: Sequence[Judged]) -> Iterator[str]:
     """Yield a table of the cells whose planted difference was found, by the standard deviation of their trials."""
     yield "| standard deviation of the trials | cells | 20% found |"
     yield "|---|---|---|"
-    cells = [(deviation, is_found) for each in found for deviation, is_found in each.planted if deviation is not None]
+    cells = [cell for each in found for cell in each.planted]
     for low, high in itertools.pairwise((0.0, *_DEVIATIONS, math.inf)):
-        own = [is_found for deviation, is_found in cells if low <= deviation < high]
+        own = [cell.is_found for cell in cells if cell.deviation is not None and low <= cell.deviation < high]
         if own:
             name = f"{low:.0%} to {high:.0%}" if high < math.inf else f"{low:.0%} or more"
             yield f"| {name} | {len(own)} | {sum(own) / len(own):.0%} |"
+
+
+def rows_by_limit(found: Sequence[Judged]) -> Iterator[str]:
+    """Yield a table of the cells whose planted difference was found or not, by how they are tested."""
+    yield "| cells | found: fixed | found: until | not found: fixed | not found: until |"
+    yield "|---|---|---|---|---|"
+    counts = Counter((cell.limit, cell.is_found, each.pair.kind) for each in found for cell in each.planted)
+    for limit in sorted({limit for limit, _, _ in counts}, reverse=True):
+        numbers = (str(counts[limit, is_found, kind]) for is_found in (True, False) for kind in KINDS)
+        yield f"| {limit} | {' | '.join(numbers)} |"
 
 
 def main() -> None:
@@ -234,7 +268,7 @@ def main() -> None:
                 continue
             for text in judged[-1].false:
                 print(f"{name}: {text}")
-        print("\n".join((*rows(judged), "", *rows_by_deviation(judged))))
+        print("\n".join((*rows(judged), "", *rows_by_deviation(judged), "", *rows_by_limit(judged))))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, rows_by_deviation, runs_in
+from benchmarks.court import HERE, KINDS, LAB, Pair, judge, pairs_of, rows, rows_by_deviation, rows_by_limit, runs_in
 from benchmarks.redecided import redecided
 
 from poolproof.campaign.yaml import read_campaign
@@ -30,6 +30,21 @@ def test_equal_runs_have_no_false_word_and_a_planted_difference_is_found(tmp_pat
 def test_cells_are_grouped_by_the_deviation_of_their_trials(tmp_path: Path) -> None:
     found = judge(Pair("fixed", made(tmp_path / "a", values()), made(tmp_path / "b", values())))
     assert list(rows_by_deviation([found]))[2:] == ["| 1% to 2% | 6 | 100% |"]
+
+
+def test_cells_are_grouped_by_how_they_are_tested(tmp_path: Path) -> None:
+    """At an extreme of half the speed, and in a cell that is not tested, a difference of 20% is not found."""
+    record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 3%, trials: 2..6}"))
+    changing = {("pair", "reads"): "step"}
+    a, b, unknown = (
+        load_run(make_run(tmp_path / name, values(), record=record, unsettled=cells, extremes=extremes))
+        for name, cells, extremes in (("a", {}, (0.9, 1.1)), ("b", changing, (0.5, 1.5)), ("c", changing, (None, None)))
+    )
+    assert list(rows_by_limit([judge(Pair("until", a, b)), judge(Pair("until", a, unknown))]))[2:] == [
+        "| tested with the spread of the trials | 0 | 10 | 0 | 0 |",
+        "| tested at the extremes | 0 | 0 | 0 | 1 |",
+        "| not tested: the rate changes | 0 | 0 | 0 | 1 |",
+    ]
 
 
 def test_a_false_word_and_an_interval_without_0_are_counted(tmp_path: Path) -> None:
