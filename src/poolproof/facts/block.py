@@ -8,7 +8,7 @@ from typing import Any
 
 from poolproof.errors import HostError
 from poolproof.facts.disk_use import DiskUse, disk_uses, diskseq, exclusive_use, has_hidden_gpt
-from poolproof.hosts.base import Host, text_of
+from poolproof.hosts.base import Host, lines_of, text_of
 
 _LIMIT_S = 20.0
 _NOT_A_LIST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # JSON of another form than expected
@@ -234,13 +234,16 @@ def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
     """Parse the contents of /proc/self/mountinfo, keeping the order of the mounts."""
-    return tuple(_mount(line) for line in text.splitlines() if " - " in line)
+    return tuple(filter(None, map(_mount, lines_of(text))))
 
 
-def _mount(line: str) -> Mount:
+def _mount(line: str) -> Mount | None:
+    """Return the mount that a line describes, or None if the line is incomplete."""
     left, _, right = line.partition(" - ")
-    fields = left.split(" ")
-    file_system, source, options = right.split(" ", 2)
+    fields, of_file_system = left.split(" "), right.split(" ", 2)
+    if len(fields) < 6 or len(of_file_system) < 3:
+        return None
+    file_system, source, options = of_file_system
     return Mount(fields[2], _decoded(fields[4]), file_system, _decoded(source), tuple(_decoded(options).split(",")))
 
 
@@ -269,7 +272,7 @@ def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}
-    for line in listing.stdout.splitlines():
+    for line in lines_of(listing.stdout):
         link, _, target = line.partition("\t")
         names.setdefault(target.rpartition("/")[2], []).append(link)
     return {kernel: tuple(sorted(links)) for kernel, links in names.items()}

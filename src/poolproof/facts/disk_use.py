@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from poolproof.hosts.base import Host, text_of
+from poolproof.hosts.base import Host, lines_of, text_of
 
 _LIMIT_S = 30.0
 _USES_LIMIT_S = 60.0
@@ -157,9 +157,9 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
     found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
     if lacking := re.search("^lacking (.+)$", listed, re.MULTILINE):
         return dict.fromkeys(numbers, (_lacking(lacking[1]),))
-    if "unseen" in listed.splitlines():
+    if "unseen" in lines_of(listed):
         return dict.fromkeys(numbers, (_UNSEEN,))
-    for line in listed.splitlines():
+    for line in lines_of(listed):
         kind, _, rest = line.partition(" ")
         number, _, name = rest.partition(" ")
         uses = found.get(_decimal(number))

@@ -107,6 +107,15 @@ def host_named(host: Host, name: str) -> Host:
     return others[name]
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a program's output or of a file in /proc.
+
+    Only a newline character ends a line. A user can give a mount point or a directory a name with a character at which
+    `str.splitlines` would split it, such as U+2028.
+    """
+    return text.removesuffix("\n").split("\n")
+
+
 def text_of(host: Host, path: str) -> str:
     """Return the contents of a file as a string, or "" if it does not exist or cannot be read."""
     try:

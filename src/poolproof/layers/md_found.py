@@ -1,5 +1,6 @@
 """Reads md arrays that poolproof did not build, as sysfs shows them."""
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,8 @@ from poolproof.hosts.base import Host
 from poolproof.layers.existing_storage import FoundReader, FoundStorage
 
 _LIMIT_S = 20.0
+_MOST_DISKS = 4096  # md accepts at most 1920
+_MOST_ARRAYS = 64
 PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 """The number of parity blocks in a stripe of each level."""
 
@@ -79,6 +82,8 @@ def find_array(host: Host, device: str) -> FoundArray | None:
     has_journal = any("journal" in state for state in states.values())
     if has_journal or not members or len(members) != raid_disks - missing or raid_disks <= PARITY.get(level, 0):
         return None
+    if raid_disks > _MOST_DISKS:
+        return None
     has_bitmap = facts.get("bitmap/location", "none") not in ("none", "file")
     return FoundArray(level, members, raid_disks, _copies(level, chosen), has_bitmap)
 
@@ -96,10 +101,8 @@ class ArrayReader(FoundReader):
 
         A member that is itself an array is replaced with its own members.
         """
-        array = find_array(host, device)
-        if array is None:
-            return None
-        return tuple(disk for member in array.members for disk in self.members_of(member, host) or (member,))
+        arrays = _arrays(host, device)
+        return _disks(arrays, device) if device in arrays else None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
         arrays = [array for device in found.devices if (array := find_array(host, device))]
@@ -110,11 +113,50 @@ class ArrayReader(FoundReader):
 
         For raid4 to raid6, full stripes are assumed.
         """
-        array = find_array(host, found.devices[0]) if len(found.devices) == 1 else None
-        return None if array is None else Expected(self._factor_of(array, host))
+        device = found.devices[0] if len(found.devices) == 1 else ""
+        arrays = _arrays(host, device)
+        return Expected(_factor(arrays, device, {})) if device in arrays else None
 
-    def _factor_of(self, array: FoundArray, host: Host) -> float:
-        below = [find_array(host, member) for member in array.members]
-        factors = [1.0 if member is None else self._factor_of(member, host) for member in below]
-        complete = [*factors, *[min(factors)] * (array.raid_disks - len(factors))]
-        return level_factor(array.level, array.copies, complete) * len(factors) / array.raid_disks
+
+def _arrays(host: Host, device: str) -> dict[str, FoundArray]:
+    """Return the array with this kernel name and the arrays below it, keyed by name. Empty if it is not an array.
+
+    At most 64 devices are examined, because a host can claim anything.
+    """
+    found: dict[str, FoundArray] = {}
+    names = [device]
+    for name in itertools.islice(names, _MOST_ARRAYS):  # the loop also visits what it appends
+        array = find_array(host, name)
+        if array is not None:
+            found[name] = array
+            names += [member for member in array.members if _NAME.fullmatch(member) and member not in names]
+    return found
+
+
+def _disks(arrays: Mapping[str, FoundArray], device: str) -> tuple[str, ...]:
+    """Return the disks of an array. A member that is an array is replaced with its own disks.
+
+    A host can claim that an array is below itself. There, the array counts as a disk.
+    """
+    disks: list[str] = []
+    ahead, replaced = [device], set[str]()
+    while ahead:
+        name = ahead.pop(0)
+        if name in arrays and name not in replaced:
+            replaced.add(name)
+            ahead = [*arrays[name].members, *ahead]
+        else:
+            disks.append(name)
+    return tuple(disks)
+
+
+def _factor(arrays: Mapping[str, FoundArray], name: str, known: dict[str, float]) -> float:
+    """Return the write amplification of an array or disk. `known`: the results so far, which this function extends."""
+    if name in known or name not in arrays:
+        return known.get(name, 1.0)
+    known[name] = 1.0  # as a disk, if the array is below itself
+    array = arrays[name]
+    factors = [_factor(arrays, member, known) for member in array.members]
+    complete = [*factors, *[min(factors)] * (array.raid_disks - len(factors))]
+    known[name] = level_factor(array.level, array.copies, complete) * len(factors) / array.raid_disks
+    return known[name]

@@ -20,7 +20,7 @@ from poolproof.errors import CommandError, HostError, PoolproofError, as_word
 from poolproof.facts.block import LoopFacts, loop_facts
 from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.hosts.base import Host, text_of
+from poolproof.hosts.base import Host, lines_of, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
@@ -353,7 +353,7 @@ def _loops(host: Host) -> tuple[LoopFacts, ...]:
 
 
 def _mount_points(host: Host) -> list[str]:
-    return [line.split(" ")[1] for line in host.read("/proc/self/mounts").splitlines() if line.count(" ") >= 2]
+    return [line.split(" ")[1] for line in lines_of(host.read("/proc/self/mounts")) if line.count(" ") >= 2]
 
 
 def _parent(path: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from poolproof.devices.model import Site
 from poolproof.errors import RunError, as_word
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, lines_of
 from poolproof.provision.directories import RAM_FILES
 from poolproof.provision.swappable import swappable
 from poolproof.undos import Owned, Undo, checked_values, is_escaped, is_plain
@@ -110,8 +110,8 @@ def check_only_label(owned: Owned, host: Host) -> None:
     names of pools, arrays and directories contain only the label, so they could belong to that run.
     """
     name = f"poolproof-{owned.label}"
-    found = host.run(("sh", "-c", _SAME_LABEL, "sh", name), timeout_s=_LIMIT_S, check=False).stdout.splitlines()
-    others = [path for path in found if path.endswith(f"/{name}") and path not in owned.places]
+    found = host.run(("sh", "-c", _SAME_LABEL, "sh", name), timeout_s=_LIMIT_S, check=False).stdout
+    others = [path for path in lines_of(found) if path.endswith(f"/{name}") and path not in owned.places]
     if others:
         raise RunError(
             f"{others[0]} belongs to another run with the label {owned.label}; nothing is removed",

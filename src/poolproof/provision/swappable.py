@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from poolproof.errors import HostError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, writers
 from poolproof.files.access_lists import LISTS as NFS4_LISTS
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, lines_of
 
 _LIMIT_S = 20.0
 _ROOT = 0
@@ -84,8 +84,8 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 
     `check_not_swappable` describes the conditions. `path` need not exist.
     """
-    printed = host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
-    if not printed or not printed[0].isdecimal():
+    printed = lines_of(host.run(["sh", "-c", PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout)
+    if not printed[0].isdecimal():
         return None
     folders, user = tuple(_folders(printed[1:])), int(printed[0])
     for folder in folders:
@@ -101,7 +101,7 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
 def _listed(host: Host, folders: Mapping[str, DirectoryStat], user: int) -> tuple[str, str] | None:
     """Return an error message and a hint if NFSv4 lists allow others to replace a directory, otherwise None."""
     argv = ["sh", "-c", LISTS, "sh", " ".join(NFS4_LISTS), *folders]
-    for line in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.splitlines():
+    for line in lines_of(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout):
         name, _, rest = line.partition(" ")
         value, _, path = rest.partition(" ")
         if (folder := folders.get(path)) is None:

@@ -82,3 +82,16 @@ def test_json_of_another_form_is_one_clear_error(listing: str) -> None:
         parse_lsblk(listing, {})
     with pytest.raises(HostError, match=r"^wipefs"):
         parse_wipefs(listing)
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\x85", "\x0c", "\x1c", "\x0b"])
+def test_a_mount_point_with_a_character_like_a_line_end_is_one_mount(character: str) -> None:
+    line = f"30 20 0:40 / /home/eve/a{character}b rw,nosuid - fuse.eve eve{character} rw,user_id=1000\n"
+    mounts = parse_mountinfo(f"20 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}")
+    assert [mount.point for mount in mounts] == ["/", f"/home/eve/a{character}b"]
+    assert mount_of(mounts, "/srv") == mounts[0]
+
+
+@pytest.mark.parametrize("line", ["", " - ", "a - b", "30 20 0:40 / /a rw - ext4 /dev/sdb", " rw - ext4 /dev/sdb rw"])
+def test_an_incomplete_line_of_the_mounts_is_skipped(line: str) -> None:
+    assert parse_mountinfo(line) == ()

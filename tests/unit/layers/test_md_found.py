@@ -5,7 +5,7 @@ import pytest
 from poolproof.evidence.model import Expected, Target
 from poolproof.layers import open_layout
 from poolproof.layers.layer_catalogue import busy_on, device_under, leaves_under
-from poolproof.layers.md_found import SYSFS
+from poolproof.layers.md_found import SYSFS, ArrayReader
 from poolproof.layers.tree import expected
 
 from .ground import plan
@@ -84,3 +84,20 @@ def test_a_resync_concerns_the_members() -> None:
     host = RecordedHost({}, {"/proc/mdstat": mdstat, "/proc/self/mountinfo": ""})
     assert busy_on(["sda"], host) == busy_on(["md3"], host) == ("a resync of md3 (12.6% done)",)
     assert busy_on(["sdc"], host) == ()
+
+
+def test_an_array_below_itself_ends_the_search() -> None:
+    """Only a host that lies shows such an array."""
+    below_each = {"md3": "md1 md2", "md1": "md3 sda", "md2": "md2 md1"}
+    mirror = _MIRROR + "member {} in_sync\nmember {} in_sync\n"
+    answers = {("sh", "-c", SYSFS, "sh", name): mirror.format(*below.split()) for name, below in below_each.items()}
+    host = RecordedHost(answers, {})
+    disks = ArrayReader().members_of("md3", host)
+    assert disks is not None and set(disks) == {"md1", "md2", "md3", "sda"}
+
+
+@pytest.mark.parametrize("disks", [5000, 10**12])
+def test_an_array_with_more_disks_than_md_supports_is_unknown(disks: int) -> None:
+    text = _DEGRADED.replace("raid_disks 2", f"raid_disks {disks}").replace("degraded 1", f"degraded {disks - 1}")
+    host = RecordedHost({("sh", "-c", SYSFS, "sh", "md3"): text}, {})
+    assert ArrayReader().members_of("md3", host) is None
