@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolproof.errors import CampaignError
+from poolproof.errors import CampaignError, as_word
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -114,7 +114,7 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
     """Return an error that points at the span, prefixed with the expression's origin if known."""
     file, _, line = expression.origin.rpartition(":")
     if not hint and file and line.isdecimal():
-        hint = f"to check the campaign after the fix: poolproof check {file}"
+        hint = f"to check the campaign after the fix: poolproof check {as_word(file)}"
     prefix = f"{expression.origin}: " if expression.origin else ""
     hint = hint or "to see what a run would do: poolproof run … --dry-run"
     return CampaignError(prefix + pointed(expression.text, span, message), hint)

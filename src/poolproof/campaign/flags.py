@@ -24,7 +24,7 @@ from poolproof.campaign.workload import (
 )
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import KEYS, KEYS_IN_MEASURE, quick_of, read_campaign
-from poolproof.errors import UsageError
+from poolproof.errors import UsageError, as_word
 
 _NAMED_LAYOUT = re.compile(r"\s*([^\s|()={}\"]+)=(.*)", re.DOTALL)
 _NAMED_WORKLOAD = re.compile(r"([^:=,{}]+):(.*)", re.DOTALL)
@@ -73,7 +73,9 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
     workloads = [word for word in words if "=" in word and not Path(word).exists()]
     paths = [word for word in words if word not in workloads]
     if len(paths) > 1:
-        raise UsageError(f"{len(paths)} campaigns were given; only one can run at a time", f"poolproof run {paths[0]}")
+        raise UsageError(
+            f"{len(paths)} campaigns were given; only one can run at a time", f"poolproof run {as_word(paths[0])}"
+        )
     return (Path(paths[0]) if paths else None), workloads
 
 

@@ -1,6 +1,6 @@
 """The guard. It permits overwriting a real disk only if the disk is free and empty and `--wipe` names its identity."""
 
-from poolproof.errors import GuardError
+from poolproof.errors import GuardError, as_word
 from poolproof.facts.block import BlockFacts
 from poolproof.steps import path_on
 
@@ -36,7 +36,7 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
     if not permitted.intersection(path_on(host, identity) for identity in disk.identities):
         raise GuardError(
             f"{where}{_label(disk)} would be overwritten, which is not permitted",
-            f"poolproof run … --wipe {path_on(host, disk.identity)}",
+            f"poolproof run … --wipe {as_word(path_on(host, disk.identity))}",
         )
 
 
@@ -84,7 +84,7 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
         return in_use
     pool = next((device for device in disk.tree() if device.file_system == "zfs_member"), None)
     if pool is not None:
-        hint = f"zpool export {pool.label or 'POOL'}; if its data can be deleted: zpool labelclear {pool.path}"
+        hint = f"zpool export {as_word(pool.label or 'POOL')}; if its data can be deleted: zpool labelclear {pool.path}"
         return f"is a member of {f'the ZFS pool {pool.label}' if pool.label else 'a ZFS pool'}", hint
     for use in disk.uses:
         return use.what, use.hint
@@ -104,7 +104,7 @@ def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
     if point == _SWAP:
         return f"is in use as swap{where}", f"swapoff {device.path}"
     if point is not None:
-        return f"is mounted at {point}{where}", f"umount {point}"
+        return f"is mounted at {point}{where}", f"umount {as_word(point)}"
     if device is disk or device.kind == "part":
         return None
     kind = "raid" if device.kind.startswith("raid") else device.kind

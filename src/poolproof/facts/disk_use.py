@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from poolproof.errors import as_word
 from poolproof.hosts.base import Host, lines_of, text_of
 
 _LIMIT_S = 30.0
@@ -92,7 +93,7 @@ exit 0
 """
 _EXCLUSIVE = r"""
 if command -v python3 >/dev/null; then
-  exec python3 -c 'import os, sys
+  exec python3 -I -c 'import os, sys
 try: os.close(os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL))
 except OSError as e: sys.exit(16 if e.errno == 16 else 0)' "$1"
 elif command -v perl >/dev/null; then
@@ -168,7 +169,7 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
         if kind == "loop":
             uses.append(DiskUse(f"backs the loop device {name}", f"losetup --detach {name}"))
         elif kind == "exported":
-            uses.append(DiskUse("is exported by the kernel to other machines", f"cat {name}"))
+            uses.append(DiskUse("is exported by the kernel to other machines", f"cat {as_word(name)}"))
         elif opened := _OPENED.match(name):
             uses.extend(_opener(host, *opened.groups()))
         elif mapped := _MAPPED.match(name):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from poolproof.errors import PoolproofError, RunError
+from poolproof.errors import PoolproofError, RunError, as_word
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.local import LocalHost
@@ -92,7 +92,7 @@ def unreachable_explained(run: RunDirectory, command: str) -> Iterator[None]:
         listed += f"; and {len(left) - _MOST_TITLES} more" if len(left) > _MOST_TITLES else ""
         remains = f"these changes have not been undone there: {listed}" if left else "nothing of this run is left there"
         address = "if the host has a new address, add --on USER@HOST"
-        hint = f"to test the connection: {error.hint}; {address}; then: poolproof {command} {run.path}"
+        hint = f"to test the connection: {error.hint}; {address}; then: poolproof {command} {as_word(run.path)}"
         raise HostUnreachable(f"{error.message}; {remains}", hint) from None
 
 
@@ -150,11 +150,13 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     if len(changes) > _MOST_CHANGES:
         raise RunError(
             f"{run.journal_path} lists {len(changes)} changes, more than a run leaves behind; nothing is removed",
-            f"less {run.journal_path}",
+            f"less {as_word(run.journal_path)}",
         )
     names = {change.host for change in changes}
     if len(names) > _MOST_HOSTS:
-        raise RunError(f"{run.journal_path} names {len(names)} hosts; nothing is removed", f"less {run.journal_path}")
+        raise RunError(
+            f"{run.journal_path} names {len(names)} hosts; nothing is removed", f"less {as_word(run.journal_path)}"
+        )
     with reach_others(host, names, warn=tell) as hosts:
         with StalledDisks(journal, hosts, owned) as stalled:
             failed = undo_all(journal, hosts, owned, tell=tell)

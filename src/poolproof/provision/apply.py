@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from poolproof.devices.model import IdentityCheck
-from poolproof.errors import BuildError, CommandError, GuardError
+from poolproof.errors import BuildError, CommandError, GuardError, as_word
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
 from poolproof.provision.journal import Journal
@@ -163,7 +163,7 @@ def _await_file(path: str, host: Host, timeout_s: float) -> None:
         if now - empty_since > _EMPTY_S:
             raise CommandError(
                 f"{path} stayed empty for {_EMPTY_S:g} s, so its file system may be full",
-                f"df -h {path.rpartition('/')[0]}; free some space, or use another directory with --work",
+                f"df -h {as_word(path.rpartition('/')[0])}; free some space, or use another directory with --work",
             )
         if now > deadline:
             raise CommandError(f"{path} did not appear within {timeout_s:g} s")

@@ -145,9 +145,9 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
     if "Not a directory" in found.stderr:
         raise HostError(f"{path} is not a directory", f"ls -ld {as_word(path)}{instead}")
     if "Permission denied" in found.stderr:
-        raise HostError(f"no permission to access {path}", f"namei -l {path}{instead}")
+        raise HostError(f"no permission to access {path}", f"namei -l {as_word(path)}{instead}")
     if found.returncode != 0:
-        raise HostError(f"the directory {path} does not exist", f"mkdir -p {path}{instead}")
+        raise HostError(f"the directory {path} does not exist", f"mkdir -p {as_word(path)}{instead}")
     return found.stdout.rstrip("\n")
 
 

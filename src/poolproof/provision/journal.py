@@ -16,7 +16,7 @@ import msgspec
 
 from poolproof.devices.disk import UndoClaim
 from poolproof.devices.loop import UndoLoop
-from poolproof.errors import RunError, one_line
+from poolproof.errors import RunError, as_word, one_line
 from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
@@ -152,4 +152,4 @@ def _texts(path: Path, root: Folder | None) -> list[bytes]:
     try:
         return list(whole_lines(path, root=root))
     except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None
+        raise RunError(f"{path} cannot be read: {error.strerror}", f"ls -l {as_word(path)}") from None

@@ -83,7 +83,7 @@ def check_places(owned: Owned, host: Host) -> None:
     if found.returncode != 0:
         raise RunError(
             f"{found.stdout.strip() or 'the directories of the run cannot be examined'}; nothing is removed",
-            f"ls -ld {' '.join(owned.places)}",
+            f"ls -ld {' '.join(map(as_word, owned.places))}",
         )
     for parent in dict.fromkeys(str(PurePath(place).parent) for place in owned.places):
         if (problem := swappable(host, parent)) is not None:
@@ -115,7 +115,7 @@ def check_only_label(owned: Owned, host: Host) -> None:
     if others:
         raise RunError(
             f"{others[0]} belongs to another run with the label {owned.label}; nothing is removed",
-            f"to see which run it belongs to: cat {others[0]}/owner.json",
+            f"to see which run it belongs to: cat {as_word(others[0])}/owner.json",
         )
 
 

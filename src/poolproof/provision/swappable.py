@@ -108,7 +108,7 @@ def _listed(host: Host, folders: Mapping[str, DirectoryStat], user: int) -> tupl
             continue
         read = bytes.fromhex(value) if _HEX.fullmatch(value) else None
         for who in writers(name, read, (_ROOT, user), sticky=bool(folder.mode & _STICKY)):
-            hint = f"use a directory that only you can change (who can change this one: nfs4_getfacl {path})"
+            hint = f"use a directory that only you can change (who can change this one: nfs4_getfacl {as_word(path)})"
             if who == UNKNOWN:
                 why = (
                     f"poolproof can't interpret the access control list of {path} ({name}), so others may be able to "

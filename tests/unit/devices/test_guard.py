@@ -1,5 +1,6 @@
 """What the guard permits, and its error messages."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -112,3 +113,18 @@ def test_only_a_disk_that_is_free_and_empty_would_not_be_refused() -> None:
     assert {disk.name for disk in server() if state(disk) == "free and empty"} == {
         disk.name for disk in server() if refusal(disk) is None
     }
+
+
+def test_names_of_a_disk_cannot_add_commands_to_a_hint() -> None:
+    """The label of a USB stick becomes the name of its mount point, and its maker chooses the serial number."""
+    stick = replace(server_disk("sdd"), by_id=(), serial="A;reboot", wwn="")
+    with pytest.raises(GuardError) as caught:
+        check_disk(stick, frozenset())
+    assert shlex.split(caught.value.hint)[-2:] == ["--wipe", "A;reboot"]
+    with pytest.raises(GuardError) as caught:
+        check_disk(replace(stick, mount_points=("/media/ada/$(reboot)",)), frozenset({"A;reboot"}))
+    assert shlex.split(caught.value.hint) == ["umount", "/media/ada/$(reboot)"]
+    assert "'" in caught.value.hint
+    with pytest.raises(GuardError) as caught:
+        check_disk(replace(stick, file_system="zfs_member", label="a;reboot"), frozenset({"A;reboot"}))
+    assert caught.value.hint.startswith("zpool export 'a;reboot'")

@@ -88,11 +88,12 @@ def test_a_resync_concerns_the_members() -> None:
 
 def test_an_array_below_itself_ends_the_search() -> None:
     """Only a host that lies shows such an array."""
-    below_each = {"md3": "md1 md2", "md1": "md3 sda", "md2": "md2 md1"}
     mirror = _MIRROR + "member {} in_sync\nmember {} in_sync\n"
-    answers = {("sh", "-c", SYSFS, "sh", name): mirror.format(*below.split()) for name, below in below_each.items()}
-    host = RecordedHost(answers, {})
-    disks = ArrayReader().members_of("md3", host)
+    below = {"md3": ("md1", "md2"), "md1": ("md3", "sda"), "md2": ("md2", "md1")}
+    answers: dict[tuple[str, ...], str] = {
+        ("sh", "-c", SYSFS, "sh", name): mirror.format(*members) for name, members in below.items()
+    }
+    disks = ArrayReader().members_of("md3", RecordedHost(answers, {}))
     assert disks is not None and set(disks) == {"md1", "md2", "md3", "sda"}
 
 

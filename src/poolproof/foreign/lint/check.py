@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from poolproof.errors import as_word
 from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.earlier_commands import Before, History, loop_line
@@ -167,7 +168,7 @@ def _not_read(source: Source, units: Sequence[FioCall]) -> Iterator[Diagnostic]:
         for name in () if unit.line in read or unit.read_only else unit.files:
             message = f"this command runs the job file {name}, which lint has not read"
             if name not in ("-", "/dev/stdin"):
-                yield Diagnostic(source.name, unit.line, "no-job", "note", message, f"poolproof lint {name}")
+                yield Diagnostic(source.name, unit.line, "no-job", "note", message, f"poolproof lint {as_word(name)}")
 
 
 def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic]:

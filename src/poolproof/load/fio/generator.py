@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from poolproof.campaign.model import Workload
-from poolproof.errors import CommandError, FioError, HostError
+from poolproof.errors import CommandError, FioError, HostError, as_word
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio import jobs
 from poolproof.load.fio.histogram import BIN_WIDTH
@@ -117,10 +117,11 @@ class Fio:
             raise FioError(f"{failed}: {error.message}") from None
         output = (completed.stderr.strip() or completed.stdout.strip())[-600:]
         if completed.returncode != 0 and _NO_SPACE in output:
+            place = as_word(scratch.rpartition("/")[0])
             raise HostError(
                 f"{failed}: {_NO_SPACE}. The test files need {format_size(size_bytes)} on the layout, and the layout's "
                 "images need space on the file system that stores them",
-                f"free some space (df -h {scratch.rpartition('/')[0]}), or store the images elsewhere with --work",
+                f"free some space (df -h {place}), or store the images elsewhere with --work",
             )
         if completed.returncode != 0:
             raise FioError(f"{failed}: fio printed: {output or 'nothing'}")

@@ -26,7 +26,7 @@ from typing import Literal
 
 import msgspec
 
-from poolproof.errors import FioError
+from poolproof.errors import FioError, as_word
 from poolproof.files.reading import open_named
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
 from poolproof.load.merge import DEFAULT_PERCENTILES, percentiles_of
@@ -272,10 +272,11 @@ def _pieces(path: Path) -> Iterator[bytes]:
                     rest += block
                 if len(rest) > _LONGEST_LINE_BYTES:
                     raise FioError(
-                        f"{path} is not a fio log: one of its lines is longer than 1 MiB", f"head -c 200 {path}"
+                        f"{path} is not a fio log: one of its lines is longer than 1 MiB",
+                        f"head -c 200 {as_word(path)}",
                     )
     except OSError as error:
-        raise FioError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None
+        raise FioError(f"{path} cannot be read: {error.strerror}", f"ls -l {as_word(path)}") from None
 
 
 def _columns(numbers: Sequence[int], step: int) -> _Columns:

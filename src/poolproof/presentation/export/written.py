@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from poolproof.errors import UsageError
+from poolproof.errors import UsageError, as_word
 from poolproof.files.writing import write_output
 from poolproof.presentation.export.columns import csv_text, parquet_bytes
 from poolproof.presentation.export.gnuplot import dat_files
@@ -38,7 +38,9 @@ def default_place(name: str, table: ExportTable) -> Path:
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if os.path.lexists(path):
-        raise UsageError(f"{path} already exists", f"to overwrite it: --out {path}; or choose another path with --out")
+        raise UsageError(
+            f"{path} already exists", f"to overwrite it: --out {as_word(path)}; or choose another path with --out"
+        )
     return path
 
 

@@ -128,7 +128,9 @@ def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]
     try:
         lines = list(whole_lines(path))
     except OSError as error:
-        left_out.append(SkippedRun(f"{name}, trials.jsonl", f"it cannot be read: {error.strerror}", f"ls -l {path}"))
+        left_out.append(
+            SkippedRun(f"{name}, trials.jsonl", f"it cannot be read: {error.strerror}", f"ls -l {as_word(path)}")
+        )
         return []
     _trials, refused = read_lines(lines)
     for (why, hint), numbers in refused.items():

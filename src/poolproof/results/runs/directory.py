@@ -93,7 +93,7 @@ class RunDirectory:
             folder = path if any(path.glob("*/run.json")) else Path("runs")
             raise RunError(
                 f"{path} is not a run directory: {why}",
-                f"to list the runs in {folder}/: poolproof runs{f' {folder}' if folder == path else ''}",
+                f"to list the runs in {folder}/: poolproof runs{f' {as_word(folder)}' if folder == path else ''}",
             )
         return cls(path.resolve())
 

@@ -11,7 +11,7 @@ from poolproof.campaign.calibration import builds_of, campaign_cells
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import HOW_TO_UPDATE, CampaignError, RunError
+from poolproof.errors import HOW_TO_UPDATE, CampaignError, RunError, as_word
 from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
 from poolproof.metrics import COMPARABLE, MetricId
@@ -182,7 +182,7 @@ def _trial_lines(path: Path) -> Iterator[bytes]:
     try:
         yield from whole_lines(trials, root=path)
     except OSError as error:
-        raise RunError(f"{trials} cannot be read: {error.strerror}", f"ls -l {trials}") from None
+        raise RunError(f"{trials} cannot be read: {error.strerror}", f"ls -l {as_word(trials)}") from None
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:

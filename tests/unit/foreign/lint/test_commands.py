@@ -394,3 +394,8 @@ def test_a_function_with_arguments_is_one_finding_with_each_call() -> None:
     assert "read-after-write" not in rules(
         read.replace("run read", "echo 3 > /proc/sys/vm/drop_caches; run read"), name="x.sh"
     )
+
+
+def test_the_name_of_a_job_file_cannot_add_commands_to_a_fix() -> None:
+    found = lint(source("fio 'jobs/$(reboot).fio'\n", name="bench.sh"), None)
+    assert [each.fix for each in found if each.rule == "no-job"] == ["poolproof lint 'jobs/$(reboot).fio'"]
