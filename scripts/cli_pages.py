@@ -13,8 +13,8 @@ from poolproof.errors import PoolproofError
 _WIDTH = 100
 _NEGATIVE_RESULTS = (
     "`audit`: a result has the verdict `refuted` or `failed`. `lint`: there is an error, or a warning with `--strict`.",
-    "`compare --fail-if-slower`: a cell is slower by significantly more than the given percentage, or its result is "
-    "refuted, failed or missing.",
+    "`compare --fail-if-slower`: a cell of B is significantly slower by more than the given percentage, or lacks a "
+    "valid result that A has.",
 )
 """Results of successful commands at which a script should stop."""
 
