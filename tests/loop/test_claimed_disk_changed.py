@@ -72,6 +72,19 @@ def test_a_disk_that_is_not_empty_is_not_claimed(testbed: Testbed) -> None:
         assert _bears_ext4(testbed, disk)
 
 
+def test_a_disk_is_not_claimed_if_the_claim_cannot_be_recorded(testbed: Testbed) -> None:
+    with _claimed_later(testbed) as disk:
+        _record(testbed).mkdir()
+        try:
+            with pytest.raises(BuildError, match="cannot be recorded in /run"):
+                _claimed(testbed, disk)
+            assert not list(testbed.path.glob("*.claimed"))
+            journal = Journal(testbed.path / "journal.jsonl")
+            assert undo_all(journal, HOST, _owned(journal)) == ()
+        finally:
+            _record(testbed).rmdir()
+
+
 def test_a_replaced_disk_is_not_written_or_wiped(testbed: Testbed) -> None:
     with _claimed_later(testbed) as disk:
         journal, claimed = _claimed(testbed, disk)

@@ -49,8 +49,12 @@ _CLAIM = (
 content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 [ -z "$content" ] || { echo "$disk is no longer empty: it contains" $content >&2; exit 1; }
 printf '%s\\n' "$0" "$(boot_id)" >"$8" || exit 1
-keep_record claim "$8" "$0" "$disk" 2>/dev/null
-exit 0
+keep_record claim "$8" "$0" "$disk" || {
+  rm -f -- "$8"
+  echo "the claim of $disk cannot be recorded in /run, and without a record it could not be emptied after the run;" \\
+    "nothing is written to it" >&2
+  exit 1
+}
 """
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the

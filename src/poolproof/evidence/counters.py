@@ -20,8 +20,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from poolproof.devices.model import Leaf
-from poolproof.errors import CommandError
+from poolproof.errors import CommandError, HostError
 from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick, host_named
+from poolproof.hosts.numbers import whole_numbers
 
 _JOIN_S = 10.0
 _SECTOR_BYTES = 512
@@ -60,9 +61,10 @@ class Counters:
 def parse_counters(text: str) -> Counters | None:
     """Parse the contents of a `stat` file.
 
-    Returns None if there are too few fields, which means that the device is gone.
+    Returns None if there are too few fields, which means that the device is gone. Raises a HostError if a field is
+    something other than a number.
     """
-    fields = [int(field) for field in text.split()]
+    fields = whole_numbers(text, "a counter file in /sys")
     if len(fields) < 11:
         return None
     return Counters(
@@ -139,6 +141,8 @@ class Sampler:
 
     The files are those of the disks, then those of the disks below loop files, then `more`. If all files are on the
     same host, that host streams their contents. Otherwise, they are read from every host for each sample.
+
+    When the context ends, a HostError is raised if a file contained something other than numbers.
     """
 
     run_host: Host
@@ -155,6 +159,7 @@ class Sampler:
     def __post_init__(self) -> None:
         self.files = counter_files(self.leaves, self.more)
         self._stop = threading.Event()
+        self._failure: HostError | None = None
         self._stream: AbstractContextManager[Iterator[Tick]] = contextlib.nullcontext(self._ticks())
         if len({file.host for file in self.files}) <= 1:
             self._stream = self.dating_host.stream([file.path for file in self.files], self.interval_s)
@@ -163,8 +168,11 @@ class Sampler:
         ticks = self._stream.__enter__()
 
         def collect() -> None:
-            for tick in ticks:
-                self.readings.append(_reading(tick, self.files))
+            try:
+                for tick in ticks:
+                    self.readings.append(_reading(tick, self.files))
+            except HostError as error:
+                self._failure = error
 
         self._thread = threading.Thread(target=collect, name="sampler", daemon=True)
         self._thread.start()
@@ -174,6 +182,8 @@ class Sampler:
         self._stop.set()
         self._stream.__exit__(*error)
         self._thread.join(_JOIN_S)
+        if self._failure is not None and error[0] is None:
+            raise self._failure
 
     def _ticks(self) -> Iterator[Tick]:
         """Read the files repeatedly until the context ends or a host stops responding."""

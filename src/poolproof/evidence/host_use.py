@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from poolproof.evidence.model import CpuUse, HostUse
 from poolproof.facts.machine import memory_bytes
 from poolproof.hosts.base import Host
+from poolproof.hosts.numbers import whole_numbers
 
 _PATHS = ("/proc/meminfo", "/proc/stat")
 _IDLE, _IOWAIT, _STEAL, _FIELDS = 3, 4, 7, 8
@@ -69,4 +70,4 @@ def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
     Fields that old kernels (before Linux 2.6.33) do not report are 0.
     """
     found = re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE)
-    return {name: tuple(int(field) for field in [*fields.split(), *"0" * _FIELDS][:_FIELDS]) for name, fields in found}
+    return {name: (*whole_numbers(fields, "/proc/stat"), *[0] * _FIELDS)[:_FIELDS] for name, fields in found}

@@ -20,9 +20,9 @@ from poolproof.hosts.base import Host
 _LIMIT_S = 30.0
 _KTHREADD = 2
 # A process can choose its name, which can contain line breaks and looks like other lines. A name has at most 64 bytes.
-_STAT = re.compile(r"^(\d+) \([\s\S]{0,64}?\) \S (\d+) (-?\d+(?: -?\d+){12,})$", re.MULTILINE)
-_IO = re.compile(r"^/proc/(\d+)/io:(read|write)_bytes: (\d+)$", re.MULTILINE)
-_WAITING = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
+_STAT = re.compile(r"^(\d{1,19}) \([\s\S]{0,64}?\) \S (\d{1,19}) (-?\d{1,20}(?: -?\d{1,20}){12,})$", re.MULTILINE)
+_IO = re.compile(r"^/proc/(\d{1,19})/io:(read|write)_bytes: (\d{1,20})$", re.MULTILINE)
+_WAITING = re.compile(r"^some .*total=(\d{1,20})", re.MULTILINE)
 _UTIME, _CSTIME = 9, 13  # as indices into the fields after the parent's pid
 SCRIPT = """
 echo "ticks $(getconf CLK_TCK || echo 100)"
@@ -81,8 +81,8 @@ def parse_others(text: str) -> OthersReading:
     """Parse the output of `SCRIPT`."""
     processes = list(_STAT.finditer(text))
     head = text[: processes[0].start()] if processes else text
-    own = {int(pid) for pid in re.findall(r"^own (\d+)$", head, re.MULTILINE)}
-    ticks = re.search(r"^ticks (\d+)$", head, re.MULTILINE)
+    own = {int(pid) for pid in re.findall(r"^own (\d{1,19})$", head, re.MULTILINE)}
+    ticks = re.search(r"^ticks ([1-9]\d{0,8})$", head, re.MULTILINE)
     spent, others = 0, set[str]()
     for pid, parent, rest in (process.groups() for process in processes):
         if int(pid) not in own and int(parent) != _KTHREADD and int(pid) != _KTHREADD:

@@ -15,7 +15,7 @@ from typing import Any
 
 from poolproof.errors import PoolproofError
 
-_LINE = re.compile(r"^/proc/\d+/task/(\d+)/schedstat:(\d+) (\d+) \d+$", re.MULTILINE)
+_LINE = re.compile(r"^/proc/\d+/task/(\d{1,19})/schedstat:(\d{1,20}) (\d{1,20}) \d+$", re.MULTILINE)
 _FIRST_S, _SHORTEST_S, _LONGEST_S, _SHARE = 0.25, 0.5, 2.0, 0.1
 _LEAST_OBSERVED_S = 0.2
 _JOIN_S = 40.0

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from poolproof.errors import CommandError
+from poolproof.errors import CommandError, HostError, as_word
 from poolproof.evidence.model import TestFile
 from poolproof.hosts.base import Host
+from poolproof.hosts.numbers import whole_numbers
 
 _LIMIT_S = 60.0
 _MOST_PATHS = 1000
-_EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+)\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
+_EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d{1,19})\.\.\s*\d+:\s+(\d{1,19}):(.*)$", re.MULTILINE)
 _NO_PLACE = ("unwritten", "encoded", "inline", "delalloc", "unknown")  # the address of such an extent means nothing
-_BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
+_BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d{1,9}) bytes\)")
 
 
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
@@ -33,9 +34,12 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
     Holes are ranges without allocated blocks, including those that a file system frees by compressing data. Bytes are
     shared if an earlier extent of these files is stored in the same place. If `filefrag` fails, the numbers of
-    unwritten and shared bytes are None. Raises CommandFailed if a file does not exist.
+    unwritten and shared bytes are None. Raises CommandFailed if a file does not exist, and a
+    HostError if `stat` prints something other than three numbers for each file.
     """
-    rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
+    rows = [whole_numbers(line, "stat") for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
+    if [len(row) for row in rows] != [3] * len(paths):
+        raise HostError("stat did not print three numbers for each test file", f"stat {as_word(paths[0])}")
     places = _Places()
     return tuple(
         _with_extents(TestFile(path, size, max(0, size - blocks * block_bytes)), _extents(host, path), places)
@@ -47,7 +51,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
     """Return the number of each file's bytes that are in the page cache, or None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
-        return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
+        return whole_numbers(" ".join(_lines(host, argv, paths)), "fincore")
     except CommandError:
         return None
 

@@ -13,7 +13,7 @@ from poolproof.hosts.base import Host
 
 KSTATS = "/proc/spl/kstat/zfs"
 _NAME = re.compile(r"^dataset_name[ \t]+[0-9]+[ \t]+(\S.*)$", re.MULTILINE)
-_NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]+)[ \t]*$", re.MULTILINE)
+_NUMBER = re.compile(r"^(\S+)[ \t]+[0-9]+[ \t]+(-?[0-9]{1,20})[ \t]*$", re.MULTILINE)
 Kstat = Mapping[str, int]
 
 

@@ -16,7 +16,7 @@ _CLOUD = (
 )
 """Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
 
-_ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
+_ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d{1,9})/(?P<there>\d{1,9})\]", re.MULTILINE)
 _RAID_STATUS = re.compile(r"^(?P<name>\S+): \d+ \d+ raid \S+ \d+ (?P<members>[AaDd-]+) ", re.MULTILINE)
 BELOW = """
 walk() {

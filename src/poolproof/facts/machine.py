@@ -91,7 +91,7 @@ def mark_of(host: Host) -> str:
 
 def memory_bytes(memory: str, key: str) -> int:
     """Return a value in bytes from /proc/meminfo or /proc/PID/status, such as `MemTotal`, or 0 if it is missing."""
-    match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
+    match = re.search(rf"^{key}:\s+(\d{{1,15}}) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
 

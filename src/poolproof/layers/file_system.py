@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from poolproof.devices.model import Site, Volume
 from poolproof.hosts.base import Host
+from poolproof.hosts.numbers import whole_numbers
 from poolproof.layers.arguments import Chosen, Vocabulary, choose, one_block
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.steps import LET_GO_S, Step
@@ -47,11 +48,12 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 def file_bytes(path: str, host: Host) -> int:
     """Return the disk space that the regular files under `path` use, in bytes.
 
-    Other file systems that are mounted there are excluded. The search has a time limit of 60 s.
+    Other file systems that are mounted there are excluded. The search has a time limit of 60 s. Raises a HostError if
+    the host prints something other than numbers.
     """
     # directories (lost+found) contain no benchmark data
     found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
-    return sum(int(line) for line in found.stdout.split()) * _BLOCK_BYTES
+    return sum(whole_numbers(found.stdout, f"find {path}")) * _BLOCK_BYTES
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from poolproof.errors import HostError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, writers
 from poolproof.files.access_lists import LISTS as NFS4_LISTS
-from poolproof.hosts.base import Host, lines_of
+from poolproof.files.fuse_mounts import fuse_mounters
+from poolproof.hosts.base import Host, lines_of, text_of
 
 _LIMIT_S = 20.0
 _ROOT = 0
@@ -69,7 +70,8 @@ def check_not_swappable(host: Host, path: str) -> None:
     The owner of a directory could do so, unless the owner is root, the run's user or the caller of sudo. Everyone with
     write permission could do so, unless the directory has the sticky bit. A group with the same number as the owner is
     assumed to be the owner's private group. An access control list may also give others write permission; one that
-    poolproof can't interpret counts as if it did.
+    poolproof can't interpret counts as if it did. Another user who mounted a FUSE file system on the path could do so,
+    too, whatever owners and modes it reports.
 
     `path`: the directory's path, without symbolic links.
     """
@@ -88,6 +90,13 @@ def swappable(host: Host, path: str) -> tuple[str, str] | None:
     if not printed[0].isdecimal():
         return None
     folders, user = tuple(_folders(printed[1:])), int(printed[0])
+    for point, mounter in fuse_mounters(path, text_of(host, "/proc/self/mountinfo")):
+        if mounter not in (_ROOT, user):
+            hint = "use a directory that is not on a FUSE file system of another user"
+            return (
+                f"user {mounter}, who mounted the FUSE file system at {point}, could replace a directory with a link",
+                hint,
+            )
     for folder in folders:
         who = replacer(folder, user)
         if who is not None:

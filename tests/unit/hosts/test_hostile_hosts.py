@@ -1,5 +1,6 @@
 """A host that answers with too much or with anything at all causes an error message, and takes little memory."""
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.devices.model import Leaf
 from poolproof.errors import CommandError, HostError
+from poolproof.evidence.counters import Sampler, parse_counters
+from poolproof.evidence.other_work import parse_others
+from poolproof.evidence.test_files import inspect, resident_bytes
 from poolproof.facts.block import loop_facts
 from poolproof.hosts import remote_exec, remote_shell, remote_stream, shells
 from poolproof.hosts.local import LocalHost
 from poolproof.hosts.ssh import SshHost
+from poolproof.layers.file_system import file_bytes
 from poolproof.process import Completed, Dialogue, lines_kept_alive
 from poolproof.provision import layout_plan
 from poolproof.provision.swappable import swappable
@@ -80,6 +86,42 @@ class _Prints(LocalHost):
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         assert timeout_s > 0 and stdin is None and check
         return Completed(tuple(argv), 0, self._text, "", 0.0)
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "1.5", "0x10", "١", "9" * 5000])
+def test_a_number_that_cannot_be_parsed_is_an_error(text: str) -> None:
+    with pytest.raises(HostError, match="expected only numbers"):
+        parse_counters(f"1 2 3 {text} 5 6 7 8 9 10 11\n")
+    with pytest.raises(HostError, match="expected only numbers"):
+        inspect(_Prints(f"4096 {text} 512\n"), ["/a"])
+    with pytest.raises(HostError, match="expected only numbers"):
+        resident_bytes(_Prints(f"{text}\n"), ["/a"])
+    with pytest.raises(HostError, match="expected only numbers"):
+        file_bytes("/a", _Prints(f"8\n{text}\n"))
+
+
+@pytest.mark.parametrize("text", ["", "1 2\n", "1 2 3 4\n", "1 2 3\n1 2 3\n"])
+def test_the_size_of_each_file_is_three_numbers(text: str) -> None:
+    with pytest.raises(HostError, match="three numbers"):
+        inspect(_Prints(text), ["/a"])
+
+
+def test_a_counter_that_is_not_a_number_ends_the_trial(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("no number\n")
+    with (
+        pytest.raises(HostError, match="expected only numbers"),
+        Sampler(LocalHost(), [Leaf("a", "/dev/a", str(stat))], 0.01),
+    ):
+        while any(thread.name == "sampler" for thread in threading.enumerate()):
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "text", ["ticks 0\n", f"ticks {'9' * 5000}\nown {'9' * 5000}\n/proc/1/io:read_bytes: {'9' * 5000}\n"]
+)
+def test_the_work_of_other_programs_can_be_anything(text: str) -> None:
+    assert parse_others(text).cpu_s == 0
 
 
 @pytest.mark.parametrize("text", ["5", "[" * 20_000, '{"loopdevices":5}', '{"loopdevices":[{"name":{}}]}', "a b"])

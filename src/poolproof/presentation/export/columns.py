@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolproof.errors import check_extra
+from poolproof.errors import check_extra, one_line
 from poolproof.metrics import COLUMNS, REJECTED, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.visible import visible
@@ -92,8 +92,8 @@ def csv_text(table: ExportTable) -> str:
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return CSV with a header line and one line per row.
 
-    Strings that a spreadsheet would interpret as formulas are prefixed with `'`, unless they are numbers. Control
-    characters are escaped.
+    Strings that a spreadsheet would interpret as formulas are prefixed with `'`, unless they are numbers. Line breaks
+    in strings are replaced by spaces, and control characters are escaped.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -105,9 +105,10 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _field(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.startswith(_FORMULAS) and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    text = one_line(value)
+    return f"'{text}" if text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text) else text
 
 
 def parquet_bytes(table: ExportTable) -> bytes:

@@ -1,6 +1,7 @@
 """Print tables and indented blocks. A narrow terminal wraps names, but never truncates values."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -16,6 +17,33 @@ _GAP = 2
 _HEADING = "\ue000"
 """A private character that marks the line of a heading until the heading replaces it."""
 QUIET = "bright_black"
+
+
+class _Name:
+    """The first cell of a row. If it wraps, the following lines are indented, so that they do not look like rows."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text.plain
+
+    def __rich_measure__(self, _console: Console, _options: ConsoleOptions) -> Measurement:
+        return Measurement(1, self.text.cell_len)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.text.cell_len <= options.max_width:
+            yield self.text
+            return
+        first, *others = self.text.wrap(console, max(1, options.max_width - _GAP), overflow="fold")
+        yield Text("\n").join([first, *(Text.assemble(" " * _GAP, each) for each in others)])
+
+
+class _NamedTable(Table):
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        first, *others = cells
+        name = Text(first) if isinstance(first, str) else first
+        super().add_row(_Name(name) if isinstance(name, Text) else name, *others, **options)
 
 
 class _Heading:
@@ -40,7 +68,7 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
     `right`: the headings of the right-aligned columns that follow.
     `left`: the headings of the left-aligned columns after those.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table = _NamedTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
     for name in right:
         table.add_column(Text(name), justify="right", no_wrap=True)

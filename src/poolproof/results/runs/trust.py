@@ -11,6 +11,7 @@ from pathlib import Path
 from poolproof.errors import RunError, as_word
 from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, writers
 from poolproof.files.folder import HARD_LINK
+from poolproof.files.fuse_mounts import fuse_mounters
 
 _FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
 _ACL = "system.posix_acl_access"
@@ -98,6 +99,10 @@ def distrust(real: Path) -> str | None:
     `real`: the directory's path, with all symbolic links resolved.
     """
     try:
+        mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+        for point, user in fuse_mounters(str(real), mountinfo):
+            if user not in _trusted():
+                return f"user {user} has mounted a FUSE file system at {point}, and can change everything in it"
         for parent in reversed(real.parents):
             if not parent.exists():
                 return None

@@ -52,7 +52,7 @@ def test_no_control_character_of_a_name_is_in_a_text_file(tmp_path: Path) -> Non
 
 
 def test_no_control_character_is_in_the_csv() -> None:
-    assert csv_lines(["a\x1b[2J"], [["b\u202e"], ["two\nlines"]]) == 'a\\x1b[2J\r\nb\\u202e\r\n"two\nlines"\r\n'
+    assert csv_lines(["a\x1b[2J"], [["b\u202e"], ["two\nlines"]]) == "a\\x1b[2J\r\nb\\u202e\r\ntwo lines\r\n"
 
 
 def test_a_run_without_disks_alone_has_no_such_columns(tmp_path: Path) -> None:

@@ -148,6 +148,17 @@ def test_long_names_cost_no_figure_its_place(width: int) -> None:
     assert names["pair"] in folded
 
 
+def test_the_rest_of_a_wrapped_name_does_not_look_like_a_row() -> None:
+    forged = f"{'x' * 30} zfs 900 MB/s ✓ sound"
+    out = io.StringIO()
+    print_table(
+        Console(file=out, width=80), tuple(replace(cell, layout=f"{forged} {cell.layout}") for cell in cells()), None
+    )
+    lines = out.getvalue().splitlines()
+    assert [line for line in lines if "zfs 900" in line]
+    assert not [line for line in lines if line.startswith("zfs")]
+
+
 def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_long_a_request_took() -> None:
     out = io.StringIO()
     print_shares(Console(file=out, width=80), cells(), all_of_them=False, hint="see more")

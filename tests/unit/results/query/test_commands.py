@@ -61,7 +61,7 @@ def test_values_that_json_and_csv_do_not_have(poolproof: Command) -> None:
     dates = ["2026-01-02", "2026-01-02 03:04:05"]
     assert row == [None, *dates, {"a": [1, None]}, {"k": 1}, "1.50", "78", None, True, "=1+1", "a\nb"]
     [_, fields] = csv.reader(io.StringIO(poolproof("query", "runs", sql, "--csv")[1], newline=""))
-    assert fields[8:] == ["true", "'=1+1", "a\nb"]
+    assert fields[8:] == ["true", "'=1+1", "a b"]
     assert poolproof("query", "runs", sql)[1].count("\n") == 3
 
 

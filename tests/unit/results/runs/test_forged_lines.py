@@ -56,6 +56,7 @@ def _outputs(poolproof: Command, run: Path) -> Iterator[tuple[str, str]]:
         ("runs", str(run.parent)),
         ("query", str(run.parent), "select * from findings"),
         ("query", str(run.parent), "select * from trials, runs"),
+        ("query", str(run.parent), "select * from findings", "--csv"),
         ("audit", str(run)),
         ("watch", str(run), "--plain"),
         ("report", str(run)),
