@@ -59,6 +59,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             uncounted(_RANDOM_READ, read=direction(GIB, 10.0, mean_ns=90_000.0)),
         ),
+        Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 1.5e10)),
+            "suspects",
+            uncounted(_RANDOM_READ, read=direction(GIB, 1.5e7)),
+        ),
     ),
     "cpu-bound-fio": (Example(with_cpu(98.0), "notes", with_cpu(60.0)),),
     "direct-refused": (
