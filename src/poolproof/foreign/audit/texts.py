@@ -131,7 +131,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     runs = find_results(text)
     for run in runs:
         if len(run.result.parts) > _MOST_JOBS:
-            why = f"the result in line {run.line} has {len(run.result.parts):,} jobs"
+            why = f"the result on line {run.line} has {len(run.result.parts):,} jobs"
             raise FioError(f"{why}, and at most {_MOST_JOBS:,} can be judged", "run fio with --group_reporting")
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
         alone = list(groups_of(runs[0]))

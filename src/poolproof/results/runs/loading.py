@@ -33,7 +33,7 @@ class LoadedRun:
 
     `cells`: the cells with at least one trial, in campaign order.
     `bare`: the cells of disks that were measured individually. They are not compared with other cells.
-    `given`: the campaign as the user wrote it, or the resolved campaign if campaign.yaml is missing.
+    `given`: the campaign as the user wrote it, or the one in run.json if campaign.yaml is missing.
     `missing`: one sentence for each part that could not be read.
     `left_out`: the number of unreadable trials.
     `unplaced`: the number of cells removed by `without_unknown_cells`.
@@ -155,10 +155,10 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     try:
         given = read_text(path / "campaign.yaml", root=path, limit_bytes=LARGEST_RECORD_BYTES)
     except FileNotFoundError:
-        missing.append("campaign.yaml is missing; the campaign shown is the resolved campaign from run.json.")
+        missing.append("campaign.yaml is missing; the campaign shown is the one in run.json.")
     except OSError as error:
         why = f"campaign.yaml cannot be read ({error.strerror})"
-        missing.append(f"{why}; the campaign shown is the resolved campaign from run.json.")
+        missing.append(f"{why}; the campaign shown is the one in run.json.")
     campaign = _campaign(path, found, given)
     trials, refused = read_lines(_trial_lines(path))
     for (message, hint), numbers in refused.items():

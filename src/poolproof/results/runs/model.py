@@ -241,7 +241,7 @@ class RunLab:
 class RunRecord:
     """The contents of run.json: everything needed to resume or repeat the run.
 
-    `campaign`: the resolved campaign in YAML.
+    `campaign`: the campaign that was run, in YAML, including the options of the command line.
     `state_dir`, `ram_dir`: the run's own directories on the host.
     `imported`: whether the results were imported, so that the trials cannot be repeated.
     `changes`: the facts and program versions that had changed when the run was resumed, each with its old and new
