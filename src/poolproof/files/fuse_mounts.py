@@ -5,7 +5,9 @@ Such a file system is a program of its user. It can report any owner and mode fo
 
 import re
 
-_FUSE = re.compile(r"^(?:\S+ ){4}(\S+) .* - fuse\S* \S+ (?:\S*,)?user_id=(\d{1,10})\b", re.MULTILINE | re.ASCII)
+_FUSE = re.compile(
+    r"^(?:[^ \n]+ ){4}([^ \n]+) .* - fuse[^ \n]* [^ \n]* (?:[^ \n]*,)?user_id=(\d{1,10})\b", re.MULTILINE | re.ASCII
+)
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 

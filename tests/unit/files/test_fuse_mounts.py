@@ -30,5 +30,12 @@ def test_who_mounted_the_file_systems_of_a_path(path: str, found: tuple[tuple[st
     assert fuse_mounters(path, MOUNTS) == found
 
 
+@pytest.mark.parametrize("character", ["\r", "\f", "\v", "\x1c", "\u2028", "\xa0"])
+def test_an_unusual_character_in_a_name_hides_nothing(character: str) -> None:
+    point = f"/a{character}b"
+    mounts = f"22 1 0:5 / {point} rw - fuse.x{character} s{character} rw,user_id=1000,group_id=1000\n"
+    assert fuse_mounters(f"{point}/c", mounts) == ((point, 1000),)
+
+
 def test_a_root_file_system_can_be_fuse_too() -> None:
     assert fuse_mounters("/x", "22 1 0:5 / / rw - fuse x rw,user_id=1000,group_id=1000\n") == (("/", 1000),)
