@@ -25,7 +25,7 @@ from benchmarks.redecided import convergence
 from poolproof.campaign.model import Measure, Until
 from poolproof.metrics import TrialMetrics
 from poolproof.results.runs.cell_builds import samples_of
-from poolproof.results.runs.changing_rates import unsteady_reasons, with_extremes
+from poolproof.results.runs.changing_rates import unsteady_reasons, with_changes, with_extremes
 from poolproof.results.runs.convergence import convergence_of, metric_log_mean, needs_trial, priors_among, stopping_rule
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.statistics.comparison import LEAST_EFFECT, Difference, LogMean, decide, difference
@@ -239,7 +239,8 @@ def _tested(cell: Sequence[Trial], mean: LogMean, rule: Rule) -> LogMean:
     }
     if not is_changing[rule]:
         return mean
-    return with_extremes(mean, cell, "iops") or LogMean(mean.mean, None)
+    extend = with_changes if rule == "used" else with_extremes
+    return extend(mean, cell, "iops") or LogMean(mean.mean, None)
 
 
 def rows(runs: int, settings: Sequence[Setting] = SETTINGS) -> Iterator[str]:

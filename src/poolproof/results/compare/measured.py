@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
-from poolproof.results.runs.changing_rates import mean_to_test, with_extremes
+from poolproof.results.runs.changing_rates import mean_to_test, with_changes
 from poolproof.results.runs.convergence import metric_log_mean
 from poolproof.results.runs.disturbed import MOSTLY_DISTURBED
 from poolproof.results.runs.few_events import FewEvents
@@ -93,7 +93,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     if usability.is_disturbed or not cell.unsteady:
         tested = mean_to_test(log, cell.trials, metric)
         return Measured(cell, metric, tested, count, is_disturbed=usability.is_disturbed)
-    extended = with_extremes(log, cell.trials, metric)
+    extended = with_changes(log, cell.trials, metric)
     if extended is None:
         # trials of the same length may agree although the rate still changes, so nothing can be tested
         return Measured(cell, metric, LogMean(log.mean, None), count, cell.unsteady)

@@ -5,13 +5,16 @@ within a trial. If the rate drifts, jumps or comes in bursts in most trials, tri
 each other and still all be wrong. Each trial is then divided into tenths. The true value is assumed to be between the
 lowest and the highest value of any tenth, with that range widened by the interval across trials. docs/stopping.md shows
 how often this range contained the true value in recorded runs, and docs/compare.md has simulations of both cases.
+
+If the changes are rare, but the rate rises or falls in each trial, the true value may be where this trend leads, but
+not on the other side of the mean.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from poolproof.metrics import LOWER_IS_BETTER, MetricId
+from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.disturbed import is_disturbed, is_mostly_disturbed
 from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean
@@ -40,26 +43,25 @@ def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
     """Return the names of the reasons why the rate changed within trials.
 
     Trials with a changing rate may agree with each other and still all be wrong. The result is empty if the spread of
-    the trials shows how large their error is (`_is_averaged`).
+    the trials shows how large their error is, because the changes are rare and not a trend that all trials share.
     """
     names = tuple(dict.fromkeys(name for trial in trials for name in _changes_in(trial)))
-    return () if names and _is_averaged(trials) else names
+    return () if names and _are_rare(trials) and not _is_systematic(_trends(trials)) else names
 
 
-def _is_averaged(trials: Sequence[Trial]) -> bool:
-    """True if the changes of the rate happen at random and average out within a trial.
+def _are_rare(trials: Sequence[Trial]) -> bool:
+    """True if the changes of the rate average out within a trial, unless they are a trend that all trials share.
 
-    This is assumed if the rate did not change in most of the trials, does not rise or fall in the same way in each of
-    them, and varies much more within the trials than from trial to trial. If it varies about as much from trial to
-    trial, it may change so slowly that most trials missed the change.
+    This is assumed if the rate did not change in most of the trials, and varies much more within the trials than from
+    trial to trial. If it varies about as much from trial to trial, it may change so slowly that most trials missed the
+    change.
     """
     changed, steady = _changed_and_steady(trials)
     if steady < max(_LEAST_STEADY, changed):
         return False
     values = [value for trial in trials if (value := trial.value(trial.metric))]
     ranges = [found for trial in trials if (found := _log_range(trial)) is not None]
-    trends = _trends(trials)
-    if min(len(ranges), len(trends)) < len(values) or _is_systematic(trends):
+    if min(len(ranges), len(_trends(trials))) < len(values):
         return False
     return math.sqrt(variance_of([*map(math.log, values)])) <= _MOST_OF_RANGE * math.fsum(ranges) / len(ranges)
 
@@ -93,7 +95,7 @@ def _log_range(trial: Trial) -> float | None:
 
 
 def may_become_averaged(trials: Sequence[Trial], most: int) -> bool:
-    """True if the rate did not change in at least half of the trials, but more trials are needed for `_is_averaged`.
+    """True if the rate did not change in at least half of the trials, but more trials are needed for `_are_rare`.
 
     `most`: the maximum number of trials.
     """
@@ -139,6 +141,19 @@ def mean_to_test(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> Lo
         return LogMean(mean.mean, None, logs=mean.logs)
     extended = with_extremes(mean, trials, metric) if any(map(is_disturbed, trials)) else None
     return extended or mean
+
+
+def with_changes(mean: LogMean, trials: Sequence[Trial], metric: MetricId) -> LogMean | None:
+    """Return the mean logarithm to use in a test of a cell for which `unsteady_reasons` finds reasons.
+
+    The true value may be anywhere between the trials' extremes. If the changes are rare, the only reason is a trend
+    that all trials share. A rate that falls in each trial may be lower than their mean, but not higher, unless other
+    work disturbed one of them. Return None if the extremes are unknown.
+    """
+    extended = with_extremes(mean, trials, metric)
+    if extended is None or not metric_of(metric).is_rate or not _are_rare(trials) or any(map(is_disturbed, trials)):
+        return extended
+    return replace(extended, above=0.0) if math.fsum(_trends(trials)) < 0 else replace(extended, below=0.0)
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:

@@ -10,7 +10,7 @@ from poolproof.campaign.calibration import cell_keys
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.cell_builds import are_apart, counting, samples_of
-from poolproof.results.runs.changing_rates import mean_to_test, unsteady_reasons, with_extremes
+from poolproof.results.runs.changing_rates import mean_to_test, unsteady_reasons, with_changes
 from poolproof.results.runs.convergence import VariancePriors, by_cell, metric_log_mean, priors_among
 from poolproof.results.runs.disturbed import is_mostly_disturbed
 from poolproof.results.runs.few_events import few_events
@@ -139,4 +139,4 @@ def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> 
     mean = metric_log_mean(samples, metric, priors.of(metric))
     if mean is None:
         return None
-    return with_extremes(mean, cell, metric) if unsteady_reasons(cell) else mean_to_test(mean, cell, metric)
+    return with_changes(mean, cell, metric) if unsteady_reasons(cell) else mean_to_test(mean, cell, metric)

@@ -1,5 +1,6 @@
 """Changes of the rate within trials: when the spread of the trials shows their error, and when it does not."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,11 +8,14 @@ import pytest
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.metrics import TrialMetrics
-from poolproof.results.runs.changing_rates import unsteady_reasons
+from poolproof.results.runs.changing_rates import unsteady_reasons, with_changes
 from poolproof.results.runs.convergence import needs_trial
 from poolproof.results.runs.model import Convergence, Trial
 from poolproof.results.runs.summary import cells_of
+from poolproof.statistics.comparison import LogMean
 from poolproof.stopping.model import NotConverged
+
+from .disturbed_trials import STOLEN
 
 _CAMPAIGN = parse_campaign(
     "layouts: {a: dir /srv/a}\nworkloads: {w: {rw: read}}\nmeasure: {until: 5%, min: 1s, trials: 3..6}", "t"
@@ -69,13 +73,42 @@ def test_a_cell_is_unsteady_if_its_trials_vary_as_much_as_the_rate_within_them()
 @pytest.mark.parametrize(("fall", "is_unsteady"), [(0.0, False), (0.02, False), (0.15, True), (-0.15, True)])
 def test_a_cell_is_unsteady_if_the_rate_falls_or_rises_in_each_trial(fall: float, is_unsteady: bool) -> None:
     """Only one trial is long or noisy enough to show this alone. In the others, it is within the noise of 5%."""
-    falling = [
-        replace(each, settling=replace(each.settling, trend_share=each.settling.trend_share - fall))
-        for each in trials(1, 6)
-        if each.settling is not None and each.settling.trend_share is not None
+    assert unsteady_reasons(_falling(fall)) == (("step",) if is_unsteady else ())
+
+
+def _falling(fall: float, changed: int = 1) -> list[Trial]:
+    """Return six trials whose rate falls by this share from the first half to the second, in addition to noise.
+
+    Their slowest tenth is 40% below their mean, and their fastest 60% above it.
+    """
+    found = [
+        replace(each, settling=replace(own, trend_share=own.trend_share - fall, least_share=0.6, most_share=1.6))
+        for each in trials(changed, 6)
+        if (own := each.settling) is not None and own.trend_share is not None
     ]
-    assert len(falling) == 6
-    assert unsteady_reasons(falling) == (("step",) if is_unsteady else ())
+    assert len(found) == 6
+    return found
+
+
+_MEAN = LogMean(math.log(1000), ())
+
+
+def test_a_cell_whose_rate_falls_in_each_trial_may_be_slower_but_not_faster() -> None:
+    falling, rising = (with_changes(_MEAN, _falling(fall), "iops") for fall in (0.06, -0.06))
+    assert unsteady_reasons(_falling(0.06)) == unsteady_reasons(_falling(-0.06)) == ("step",)
+    assert falling is not None and rising is not None
+    assert (falling.above, rising.below) == (0, 0)
+    assert (falling.below, rising.above) == pytest.approx((-math.log(0.6 * 0.98), math.log(1.6 * 1.02)))
+
+
+@pytest.mark.parametrize("cause", ["most trials", "other work"])
+def test_a_cell_whose_rate_also_changes_otherwise_is_tested_at_its_extremes(cause: str) -> None:
+    falling = _falling(0.06, changed=4 if cause == "most trials" else 1)
+    if cause == "other work":
+        falling[0] = replace(falling[0], verdict="suspect", findings=(STOLEN,))
+    found = with_changes(_MEAN, falling, "iops")
+    assert found is not None
+    assert found.below > 0.5 and found.above > 0.45
 
 
 @pytest.mark.parametrize(("least", "trend"), [(None, 0.0), (0.0, 0.0), (0.9, None)])
