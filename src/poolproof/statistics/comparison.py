@@ -370,7 +370,7 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the name of the contender with the best mean, or None if all have too few samples."""
+    """Return the name of the contender with the best mean, or None if no contender has a mean."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 

@@ -95,7 +95,9 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     elif not found.left:
         leader = "no layout has a valid result"
     else:
-        leader = "no layout has two usable trials of each workload yet" if found.candidates else "no result is steady"
+        leader = (
+            "no layout has enough usable trials of each workload yet" if found.candidates else "no result is steady"
+        )
     yield f"adaptive sampling for {goal}: {leader}"
     for each in found.dropped[:_MOST_NAMED]:
         yield (
