@@ -62,7 +62,7 @@ class _KubestrJob:
     def _assumed(self) -> dict[str, str]:
         """Return the options that kubestr may not show, with the values most favourable to the result.
 
-        Without such options, i.e. if kubestr shows `direct`, the mapping is empty.
+        The mapping is empty if kubestr shows `direct`.
         """
         if "direct" in self.options:
             return {}
