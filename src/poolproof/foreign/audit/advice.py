@@ -11,7 +11,7 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.commandline import SUBSTITUTED, quoted
-from poolproof.load.fio.job import Job, Jobs, is_disk_path
+from poolproof.load.fio.job import Job, Jobs, is_disk_path, plain_path
 from poolproof.load.fio.load import job_of, load_of
 from poolproof.load.fio.option_names import ALL_NAMES
 from poolproof.load.model import Load, LoadPart
@@ -37,6 +37,7 @@ _OPTIONS = (
 _ALARMS = ("fails", "refutes", "suspects")
 _SPECIAL = frozenset(" |()$:,{}'\"\\")
 _UNKNOWN_FOLDER = "/path/on/the/disk"
+_WINDOWS_DEVICES = ("\\\\.\\", "\\\\?\\")
 _ON_LINUX = {"windowsaio": "libaio", "solarisaio": "libaio"}
 _SECTOR, _NEAR = 512, 0.05
 _MOST_ROUNDS = 4
@@ -128,9 +129,26 @@ def _repaired(case: Case, rules: set[str]) -> Jobs:
 
 
 def overwritten_devices(case: Case) -> tuple[str, ...]:
-    """Return the paths of the devices that fio's jobs write to or trim."""
-    jobs = [job_of(part) for part in case.jobs if part.source is not None and (part.writes or part.trims)]
-    return tuple(dict.fromkeys(path for job in jobs for path in job.filenames if is_disk_path(path)))
+    """Return the paths of the devices that fio's jobs write to or trim, and the directories of `opendir`."""
+    parts = [part for part in case.jobs if part.source is not None]
+    devices = [path for part in parts for path in map(plain_path, _written(part)) if _may_be_disk(path)]
+    folders = [job_of(part).text("opendir") for part in parts if part.writes or part.trims]
+    return tuple(dict.fromkeys([*devices, *filter(None, folders)]))
+
+
+def _written(part: LoadPart) -> Iterator[str]:
+    """Yield the paths to which a job writes, except those of files that fio names."""
+    job = job_of(part)
+    yield from job.side_files.values()
+    if job.text("read_iolog"):  # the trace can contain writes, whatever `rw` is
+        yield job.text("replay_redirect") or ""
+    if part.writes or part.trims:
+        form = job.text("filename_format")
+        yield from map(job.path, job.filenames or ((form,) if form else ()))
+
+
+def _may_be_disk(path: str) -> bool:
+    return is_disk_path(path) or path.startswith(_WINDOWS_DEVICES)
 
 
 def _fixed(case: Case, part: LoadPart, rules: set[str]) -> dict[str, str]:

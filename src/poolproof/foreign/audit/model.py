@@ -57,7 +57,7 @@ class Audited:
     `missing`: the unknown facts, and the options that could supply them.
     `estimate`: bounds on the true rate.
     `rerun`: the fio command with all fixes that change its options.
-    `overwrites`: the devices that `rerun` writes to or trims.
+    `overwrites`: the devices, and the directories of `opendir`, that `rerun` writes to or trims.
     `proof`: for an `unproven` result, a `poolproof run` command that would prove it.
     `was`: the verdict that the run directory recorded when the trial was measured.
     """

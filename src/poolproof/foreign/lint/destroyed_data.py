@@ -7,19 +7,19 @@ LVM or LUKS, and over unmounted file systems. Source: fio 3.33 filesetup.c (setu
 
 from collections.abc import Iterator
 from dataclasses import replace
-from posixpath import normpath
 
 from poolproof.foreign.lint.job_groups import Targets
 from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 from poolproof.foreign.lint.possible_values import PossibleValues, calls_around
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.job import Job, is_disk_path
+from poolproof.load.fio.job import Job, is_disk_path, plain_path
 from poolproof.load.fio.load import part_of
 from poolproof.load.model import LoadPart
 
 RULE = "destroys-data"
 _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
 _OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
+_VERBS_OF_OTHERS = {"write_iolog": "writes a trace to", "mem": "puts its buffers on"}
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
 _FIX = (
     "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
@@ -51,6 +51,10 @@ def _of_job(
 ) -> Iterator[Diagnostic]:
     lines = (job.lines[name] for name in _LINES if name in job.lines)
     line = next(lines, None) or job.line or unit.line
+    for option, file in job.side_files.items():
+        for path in map(plain_path, values.of_path(file)):
+            if judged := _judged(path, _VERBS_OF_OTHERS[option], " and destroys", targets, values):
+                yield Diagnostic(source, job.lines.get(option, line), RULE, *judged, _FIX)
     if job.text("read_iolog"):  # fio then takes the I/O and the files from the trace (iolog.c, init_iolog_read)
         for path in values.of_path(job.text("replay_redirect") or ""):
             if judged := _judged(path, "replays a trace on", ", and the writes in the trace destroy", targets, values):
@@ -92,7 +96,7 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
     elif job.filename is None and directory.startswith("/dev") and "directory" not in job.lines:
         names = (job.name,)  # after `cd /dev`, a job with the name of a device uses the device
     for given in map(job.path, names):
-        paths = [*map(normpath, values.of_path(given))]
+        paths = [*map(plain_path, values.of_path(given))]
         if values.is_device(given) and not any(path.startswith("/dev/") for path in paths):
             paths = [given]
         for path in paths:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from posixpath import normpath
 
 from poolproof.errors import CampaignError
 from poolproof.load.fio import quantity
@@ -20,6 +21,8 @@ _ON_BY_DEFAULT = frozenset(
 """Switches that are on by default, according to the HOWTO and options.c of fio 3.33."""
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_ROOT_LINKS = re.compile(r"(?:/proc/(?:\d+|self|thread-self)(?:/task/\d+)?/root)+(?=/)")
+_SHARED_MEMORY = re.compile(r"(?:mmapshared|mmaphuge):(.+)")
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
 _NO_DISKS = re.compile(
     r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
@@ -149,6 +152,17 @@ class Job:
         """The directory of the first clone's files, with escaped colons unescaped, or None if not set."""
         return next(iter(self.directories), None)
 
+    @property
+    def side_files(self) -> Mapping[str, str]:
+        """The files other than its own to which the job writes, keyed by option: a trace, or the file of its buffers.
+
+        fio appends a trace to the file. It maps the file of `mem=mmapshared:FILE` or `mem=mmaphuge:FILE` into memory,
+        and what it writes to its buffers then reaches this file (fio 3.33 iolog.c, memory.c).
+        """
+        buffers = _SHARED_MEMORY.fullmatch(self.options.get("mem") or "")
+        found = {"write_iolog": self.options.get("write_iolog") or "", "mem": buffers[1] if buffers else ""}
+        return {option: path for option, path in found.items() if path}
+
     def path(self, name: str) -> str:
         """Return the path of the file with this name.
 
@@ -172,6 +186,11 @@ def is_windows_path(name: str) -> bool:
 def is_disk_path(name: str) -> bool:
     """True for a path in /dev that may be a disk. Memory, terminals and /dev/null are excluded."""
     return name.startswith("/dev/") and not _NO_DISKS.fullmatch(name)
+
+
+def plain_path(path: str) -> str:
+    """Return the path without `.`, `..`, repeated slashes, and links in /proc that lead to the root directory."""
+    return _ROOT_LINKS.sub("", "/" + normpath(path).lstrip("/") if path.startswith("/") else normpath(path))
 
 
 def split_filenames(text: str) -> tuple[str, ...]:
