@@ -1,6 +1,7 @@
 """Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are always the same.
 
-Each test process has its own locks, because the tests start runs in parallel.
+Each test process has its own locks, because the tests start runs in parallel. If pytest was started with `nohup`, the
+programs that the tests start do not ignore SIGHUP.
 
 The fixtures `message` and `wording` compare the texts of a test with a golden file. The tests themselves check facts,
 so only the golden file changes if a text is reworded.
@@ -8,6 +9,7 @@ so only the golden file changes if a text is reworded.
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -23,6 +25,10 @@ settings.load_profile("poolproof")
 _locks = tempfile.mkdtemp(prefix="poolproof-locks-")
 Path(_locks).chmod(0o1777)  # like /run/lock, because some tests run poolproof as another user
 os.environ["POOLPROOF_LOCKS"] = _locks
+
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    # pytest still survives the end of its terminal. A handler, unlike SIG_IGN, is not passed on to other programs.
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_unconfigure() -> None:

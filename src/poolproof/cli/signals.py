@@ -1,4 +1,7 @@
-"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup."""
+"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup.
+
+A run that was started with `nohup` ignores SIGHUP.
+"""
 
 import signal
 import sys
@@ -14,16 +17,20 @@ _SOON_S = 0.01
 def end_in_order() -> None:
     """Install signal handlers that raise KeyboardInterrupt on the first signal.
 
-    On further signals, they print a line.
+    On further signals, they print a line. If SIGHUP is ignored, as `nohup` arranges, it stays ignored.
     """
-    for number in _SIGNALS:
+    for number in _handled():
         signal.signal(number, _first)
 
 
 def end_by_exception() -> None:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does, so that temporary files are removed."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does, so that temporary files are removed.
+
+    If SIGHUP is ignored, as `nohup` arranges, it stays ignored.
+    """
+    for number in _handled():
+        if number != signal.SIGINT:  # Python's own handler raises KeyboardInterrupt
+            signal.signal(number, signal.default_int_handler)
 
 
 def stop_if_asked() -> None:
@@ -46,6 +53,11 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
     threading.Timer(_SOON_S, _interrupt).start()  # here, it would be discarded again
 
 
+def _handled() -> list[signal.Signals]:
+    """Return the signals that stop the command: all of `_SIGNALS`, but not SIGHUP if it is ignored."""
+    return [each for each in _SIGNALS if each != signal.SIGHUP or signal.getsignal(each) != signal.SIG_IGN]
+
+
 def _interrupt() -> None:
     """Send SIGINT to the main thread. Unlike `_thread.interrupt_main`, this also ends a wait of the main thread."""
     main = threading.main_thread().ident
@@ -55,7 +67,7 @@ def _interrupt() -> None:
 
 def _first(number: int, frame: FrameType | None) -> None:
     del number, frame
-    for each in _SIGNALS:
+    for each in _handled():
         signal.signal(each, _later)
     say("\npoolproof: stopping and cleaning up")
     raise KeyboardInterrupt

@@ -3,11 +3,11 @@
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from poolproof.cli.signals import end_in_order, stop_if_asked
+from poolproof.cli.signals import end_by_exception, end_in_order, stop_if_asked
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -39,3 +39,14 @@ def test_a_second_signal_asks_for_patience_and_raises_nothing(capsys: pytest.Cap
         os.kill(os.getpid(), signal.SIGINT)
     os.kill(os.getpid(), signal.SIGINT)
     assert "still cleaning up" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("install", [end_in_order, end_by_exception])
+def test_a_command_started_with_nohup_survives_the_end_of_its_terminal(install: Callable[[], None]) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    install()
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    os.kill(os.getpid(), signal.SIGHUP)
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
