@@ -238,15 +238,15 @@ class _TextParser:
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
     def _is_printed_apart(self, part: PartOutcome, printed: datetime | None) -> bool:
-        """True if the run has a job with this name and group that was printed more than a minute earlier or later.
+        """True if the run has a job with this name and group that fio printed at another time.
 
-        fio prints all jobs of a run when the last one ends, so clones of the same run are printed at the same time.
+        fio prints all jobs of a run when the last one ends, so the times of clones of the same run differ by less than
+        a minute, and no sentence is between their blocks.
         """
-        return printed is not None and any(
-            job.printed is not None and abs(printed - job.printed) > _LONGEST_PRINTING
-            for job in self._run.jobs
-            if (job.part.name, job.part.group, job.part.host) == (part.name, part.group, part.host)
-        )
+        key = (part.name, part.group, part.host)
+        same = [job for job in self._run.jobs if (job.part.name, job.part.group, job.part.host) == key]
+        waits = [abs(printed - job.printed) for job in same if printed is not None and job.printed is not None]
+        return bool(same) and (self._has_words or any(wait > _LONGEST_PRINTING for wait in waits))
 
     def _values(self, line: str) -> bool:
         job = self._run.jobs[-1] if self._run.jobs else None

@@ -104,6 +104,12 @@ def test_groups_of_one_run_are_one_result() -> None:
     assert [job.name for job in result.parts] == ["a", "b"]
 
 
+@pytest.mark.parametrize(("between", "runs"), [("With the new kernel:\n", 2), ("", 1), ("\n", 1), ("  ... 12\n", 1)])
+def test_blocks_of_one_job_with_a_sentence_between_them_are_two_runs(between: str, runs: int) -> None:
+    block = "a: (groupid=0, jobs=1): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
+    assert len(read_text(f"{block}{between}{block}")) == runs
+
+
 def test_an_error_and_a_description_belong_to_the_job() -> None:
     text = "j: (groupid=0, jobs=1): err= 5 (file:io_u.c:1787, func=io_u error, error=Input/output error): pid=1: Sat\n"
     (result,) = read_text(text + "  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n")
