@@ -55,6 +55,8 @@ FORMS = {
     "a build": _each_line(lambda number, line: f"2024-03-02T12:00:{number % 60:02d}.1234567Z {line}"),
     "time stamps": _each_line(lambda number, line: f"[2024-03-02 12:00:{number % 60:02d}] {line}"),
     "a test's log": _each_line(lambda number, line: f"20:22:{number % 60:02d} DEBUG| [stdout] {line}"),
+    "Python's log": _each_line(lambda number, line: f"2024-05-01 20:22:{number % 60:02d},123 INFO {line}"),
+    "a logger": _each_line(lambda number, line: f"20:22:{number % 60:02d} - MainThread - fio_run - INFO - {line}"),
     "a container's log": _each_line(lambda _, line: f"2024-03-02T12:00:01.1234567Z stdout F {line}"),
     "pods": _each_line(lambda _, line: f"[pod/fio-x7k2p/fio] {line}"),
     "Ansible": _each_line(lambda _, line: f"        {json.dumps(line)},"),
