@@ -63,7 +63,7 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     lines = [f"{each.run}: {_undone_text(each.changes)}" for each in cleaned]
     for each in left:
         by_hand = (
-            "; if you don't need the programs that the first command lists, run the others:"
+            "; end the programs that the first command lists (kill PID) if you don't need them, then run the others:"
             if len(each.next) > 1
             else ""
         )
