@@ -13,6 +13,7 @@ from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.saved_trials import audit_run
 from poolproof.foreign.audit.texts import audit_text, audited, judge_result
+from poolproof.load.fio.find import LARGEST_PLAIN_TEXT_BYTES
 from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
@@ -20,7 +21,6 @@ LARGEST_TEXT_BYTES = 256 << 20
 """The maximum size, in bytes, of input that is searched for results."""
 
 _TOO_LARGE = "it is larger than 256 MiB"
-_LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
 _HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
 _DEEPEST = 50
@@ -123,7 +123,7 @@ def _of_fair_size(content: bytes) -> bytes:
     """Return the content unchanged. Raises an OSError if it is too large to be searched for results."""
     if len(content) > LARGEST_TEXT_BYTES:
         raise OSError(0, _TOO_LARGE)
-    if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content.replace(b"\0", b""):  # also in UTF-16
+    if len(content) > LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content.replace(b"\0", b""):  # also in UTF-16
         raise OSError(0, "it is larger than 2 MiB and contains no fio JSON: split it into one file per result")
     return content
 

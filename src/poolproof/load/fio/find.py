@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from poolproof.errors import FioError
 from poolproof.load.fio.fragments import shows_values, without_lone_latencies
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
@@ -37,17 +38,27 @@ _REPR_OPEN = re.compile(r"[{,:\[] ?'\w[\w .%>=-]{0,40}$")
 _REPR_REST = re.compile(r"^[\w .%>=-]{0,40}'(?: ?[:,}\]]|$)")
 _REPR_WORDS = {"None": "null", "True": "true", "False": "false"}
 _START = '{"fio version" : "", "jobs" : [ '
+LARGEST_PLAIN_TEXT_BYTES = 2 << 20
+"""The maximum size of text outside fio's JSON documents: searching it for results takes seconds per MiB."""
+
+_MOST_RESULTS = 10_000
+_SPLIT = "split it into one file per result"
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # the least growth of the run time from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. If a run appears in several formats, only the most detailed one is kept."""
+    """Return all fio results in line order. If a run appears in several formats, only the most detailed one is kept.
+
+    Raises a FioError if the text contains more than 10,000 JSON documents, or more than 2 MiB of other text.
+    """
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
     numbered = plain_lines(text)
     documents, rest = _documents(numbered)
+    if sum(len(line) + 1 for _, line in rest) > LARGEST_PLAIN_TEXT_BYTES:
+        raise FioError("it contains more than 2 MiB of text outside fio's JSON", _SPLIT)
     terse, rest = _terse(rest)
     found = _with_others(_with_others(documents, terse), _texts(rest))
     found.sort(key=lambda item: (item.line, item.last_line))
@@ -107,6 +118,8 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
         first = bisect_right(starts, document.start) - 1
         last = min(bisect_right(starts, max(document.start, document.end - 1)), len(numbered)) - 1
         inside.update(range(first, last + 1))
+        if len(found) >= _MOST_RESULTS:
+            raise FioError(f"it contains more than {_MOST_RESULTS:,} results", _SPLIT)
         if found and _is_interim(found[-1].result, document.result):
             found.pop()
         lines = numbered[first][0], numbered[last][0]

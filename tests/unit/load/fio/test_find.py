@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.load.fio.find import find_results
+from poolproof.errors import FioError
+from poolproof.load.fio import find
+from poolproof.load.fio.find import LARGEST_PLAIN_TEXT_BYTES, find_results
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.fio.source_commands import find_commands, source_commands
@@ -162,3 +164,22 @@ def test_printed_options_are_preferred_to_a_command_for_another_file() -> None:
 def test_text_without_fio_has_no_results() -> None:
     assert find_results("A pool of two disks reads at 24 GB/s, says its owner.\n") == ()
     assert find_commands("You start fio with --numjobs=8 and wait.\n") == ()
+
+
+def test_a_text_with_more_than_2_mib_outside_its_documents_is_rejected() -> None:
+    line = "the pool was idle on that day\n"
+    count = LARGEST_PLAIN_TEXT_BYTES // len(line)
+    assert len(find_results(ETCD + line * (count - 1))) == 1
+    with pytest.raises(FioError, match="more than 2 MiB of text outside fio's JSON"):
+        find_results(ETCD + line * (count + 1))
+
+
+def test_a_text_with_too_many_documents_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "_MOST_RESULTS", 3)
+    documents = [
+        f'{{"fio version":"fio-3.33","jobs":[{{"jobname":"{name}","read":{{"io_bytes":4096,"runtime":1}}}}]}}\n'
+        for name in "abcd"
+    ]
+    assert len(find_results("".join(documents[:3]))) == 3
+    with pytest.raises(FioError, match="more than 3 results"):
+        find_results("".join(documents))
