@@ -28,6 +28,7 @@ from poolproof.results.query.statement import (
 )
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.trust import distrust
 from poolproof.units import parse_time
 from poolproof.verdicts import WORST_FIRST, Verdict
 
@@ -184,7 +185,7 @@ class QuerySession:
         present = [run for run in self.runs if is_regular(run.trials_path) and run.name not in self._readable]
         kept, covered = copies.find([run.trials_path for run in present if _is_plain(run.trials_path)])
         rest = [run for run in present if run.trials_path not in covered]
-        self._direct = [run for run in rest if _is_plain(run.trials_path) and ends_whole(run.trials_path)]
+        self._direct = [run for run in rest if _can_be_opened_again(run) and ends_whole(run.trials_path)]
         for run in rest:
             if run not in self._direct:
                 self._save_readable(run)
@@ -234,6 +235,15 @@ def open_runs(root: Path, limit_s: float = DEFAULT_LIMIT_S) -> Iterator[QuerySes
             if "interrupted" not in str(error):
                 raise
             raise Interrupted("interrupted", "") from None
+
+
+def _can_be_opened_again(run: FoundRun) -> bool:
+    """True if DuckDB can be given the path of the run's trials, which it opens only when it reads them.
+
+    By then, another user who can change the run could have replaced the file with a link, or with a FIFO, on which
+    DuckDB would wait forever. The lines of such a file are copied instead.
+    """
+    return _is_plain(run.trials_path) and distrust(run.path) is None
 
 
 def _is_plain(path: Path) -> bool:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.results.query.connection import open_runs
 from tests.unit.results.compare.making import make_run
+from tests.unit.results.query.making import folder_of_runs
 
 from ...command import Command
 
@@ -170,3 +172,15 @@ def test_a_signal_ends_a_query_whose_rows_never_end(tmp_path: Path) -> None:
             finally:
                 query.kill()
         assert query.returncode == 130
+
+
+def test_trials_that_another_user_replaces_after_the_check_are_not_opened(tmp_path: Path) -> None:
+    runs = folder_of_runs(tmp_path / "runs")
+    count = "select count(*) from trials"
+    with open_runs(runs) as session:
+        usual = session.ask(count).rows
+    (runs / "grid").chmod(0o777)
+    with open_runs(runs) as session:
+        (runs / "grid" / "trials.jsonl").unlink()
+        (runs / "grid" / "trials.jsonl").symlink_to(runs / "deeper" / "small" / "trials.jsonl")
+        assert session.ask(count).rows == usual
