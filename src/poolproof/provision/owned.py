@@ -8,14 +8,15 @@ before it writes to it.
 
 import re
 import secrets
+from dataclasses import replace
 from pathlib import PurePath
 
 from poolproof.devices.model import Site
-from poolproof.errors import RunError, as_word
-from poolproof.hosts.base import Host, lines_of
+from poolproof.errors import CommandError, HostError, RunError, as_word
+from poolproof.hosts.base import Host, host_named, lines_of
 from poolproof.provision.directories import RAM_FILES
 from poolproof.provision.swappable import swappable
-from poolproof.undos import Owned, Undo, checked_values, is_escaped, is_plain
+from poolproof.undos import Owned, Undo, UndoTree, checked_values, is_escaped, is_plain
 
 _LABEL = re.compile(r"(?=.*[a-f])[0-9a-f]{8}")
 _LIMIT_S = 20.0
@@ -122,6 +123,20 @@ def check_only_label(owned: Owned, host: Host) -> None:
 def refusal(undo: Undo, owned: Owned) -> str | None:
     """Return the reason for refusing the undo, or None if everything that it would remove belongs to the run."""
     return next((fault for check, value in checked_values(undo) for fault in check.faults(value, owned)), None)
+
+
+def is_removed(undo: Undo, owned: Owned, run_host: Host, host_name: str) -> bool:
+    """True if only the lost state directory is the reason for refusing the undo, and its directory does not exist.
+
+    The user is asked to remove such a directory. A path without the run's label in its name is not even looked at.
+    """
+    if not isinstance(undo, UndoTree) or refusal(undo, replace(owned, is_proven=True)) is not None:
+        return False
+    try:
+        there = host_named(run_host, host_name)
+        return there.run(("test", "-e", undo.path), timeout_s=_LIMIT_S, check=False).returncode == 1
+    except (CommandError, HostError):
+        return False
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:

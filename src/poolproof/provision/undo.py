@@ -20,7 +20,7 @@ from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
-from poolproof.provision.owned import link_to, refusal
+from poolproof.provision.owned import is_removed, link_to, refusal
 from poolproof.steps import in_background
 from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoPrograms, UndoTree
 
@@ -267,7 +267,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
         reason = f"not executed, because poolproof never writes such a command: {shlex.join(argv)[:200]}"
         return FailedUndo(change, reason, can_repeat=False)
     if (refused := refusal(undo, owned)) is not None:
-        return _refused(change, refused)
+        return None if is_removed(undo, owned, run_host, change.host) else _refused(change, refused)
     try:
         host = host_named(run_host, change.host)
     except HostError:

@@ -84,6 +84,16 @@ def test_a_directory_that_only_has_a_similar_name_stays(tmp_path: Path, name: st
     assert results.is_dir()
 
 
+def test_a_directory_without_a_state_directory_counts_as_removed_once_the_user_removed_it(tmp_path: Path) -> None:
+    data = data_of(tmp_path, LABEL)
+    forged = forge(tmp_path, LABEL, data)
+    with pytest.raises(BuildError, match="remove it yourself"):
+        clean(forged.path, print)
+    shutil.rmtree(data)
+    assert clean(forged.path, print) == 1
+    assert Journal(forged.journal_path).outstanding() == ()
+
+
 @pytest.mark.parametrize("name", ["poolproof-20261129", "poolproof-20261129/measured", "poolproof-20261129-results"])
 def test_a_directory_with_a_date_in_its_name_stays(tmp_path: Path, name: str) -> None:
     """A date has eight digits too, so the label of a run has at least one letter."""
