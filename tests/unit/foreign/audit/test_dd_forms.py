@@ -82,3 +82,22 @@ def test_reads_of_a_file_just_written(mib: int, seconds: float, verdict: str) ->
     _, found = audit_text("post", write + read, Context())
 
     assert found.verdict == verdict
+
+
+_HOSTS = {
+    "parallel-ssh": "[{at}] 10:20:30 [SUCCESS] node{at}\nStderr: ",
+    "ansible": "node{at} | CHANGED | rc=0 >>\n",
+}
+
+
+@pytest.mark.parametrize("program", list(_HOSTS))
+@pytest.mark.parametrize("is_heading", [False, True])
+def test_a_command_runs_on_several_hosts(program: str, *, is_heading: bool) -> None:
+    output = "512+0 records in\n512+0 records out\n536870912 bytes (537 MB) copied, 5.1 s, 105 MB/s\n"
+    between = "## Something else\n" if is_heading else ""
+    runs = [_HOSTS[program].format(at=at) + output for at in range(1, 7)]
+
+    text = f"$ run-on all 'dd if=/net/file of=/dev/null bs=1M'\n\n{runs[0]}{between}{''.join(runs[1:])}"
+    found = audit_text("post", text, Context())
+
+    assert [each.command is not None for each in found] == [True, *([not is_heading] * 5)]

@@ -119,6 +119,7 @@ def test_syncs_without_barriers_are_suspect(before: str, is_suspect: bool) -> No
         " cached reads:   18012 MB in  2.00 seconds = 9006.11 MB/sec",
         "Timing cached reads = 9006.11 MB/sec",
         "Timing cached reads:   18012 MB in 2.00 s = 9006 MB/s",
+        "Timing cached reads:   18012 MB in  2.00 seconds = **9006.11 MB/sec**",
     ],
 )
 def test_shortened_lines_of_hdparm_are_read(line: str) -> None:

@@ -43,7 +43,10 @@ _GLUED = re.compile(
     r"(?=(?<!\d)\d{1,18}\+\d{1,18} records (?:in|out))|(?<=records in)(?=\d)|(?<=records out)(?=\d)"
     r"|(?<=[kMG]B/s)(?=[^\s`*,.;:)\]|])|(?<=bytes/sec\))(?=\S)"
 )
-_RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
+_RECORDS = re.compile(r"^\s*(?:std(?:err|out): |[^\W\d_]{0,8})\d+\+\d+ ", re.IGNORECASE)
+_HOST = re.compile(  # parallel-ssh, pdsh, and ansible print such a line above the output of each host
+    r"^\s*(?:\[\d{1,5}\] \d\d:\d\d:\d\d \[[A-Z]{2,9}\] \S{1,60}|\S{1,60} \| [A-Z]{2,9} \| rc=\d{1,3} >>)\s*$"
+)
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))g?dd\s++(?=\S+=\S)")  # Homebrew installs GNU dd as gdd
 _ARGUMENT = r"[a-z]{1,9}=(?:\"[^\"]*\"|'[^']*'|\$\(\(?[^()]*\)\)?|(?:\\ (?![a-z]{1,9}=)(?=\S)|[^\s;|&`()<>])++)"
 _ARGUMENTS = re.compile(rf"{_ARGUMENT}(?:\s++{_ARGUMENT})*+")
@@ -123,21 +126,21 @@ class _Cached:
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     commands: list[_DdCommand] = []
     every: list[_DdCommand] = []
-    has_ended = False
+    has_ended, last = False, 0
     cached = _Cached()
     numbered = [(number, part) for number, line in numbered for part in _separated(line)]
     for at, (line_number, line) in enumerate(numbered):
         cached.see(line)
         if found := list(_commands(line_number, _unwrapped(numbered, at))):
-            commands, has_ended = found, False
+            commands, has_ended, last = found, False, line_number
             every += found
         match = _values(line)
-        is_output = match or not line.strip() or _RECORDS.match(line) or _ELIDED.match(line)
+        is_output = match or not line.strip() or _RECORDS.match(line) or _ELIDED.match(line) or _HOST.match(line)
         if has_ended and not found and not is_output:
             commands = []
         if match is None or _is_progress(numbered, at):
             continue
-        near = commands[0] if commands and line_number - commands[0].line <= _NEAR else None
+        near = commands[0] if commands and line_number - last <= _NEAR else None
         if near and (label := _LABEL.search(line[: match.start()])):
             near = _labelled(label[1].lower(), near, every)
         result = _result(line_number, match, near, cached.why(near.source) if near else "")
@@ -146,7 +149,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if near is not None and near in commands and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
             cached.see(_AFTER.sub("", near.after, count=1))  # commands after dd on the same line run after it
-        has_ended = True
+        has_ended, last = True, line_number
         commands = commands[1:] or commands
 
 

@@ -16,7 +16,7 @@ from poolproof.load.model import LoadPart
 _TIMING = re.compile(
     r"\b(?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads\s*[:=]\s*"
     r"(?:(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) s(?:ec(?:onds?|s)?)?\s*=\s*)?"
-    r"(?P<rate>\d+(?:\.\d+)?) ?(?P<unit>[kMG])B/s(?:ec)?\b"
+    r"\*{0,2}(?P<rate>\d+(?:\.\d+)?) ?(?P<unit>[kMG])B/s(?:ec)?\b"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
 _BLOCK = 2 << 20
