@@ -48,13 +48,15 @@ RULE = Rule(
     wrong="tmpfs, ramfs, brd and zram are memory, and null_blk and /dev/null drop the data or keep it in RAM. Current "
     "kernels accept O_DIRECT on tmpfs, so fio shows no error.",
     shows="Before the run: the target is one of these, or its path shows it (/dev/shm, /dev/ram0, /dev/nullb0). If the "
-    "target is known to be one of these, a result is refuted, unless RAM is part of the measurement and the job does "
+    "target is known to be one of these, for example because a command in a text mounts tmpfs or a RAM disk there, a "
+    "result is refuted, unless RAM is part of the measurement and the job does "
     "not write.",
     error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
     sources=(
         "measured cases L14, L15",
         linux_source("6.12", "mm/shmem.c", "shmem_file_open (FMODE_CAN_ODIRECT)"),
+        "FreeBSD mdconfig(8), types malloc and swap",
     ),
     in_job=_in_job,
     options=("filename", "directory"),

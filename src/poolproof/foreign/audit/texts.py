@@ -25,6 +25,7 @@ from poolproof.foreign.audit.external_counters import (
 from poolproof.foreign.audit.fast_disks import with_fast_disks
 from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
+from poolproof.foreign.audit.memory_mounts import NO_MOUNTS, MemoryMounts, find_memory_mounts
 from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
@@ -76,6 +77,7 @@ class _QuotedContext:
     file is matched to its result.
     `compressed`: the files that compsize shows to be compressed.
     `old_zfs`: the places on a ZFS that ignores direct=1.
+    `mounts`: the mount points in memory.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -86,6 +88,7 @@ class _QuotedContext:
     callers: frozenset[int] = frozenset()
     compressed: tuple[CompressedFile, ...] = ()
     old_zfs: OldZfs = NO_ZFS
+    mounts: MemoryMounts = NO_MOUNTS
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
@@ -157,6 +160,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         frozenset(command.line for command in commands if not command.jobs),
         compressed_files(plain_lines(text)),
         find_old_zfs(plain_lines(text)),
+        find_memory_mounts(plain_lines(text)),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
@@ -196,6 +200,8 @@ def judge_result(
     found = replace(found, result=without_other_disks(found.result, load))
     if (path := named_memory(load)) and not quoted.memory:
         quoted = replace(quoted, memory=f"the path is “{path}”")
+    if (words := surroundings.mounts.words(load)) and not quoted.memory:
+        quoted = replace(quoted, memory=words)
     if foreign is None and found.made is None and (name := _memory_in_table(found)):
         quoted = replace(quoted, memory_heading=f"line {found.line} is about “{name}”")
     quoted = replace(
@@ -212,11 +218,12 @@ def judge_result(
     machine = surroundings.machine_at(command_line or found.line)
     machine = for_load(machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
+    memory = memory_of(load) or surroundings.mounts.memory_of(load) or memory_below(found.result)
     case = Case(
         load=load,
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(context, statement, machine, memory_of(load) or memory_below(found.result)),
+        target=_target(context, statement, machine, memory),
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
