@@ -51,13 +51,15 @@ RULE = Rule(
     wrong="Zeros compress to almost nothing. ZFS with compression, thin volumes and some drives do not store them at "
     "all.",
     shows="In a job: zero_buffers or buffer_pattern=0; or, on a compressing target, a read of a file that the script "
-    "filled with dd from /dev/zero. In the counters: after the flush, the disks have written less than fio.",
+    "filled with dd from /dev/zero. In a text that names TrueNAS and does not mention compression, all pools (/mnt/…) "
+    "compress. In the counters: after the flush, the disks have written less than fio.",
     error="Too high. Measured: a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(
         fio_source("3.42", "io_u.c", "fill_io_buffer"),
         zfs_source("2.3.0", "module/zfs/zio.c", "zio_write_compress"),
         fio_doc("zero_buffers"),
+        "truenas/middleware src/middlewared/middlewared/plugins/pool_/pool.py, do_create (compression: lz4)",
     ),
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),

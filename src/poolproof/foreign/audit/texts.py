@@ -46,6 +46,7 @@ from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.table_repeats import without_repeated_rows
 from poolproof.foreign.audit.tables import find_tables
+from poolproof.foreign.audit.truenas import find_truenas, with_default_compression
 from poolproof.load.fio.find import find_results, without_repeats
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
@@ -78,6 +79,7 @@ class _QuotedContext:
     `compressed`: the files that compsize shows to be compressed.
     `old_zfs`: the places on a ZFS that ignores direct=1.
     `mounts`: the mount points in memory.
+    `truenas`: a quotation that names TrueNAS.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -89,6 +91,7 @@ class _QuotedContext:
     compressed: tuple[CompressedFile, ...] = ()
     old_zfs: OldZfs = NO_ZFS
     mounts: MemoryMounts = NO_MOUNTS
+    truenas: str = ""
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
@@ -161,6 +164,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         compressed_files(plain_lines(text)),
         find_old_zfs(plain_lines(text)),
         find_memory_mounts(plain_lines(text)),
+        find_truenas(plain_lines(text)),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
@@ -217,6 +221,7 @@ def judge_result(
     command_line = foreign.command_line if foreign else _command_line(found)
     machine = surroundings.machine_at(command_line or found.line)
     machine = for_load(machine, load, is_on_device=foreign is not None and foreign.is_on_device)
+    machine = with_default_compression(machine, surroundings.truenas, load)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
     memory = memory_of(load) or surroundings.mounts.memory_of(load) or memory_below(found.result)
     case = Case(
