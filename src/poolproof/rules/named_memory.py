@@ -21,6 +21,7 @@ _COMPOSITE = re.compile(r"/dev/(?:nbd|loop|dm-|md|ublkb|ubbd|drbd|bcache)\d+\S{0
 def _in_result(case: Case) -> Findings:
     words = case.quoted.memory if case.quoted else ""
     heading = case.quoted.memory_heading if case.quoted else ""
+    cached = case.quoted.cached_heading if case.quoted else ""
     target = _memory_target(case)
     if heading and case.cold and not proves(case):
         yield suspects(f"a heading names memory as the target: {heading}", weight=58)
@@ -31,6 +32,8 @@ def _in_result(case: Case) -> Findings:
             f"the text mentions memory as the target or as the cache, and the values are typical of memory: {words}",
             weight=58,
         )
+    elif cached and case.cold and not proves(case) and _reads_like_memory(case):
+        yield suspects(f"a heading says that the data is read from RAM: {cached}", weight=58)
     buffered = case.quoted.buffered if case.quoted else ""
     if buffered and not words and not target and not _is_direct(case) and not proves(case):
         kinds = {part.kind for part in parts(case.outcome) if _is_faster_than_a_drive(case, part)}
@@ -73,6 +76,14 @@ def _is_faster_than_a_drive(case: Case, part: ReportedDirection) -> bool:
     return rate > PCIE3_X4 and not statistics_cover(case, part.kind)
 
 
+def _reads_like_memory(case: Case) -> bool:
+    """True if reads are like those of memory. A result that may consist of reads counts as one."""
+    both = (part.mixed for part in case.outcome.parts if part.mixed) if case.outcome else ()
+    return any((figures.bandwidth_bytes or 0.0) >= _MEMORY_RATE for figures in both) or any(
+        part.kind == "read" and _is_like_memory(case, part) for part in parts(case.outcome)
+    )
+
+
 def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
     job = case.job_named(part.job.name)
     typical = typical_ns(part)
@@ -91,7 +102,9 @@ RULE = Rule(
     "or the page cache, and the result is at least 1 GB/s or less than 100 µs per I/O. Or such a sentence says that "
     "the I/O is buffered, no command shows direct=1, and the rate is above 3.94 GB/s (PCIe 3.0 x4). Or the heading "
     "above the result, or those of the row and the column in a table, name only a RAM disk, tmpfs, null_blk or "
-    "mergerfs's nullrw. Or a statement above the result says that the tested device is, or is made from, a RAM disk, "
+    "mergerfs's nullrw. Or the heading says that the reads are cached, and the result is at least 1 GB/s or less than "
+    "100 µs per I/O. The same applies if the output of mount or df shows tmpfs or a RAM disk at the path of the files. "
+    "Or a statement above the result says that the tested device is, or is made from, a RAM disk, "
     "tmpfs or null_blk (`uses a ramdisk`, `device = /dev/nullb0`, `modprobe brd`, `nbd-server 9000 "
     "/dev/ram0`), no line after it names another kind of device, and no command shows other files.",
     error="Too high.",

@@ -15,6 +15,17 @@ from poolproof.load.fio.plain_lines import Line
 
 _SECTION = re.compile(r"^\s{0,3}#{2,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
 _LABEL = re.compile(r"^\s*(?:[-*]\s+)?(?:\*\*(?P<bold>[^*]{3,50}?):?\*\*:?|(?P<words>[A-Za-z][^:]{2,48}?)\s?:)\s*$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<words>\S.{1,58}?)\s*#*\s*$")
+_CACHED = re.compile(
+    r"(?<![\w-])(?:reads?\b.{0,20}[ (](?:fully |page[- ]|ram[- ])?cached\b|(?:fully |page[- ])?cached reads?\b"
+    r"|reads?\b.{0,20} from (?:the )?(?:page |os |ram )?(?:cache|ram|memory)\b)",
+    re.IGNORECASE,
+)
+_OTHER_CACHE = re.compile(
+    r"\b(?:bcache|\w*cache(?:fs|d?isk)|lvm\w*|dm-cache|l2arc|ssd|nvme|flash|not?|non|and|vs\.?|versus|un-?cached|with"
+    r"|without|timing|o_direct|cache (?:drive|device|tier|pool|disk))\b|[,&/+]",
+    re.IGNORECASE,
+)
 _NOT_A_HEADING = re.compile(r"[=|<>\\$]|\s-")
 _MEMORY = re.compile(  # mergerfs drops all data with nullrw
     r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|null_?blk|nullrw)\b", re.IGNORECASE
@@ -51,25 +62,29 @@ class QuotedConditions:
 
     `memory`: a heading that names only memory as the target.
     `guest`: the output of a program that shows that the machine is a virtual machine.
+    `cached`: a heading that says that the data is read from RAM.
     `busy`: a line above the result, or above the results directly above it, that says that an array was rebuilding.
     """
 
     memory: str = ""
     guest: str = ""
     busy: str = ""
+    cached: str = ""
 
 
 def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[QuotedConditions]:
     """Yield the conditions of each result. The results must be in line order."""
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     outside = [(number, line) for number, line in numbered if number not in hidden and len(line) <= _LONGEST]
-    section, label, guest, busy, at, end = "", "", "", "", 0, 0
+    section, label, guest, busy, cached, at, end = "", "", "", "", "", 0, 0
     for result in results:
         if result.line - end > _ADJACENT_LINES:
             busy = _busy(outside, max(end, result.line - _LINES_ABOVE), result.line)
         end = max(end, result.last_line)
         stop = bisect_left(outside, result.line, key=itemgetter(0))
         for number, line in outside[at:stop]:
+            if heading := _HEADING.match(line) or _LABEL.match(line):
+                cached = _cached(number, next(filter(None, heading.groupdict().values())))
             if match := _MACHINE.match(line):
                 guest = quotation(number, match["words"]) if match["hypervisor"] else ""
             elif match := _SECTION.match(line):
@@ -81,7 +96,7 @@ def conditions_of(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
             elif (label or section) and _SENTENCE.match(line) and _names_another(line):
                 section = label = ""
         at = max(at, stop)
-        yield QuotedConditions(label or section, guest, busy)
+        yield QuotedConditions(label or section, guest, busy, cached)
 
 
 def _busy(outside: Sequence[Line], first: int, last: int) -> str:
@@ -93,6 +108,12 @@ def _busy(outside: Sequence[Line], first: int, last: int) -> str:
         if match and not _NEGATED.search(line[max(0, match.start() - _BEFORE) : match.end() + _BEHIND]):
             found = quotation(number, line if len(line) <= _LONGEST_QUOTE else match[0])
     return found
+
+
+def _cached(number: int, words: str) -> str:
+    """Return a quotation of a heading that says that the data is read from RAM, or an empty string."""
+    is_cached = _CACHED.search(words) is not None and not _OTHER_CACHE.search(words)
+    return quotation(number, words) if is_cached else ""
 
 
 def _names_another(words: str) -> bool:

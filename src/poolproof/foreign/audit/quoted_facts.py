@@ -139,6 +139,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             depths=_depths(lines, result),
             memory_heading=conditions.memory,
             memory_target=in_memory[at],
+            cached_heading=conditions.cached,
             guest=conditions.guest,
             busy=conditions.busy,
             shared_file_bytes=shared_bytes,

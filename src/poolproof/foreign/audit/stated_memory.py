@@ -20,12 +20,25 @@ _USED = re.compile(
     rf"(?:[^\s/]{{1,20}} ){{0,3}}?{_DEVICE}(?: devices\b)?",
     re.IGNORECASE,
 )
+_TESTED = re.compile(
+    r"\b(?:(?:tests?|tested|testing|measured?|benchmark(?:s|ed)?|ran|runs?|running|results?|numbers?|performance"
+    r"|improvements?|throughput|iops) (?:[^\s/]{1,20} ){0,2}?(?:for|on|in|against)"
+    r"|(?:its|the|that|this|whose) (?:file ?system|mount ?point|directory|target|device|disk|volume) (?:is|was))"
+    rf" (?:(?:the|an?|my) )?{_DEVICE}",
+    re.IGNORECASE,
+)
 _SETTING = re.compile(
     r"^\W{0,9}(?:test[ _-]?)?(?:device|target|disk|drive|filename|dev)(?:[ _-]?(?:path|name))?\s{0,3}[:=]\s{0,3}"
     r"/dev/(?:ram|nullb|zram)\d+\b",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(r"^\W{0,9}(?:sudo\s+)?modprobe\s+(?:-\S+\s+)?(?:brd|null_blk)\b")
+_COMMAND = re.compile(
+    r"^\W{0,9}(?:sudo\s+)?(?:modprobe\s+(?:-\S+\s+)?(?:brd|null_blk)\b"
+    r"|fio\s[^|;&]{0,200}?--?filename[= ]/dev/(?:ram|nullb|zram)\d+\b)"
+)
+_OTHER_FILE = re.compile(  # a device made from other devices may be made from a RAM disk
+    r"(?:^|\s)--?filename[= ](?!/dev/(?:ram|nullb|zram|nbd|loop|dm-|md|ublkb|ubbd|drbd|bcache|mapper))\S"
+)
 _PATH = r"/dev/(?:ram|nullb|zram|rd)\d+(?:p\d+)?\b"
 _EXPORTED = re.compile(
     r"(?:\b(?:nbd-server|qemu-nbd|nbdkit|losetup|targetcli|tgtadm|nvmetcli|pvcreate|vgcreate|mdadm|zpool|bcachefs|mkfs[.\w]*"
@@ -69,6 +82,8 @@ def memory_targets(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 
 def _ends(line: str) -> bool:
     """True if a line may end a statement: it names other storage, and does not list a RAM disk as `lsblk` does."""
+    if _OTHER_FILE.search(line):
+        return True
     return not _LISTED.match(line) and (names_another_target(line) or _ARRAY.search(line) is not None)
 
 
@@ -85,7 +100,7 @@ def _said(line: str) -> str:
         return match[0].strip()
     if (match := _EXPORTED.search(line)) and not _OTHER_USE.search(line) and not _NEGATED.search(line):
         return match[0].strip()
-    match = None if _HEADING.match(line) else _USED.search(line)
+    match = None if _HEADING.match(line) else _USED.search(line) or _TESTED.search(line)
     if match is None or _NEGATED.search(line[: match.end()]) or _OTHER_USE.search(line):
         return ""
     if names_another_target(line) and not (_SEVERAL.search(match[0]) and _is_only_an_array(line)):

@@ -28,6 +28,13 @@ def _is_suspect(text: str) -> list[bool]:
         ("# nbd-server 10809 /dev/ram1p1", True),
         ("# mdadm --create /dev/md7 --level=1 --raid-devices=2 /dev/ram0 /dev/ram1", True),
         ("backing device: /dev/nullb0", True),
+        ("These are the numbers with the null_blk device:", True),
+        ("The performance is worse on a ramdisk.", True),
+        ("As I see now, its file system is tmpfs.", True),
+        ("$ fio job.fio --filename=/dev/nullb2 --size=1g", True),
+        ("Is its file system tmpfs or not?", False),
+        ("The performance on an SSD is worse than on a ramdisk.", False),
+        ("$ fio job.fio --filename=/data/nullb2 --size=1g", False),
         ("# zpool create p sda log /dev/ram0", False),
         ("# mkfs.ext4 /dev/ramips", False),
         ("The mapping target uses a 4G ramdisk for its journal.", False),
@@ -54,6 +61,7 @@ def test_a_statement_that_the_device_is_in_memory_makes_slow_results_suspect_too
     [
         "Then on the NVMe drive:",
         "Then on the array:",
+        "$ fio job.fio --filename=/data/file --runtime=60",
         "$ fio --name=a --filename=/data/file --rw=read --bs=4k --direct=1 --size=8g --runtime=60 --time_based",
     ],
 )
@@ -131,3 +139,24 @@ _FAST = """\
 def test_people_say_in_many_ways_that_a_fast_result_comes_from_a_cache(sentence: str, *, is_memory: bool) -> None:
     assert _is_suspect(f"The volume:\n{_FAST}\n{sentence}\n") == [is_memory]
     assert _is_suspect(f"The volume:\n{_OUTPUT}\n{sentence}\n") == [False]
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_cached"),
+    [
+        ("# Reads (cached)", True),
+        ("### Cached reads", True),
+        ("**Sequential read (page-cached):**", True),
+        ("## Reads from the page cache", True),
+        ("# Reads (uncached)", False),
+        ("# Cached and direct reads", False),
+        ("### Cached reads (bcache)", False),
+        ("## Reads with cache drive", False),
+        ("The reads are cached", False),
+    ],
+)
+def test_a_heading_says_that_the_reads_are_cached(heading: str, *, is_cached: bool) -> None:
+    fast = "2147483648 bytes (2.1 GB, 2.0 GiB) copied, 0.7 s, 3.1 GB/s\n"
+    slow = "2147483648 bytes (2.1 GB, 2.0 GiB) copied, 4.4 s, 488 MB/s\n"
+
+    assert _is_suspect(f"{heading}\n\n{fast}\n{slow}\n## Reads after a restart\n\n{fast}") == [is_cached, False, False]
