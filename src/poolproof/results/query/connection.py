@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from poolproof.campaign.calibration import campaign_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
+from poolproof.files.scratch import scratch_directory
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import (
@@ -224,9 +224,9 @@ def open_runs(root: Path, limit_s: float = DEFAULT_LIMIT_S) -> Iterator[QuerySes
         Interrupted: a signal interrupted DuckDB.
     """
     check_extra("query", "reading many runs at once")
-    with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
+    with scratch_directory("poolproof-query-") as scratch:
         try:
-            session = QuerySession(root, Path(scratch), limit_s)
+            session = QuerySession(root, scratch, limit_s)
             try:
                 yield session
             finally:

@@ -1,0 +1,52 @@
+"""Temporary directories that do not outlive a killed process for long."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_YOUNG_S = 60.0  # another process may have made the directory, but not locked it yet
+
+
+@contextlib.contextmanager
+def scratch_directory(prefix: str) -> Iterator[Path]:
+    """Create a temporary directory, and remove it when the context ends.
+
+    The directory is locked while it is in use. This user's directories with the same prefix that nobody uses, because
+    SIGKILL ended their process, are removed first.
+    """
+    for each in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            _remove_if_unused(each)
+    with tempfile.TemporaryDirectory(prefix=prefix) as path, _locked(Path(path)):
+        yield Path(path)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(number)
+
+
+def _remove_if_unused(path: Path) -> None:
+    """Remove the directory if it is this user's, more than a minute old, and not locked.
+
+    Raises an OSError if it is locked, or is not a directory.
+    """
+    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        found = os.fstat(number)
+        if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _YOUNG_S:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path)
+    finally:
+        os.close(number)
