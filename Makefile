@@ -7,7 +7,7 @@ help:
 	@echo "make test    set up, then run all tests except the slow ones (as root; about 10 minutes)"
 	@echo "make test-all  set up, then run all tests except the lab tests (as root; about 30 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (80 minutes on a busy machine with two processors)"
-	@echo "make faults  kill 200 runs, inject 13 other faults and print what they left (as root; 30 to 40 minutes)"
+	@echo "make faults  kill 200 runs, inject 14 other faults and print what they left (as root; 30 to 40 minutes)"
 	@echo "make fuzz    look for inputs that cause a traceback (one minute; make fuzz SECONDS=600: ten minutes)"
 	@echo "make bench   measure what poolproof itself costs"
 	@echo "make bench-peer  measure the same twelve cells with bench-fio and with poolproof (as root; at least 20 minutes)"

@@ -14,6 +14,9 @@ from typing import Self
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The error numbers of a write that failed for lack of space. Such an error is not a bug in poolproof."""
 
+LOST_DISK = (errno.EIO, errno.EREMOTEIO, errno.EUCLEAN, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN)
+"""The error numbers of a file system whose disk, server or program fails. Such an error is not a bug in poolproof."""
+
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
 """The modules that each of the package's optional dependencies (extras) installs."""
 

@@ -35,6 +35,11 @@ measure: {trials: 1, time: 15s, seed: 7}
 On a busy machine, a fault may be several seconds late.
 """
 
+_THREE_TRIALS = """
+workloads:
+  reads: {rw: randread, bs: 16k, size: 16m, iodepth: 4}
+measure: {trials: 3, time: 1s, seed: 7}
+"""
 _MEET_S = 240.0
 _POLL_S = 0.01
 _LIMIT_S = 420.0
@@ -147,3 +152,42 @@ def resumed(testbed: Testbed, *, run: Path | None = None, kept: Sequence[str] = 
     unfinished = [line for line in lines if '"interrupted":true' in line]
     wrong = "" if answer.code == 0 else f"resume: {answer.code}: {answer.out[-600:]}{answer.err}"
     return lost, wrong or ("a trial was not repeated" if unfinished else "")
+
+
+def run_with_results_on(testbed: Testbed, point: Path, chance: random.Random) -> tuple[Started, list[str]]:
+    """Start a campaign whose results are saved in `point`, and return at a random moment after the first trial.
+
+    Returns the run, and the lines of the trials that have reached the disk.
+    """
+    words = testbed.words(testbed.campaign(CAMPAIGNS["ext4"] + _THREE_TRIALS))
+    words[words.index("--out") + 1] = str(point / "run")
+    started = Started(testbed.path, *words)
+    file = point / "run" / "trials.jsonl"
+    started.wait_for(file.exists, "no trial ended", _MEET_S)
+    time.sleep(chance.uniform(0.0, 2.0))
+    kept = file.read_text().splitlines()
+    testbed.command("sync", str(file))
+    return started, kept
+
+
+def results_repaired(
+    testbed: Testbed, point: Path, started: Started, begun: float, kept: Sequence[str], *, limit_s: float
+) -> Outcome:
+    """Wait for the end of a run whose results could not be written. Then repair their file system, and resume the run.
+
+    `point`: where the file system is mounted.
+    """
+    answer = started.wait(limit_s * 4)
+    took_s, wrong = time.monotonic() - begun, []
+    if answer.code in (0, 70) or "cannot be written" not in answer.err + answer.out:
+        wrong.append(f"{answer.code}: {answer.out}{answer.err}")
+    if took_s > limit_s:
+        wrong.append(f"noticed after {took_s:.0f} s")
+    leaks = testbed.traces()
+    device = testbed.command("findmnt", "-no", "SOURCE", str(point))
+    testbed.command("umount", str(point))
+    testbed.command("sh", "-c", 'e2fsck -fy "$0" >/dev/null 2>&1; [ $? -le 2 ]', device)
+    testbed.command("mount", device, str(point))
+    lost, failed = resumed(testbed, run=point / "run", kept=kept)
+    leaks += testbed.traces()
+    return Outcome(len(leaks), 0, lost, took_s, "; ".join([*wrong, *([failed] if failed else []), *leaks]))

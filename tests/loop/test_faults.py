@@ -15,7 +15,7 @@ from tests.faults.fault import Outcome
 pytestmark = [pytest.mark.slow, pytest.mark.waits, pytest.mark.timeout(600)]
 
 _LONGEST = ("disk_stopped", "hanging_fuse", "silent_link", "full_work")
-_ALONE = ("disk_slowed", "disk_vanished", "killed", "read_only_results")
+_ALONE = ("disk_slowed", "disk_vanished", "killed", "read_only_results", "results_errors")
 """Faults that must happen in a certain second of a run.
 
 If other faults are injected at the same time on a busy machine, they come too late.

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -110,9 +111,32 @@ class Testbed:
         self, name: str, kind: str, size: str, *, direct_io: str = "on", within: Path | None = None, options: str = "rw"
     ) -> Path:
         """Mount a new file system on a loop device, whose file is in `within`. It is removed at the end of the test."""
-        image, point = (within or self.path) / f"{name}.img", self.path / name
-        point.mkdir()
+        image = (within or self.path) / f"{name}.img"
         self.command("truncate", "-s", size, str(image))
+        return self._mounted(image, name, kind, direct_io, options)
+
+    def mount_with_errors(self, name: str, kind: str, size: str, *, trigger: Path, options: str = "rw") -> Path:
+        """Mount a new file system on a disk that returns EIO for each write while the file `trigger` exists.
+
+        The disk is a loop device, whose file nbdkit serves. It is removed at the end of the test.
+        """
+        folder = self.path / f"{name}-served"
+        folder.mkdir()
+        image, actions = folder / "disk", ("pwrite", "zero", "trim")
+        errors = [word for each in actions for word in (f"error-{each}=EIO", f"error-{each}-rate=100%")]
+        server = ["nbdkit", "-s", "--exit-with-parent", "--filter=error", "memory", size, *errors]
+        served = ["nbdfuse", str(image), "--command", *server, f"error-file={trigger}"]
+        self.command("sh", "-c", '"$@" >/dev/null 2>&1 &', "sh", *served)
+        deadline = time.monotonic() + _LIMIT_S
+        while not folder.is_mount():
+            assert time.monotonic() < deadline, f"{served} does not mount {folder}"
+            time.sleep(0.05)
+        self._undo_commands.append(["umount", str(folder)])
+        return self._mounted(image, name, kind, "off", options)
+
+    def _mounted(self, image: Path, name: str, kind: str, direct_io: str, options: str) -> Path:
+        point = self.path / name
+        point.mkdir()
         device = self.command("losetup", "--find", "--show", f"--direct-io={direct_io}", str(image))
         self._undo_commands.append(["losetup", "--detach", device])
         self.command(f"mkfs.{kind}", "-q", device)

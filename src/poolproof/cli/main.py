@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 
 from poolproof.cli.output import say
 from poolproof.cli.usage import PlainCommand
-from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError, as_word
+from poolproof.errors import LOST_DISK, NO_ROOM, Interrupted, PoolproofError, RunError, UsageError, as_word
 from poolproof.files.folder import FileRefused
 from poolproof.presentation.terminal.visible import filtered_output
 from poolproof.version import __version__
@@ -105,6 +105,10 @@ def _run() -> NoReturn:
         message = f"{error.filename} cannot be used: {error.strerror}"
         _fail(message, f"ls -ld {as_word(error.filename)}", RunError.exit_code)
     except OSError as error:
+        if error.errno in LOST_DISK:
+            place = f"{error.filename}: " if error.filename else "a file cannot be read or written: "
+            hint = "check the file system and its disk (dmesg | tail), then run the command again"
+            _fail(f"{place}{error.strerror}", hint, PoolproofError.exit_code)
         if error.errno not in NO_ROOM:
             _fail_with_bug(error)
         _fail(

@@ -14,7 +14,7 @@ from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError, as_word
+from poolproof.errors import LOST_DISK, NO_ROOM, BuildError, Interrupted, RunError, as_word
 from poolproof.facts.block import block_devices
 from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
@@ -46,7 +46,7 @@ from poolproof.results.runs.trust import check_creatable
 from poolproof.steps import Step
 from poolproof.version import __version__
 
-_UNWRITABLE = (*NO_ROOM, errno.EROFS)
+_UNWRITABLE = (*NO_ROOM, *LOST_DISK, errno.EROFS)
 
 Tell = Callable[[str], None]
 
@@ -256,12 +256,14 @@ def measure_run(
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
-        room = f"make its file system writable (findmnt -T {as_word(run.path)})"
-        if error.errno != errno.EROFS:
-            room = f"free some space (df -h {as_word(run.path)})"
+        first = f"make its file system writable (findmnt -T {as_word(run.path)})"
+        if error.errno in NO_ROOM:
+            first = f"free some space (df -h {as_word(run.path)})"
+        elif error.errno in LOST_DISK:
+            first = f"repair its file system (findmnt -T {as_word(run.path)}; dmesg | tail)"
         raise RunError(
             f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
-            f"{room}, then: {resume}",
+            f"{first}, then: {resume}",
         ) from None
 
 
