@@ -179,7 +179,7 @@ def check_identity(name: str, identity: str, disks: Sequence[BlockFacts] = ()) -
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
-        raise _kernel_name_refused(name, bare, disks)
+        raise _path_refused(name, bare, disks)
     kind = "a partition" if _PART.fullmatch(bare) else "a mapping or an array" if _VIRTUAL.fullmatch(bare) else ""
     if kind:
         raise CampaignError(
@@ -254,8 +254,11 @@ def _marks(disk: BlockFacts) -> tuple[str, str, str]:
     return ("" if disk.by_id else disk.number, serial, wwn)
 
 
-def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
-    message = f"device {name}: {bare} is a kernel name, which may refer to a different disk after a reboot"
+def _path_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
+    if _KERNEL_NAME.fullmatch(bare):
+        message = f"device {name}: {bare} is a kernel name, which may refer to a different disk after a reboot"
+    else:
+        message = f"device {name}: {bare} is a path outside {_BY_ID}, which may later refer to a different disk"
     base = bare.rpartition("/")[2]
     disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
     if disk is None or not disk.identity:

@@ -169,7 +169,7 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     assert (plan.volume.path, leaf.counter) == (path, "/sys/class/block/sdd/stat")
 
 
-@pytest.mark.parametrize("identity", ["sdd", "/dev/sdd", "nvme0n1", "/dev/nvme0n1p1", "/dev/mapper/vault"])
+@pytest.mark.parametrize("identity", ["sdd", "/dev/sdd", "nvme0n1", "/dev/nvme0n1p1"])
 def test_a_kernel_name_is_refused_with_the_name_to_use(identity: str) -> None:
     with pytest.raises(CampaignError) as caught:
         plan_device(Device("hdd1", Disk(identity)), _SITE, _FACTS)
@@ -178,6 +178,14 @@ def test_a_kernel_name_is_refused_with_the_name_to_use(identity: str) -> None:
     for part, name in known.items():
         if part in identity:
             assert caught.value.hint == f"write hdd1: {{disk: {name}}}"
+
+
+@pytest.mark.parametrize("identity", ["/dev/mapper/vault", "/dev/disk/by-path/pci-0000:00:1f.2-ata-3"])
+def test_another_path_is_refused_and_not_called_a_kernel_name(identity: str) -> None:
+    with pytest.raises(CampaignError) as caught:
+        plan_device(Device("hdd1", Disk(identity)), _SITE, _FACTS)
+    assert f"{identity} is a path outside /dev/disk/by-id/" in caught.value.message
+    assert "kernel name" not in caught.value.message
 
 
 def test_an_unknown_disk_is_answered_with_the_nearest() -> None:
