@@ -49,7 +49,7 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
     Emulated disks may use half of the free RAM. A disk's data is kept in RAM if enough of that half is left.
 
     Raises:
-        CampaignError: a model or disk is unknown, or an identity matches several disks or cannot belong to a whole disk.
+        CampaignError: a model or disk is unknown, or an identity matches several disks or cannot be a whole disk's.
         GuardError: a disk is in use, not empty or not named in `--wipe`.
         HostError: commands do not run as root, a program is missing, or a socket path would be too long.
     """
