@@ -253,11 +253,11 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
         names = [str(key) for key in side.grid]
         return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
 
-    return RunError(
-        f"the runs have no cell in common: A has {some(a)}; B has {some(b)}",
-        "cells are matched by layout and workload name"
-        + ("; to compare layouts with different names: --layouts X,Y" if a.layout is None else ""),
-    )
+    if a.layout is not None:
+        hint = "cells of the two layouts are matched by workload name"
+    else:
+        hint = "cells are matched by layout and workload name; to compare layouts with different names: --layouts X,Y"
+    return RunError(f"the runs have no cell in common: A has {some(a)}; B has {some(b)}", hint)
 
 
 def _nothing_counts(left_out: Sequence[SkippedCell], run: LoadedRun) -> RunError:

@@ -124,6 +124,14 @@ def test_runs_without_a_common_cell_are_one_clear_error(tmp_path: Path, message:
     assert "--layouts" in caught.value.hint
 
 
+def test_two_layouts_without_a_common_workload_are_matched_by_workload_name(tmp_path: Path) -> None:
+    other = changed(CAMPAIGN.replace("reads:", "scans:").replace("stream:", "flow:").replace("etcd:", "commits:"))
+    b = make_run(tmp_path / "b", {("one", "scans"): [1.0, 2.0]}, record=other)
+    with pytest.raises(RunError, match=r"no cell in common: A has reads") as caught:
+        compare(Side(made(tmp_path / "a", BEFORE), "one"), Side(load_run(b), "one"), effect=0.02)
+    assert caught.value.hint == "cells of the two layouts are matched by workload name"
+
+
 def test_runs_whose_common_cells_do_not_count_are_an_error_with_the_reasons(tmp_path: Path) -> None:
     b = make_run(tmp_path / "b", {("one", "reads"): [1.0, 2.0]}, bad={("one", "reads"): "failed"})
     with pytest.raises(RunError, match=r"reads on one: .*\(rule-failed\) in B"):
