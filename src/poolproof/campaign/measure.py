@@ -183,7 +183,7 @@ def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
 
 
 def _with_percent_sign(text: str) -> str:
-    """Append a percent sign to a number, as in `3%`. If the value is not a number, return an empty string."""
+    """Append a percent sign to a number from 1 to 99.999, as in `3%`. For any other text, return an empty string."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 

@@ -128,11 +128,13 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 def _checked(path: str) -> str:
     """Return the path unchanged, after checking it.
 
-    Raises a HostError if the path contains `:`, `=` or a wildcard, because these have a special meaning for mergerfs.
+    Raises a HostError if the path contains `:`, `=`, a backslash or a wildcard, because mergerfs gives these a special
+    meaning.
     """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
-            f"mergerfs cannot use {path} as a branch, because mergerfs gives `:`, `=` and wildcards a special meaning",
+            f"mergerfs cannot use {path} as a branch, because it gives `:`, `=`, backslashes and wildcards a special "
+            "meaning",
             "rename the directory",
         )
     return path

@@ -90,7 +90,8 @@ def unreachable_explained(run: RunDirectory, command: str) -> Iterator[None]:
         left = [change.title for change in Journal(run.journal_path, root=run.root).outstanding() if not change.host]
         listed = "; ".join(left[:_MOST_TITLES])
         listed += f"; and {len(left) - _MOST_TITLES} more" if len(left) > _MOST_TITLES else ""
-        remains = f"these changes have not been undone there: {listed}" if left else "nothing of this run is left there"
+        nothing = "nothing from this run is left there"
+        remains = f"these changes have not been undone there: {listed}" if left else nothing
         address = "if the host has a new address, add --on USER@HOST"
         hint = f"to test the connection: {error.hint}; {address}; then: poolproof {command} {as_word(run.path)}"
         raise HostUnreachable(f"{error.message}; {remains}", hint) from None

@@ -1,4 +1,4 @@
-"""Random reads that are faster than flash."""
+"""Reads that are faster than flash."""
 
 from poolproof.rules.disk_requests import disk_requests, statistics_cover
 from poolproof.rules.flow import cold_reads

@@ -21,9 +21,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding on each result that includes verification.
+    """Yield findings if the result includes the reads or the processor time of verification.
 
-    Verification adds to the reads of a job that also writes, and verify_backlog interrupts the writes.
+    fio adds the reads that verify to the job's own reads. verify_backlog interrupts the writes.
     """
     if case.outcome is None:
         return

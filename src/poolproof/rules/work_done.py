@@ -42,7 +42,7 @@ def _in_result(case: Case) -> Findings:
         with_job = " with the saved job.fio" if is_saved else ""
         fix = f"run {case.generator} by hand{with_job} and read its error message"
         if only_verifies and all(job.error == EILSEQ for job in errors):
-            fix = "write the file first, with the same job without verify_only: the fill writes no headers to verify"
+            fix = "write the file first, with the same job without verify_only; other files have no headers to verify"
         yield fails(f"{case.generator} failed: job {named}", weight=80, fix=fix)
     elif all_idle and (case.load.reads or case.load.writes):
         yield fails(

@@ -58,7 +58,10 @@ class _Served:
         os.ftruncate(self.store, self.size)
 
     def completion(self, service: Callable[[float], float]) -> float:
-        """Return the completion time of a request that arrives now. `service`: computes it from the arrival time."""
+        """Return the completion time of a request that this process has just received.
+
+        `service`: computes it from the arrival time at the emulated disk, which is half a round trip earlier.
+        """
         arrived = time.monotonic() - self.half_pipeline_s
         with self.lock:
             return service(arrived)

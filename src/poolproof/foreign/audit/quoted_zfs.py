@@ -1,7 +1,7 @@
-"""Places in a text that are on a ZFS which ignores direct=1, from the output of programs and from commands.
+"""Find the mount points and datasets in a text that are on ZFS, if its release ignores direct=1.
 
 OpenZFS up to 2.2 ignores O_DIRECT on datasets, and no release honours it on zvols. OpenZFS 2.3.0 was released in
-January 2025, so a text whose dates all lie before 2025 is about an older release.
+January 2025, so a text whose dates are all before 2025 is about an older release.
 """
 
 import re
@@ -42,7 +42,7 @@ _LONGEST = 600
 
 @dataclass(frozen=True)
 class OldZfs:
-    """Mount points and datasets on a ZFS that ignores direct=1, each with a quotation. Empty if it may honour it."""
+    """Paths on ZFS, each with a quotation. Empty if the release may honour direct=1."""
 
     mounts: tuple[tuple[str, str], ...] = ()
 
@@ -60,11 +60,14 @@ class OldZfs:
 
 
 NO_ZFS = OldZfs()
-"""A text without ZFS, or with one that may honour direct=1."""
+"""The result for a text without ZFS, or with a release that may honour direct=1."""
 
 
 def find_old_zfs(numbered: Sequence[Line]) -> OldZfs:
-    """Return the places on ZFS in a text if its releases or its dates are before OpenZFS 2.3, otherwise none."""
+    """Return the paths on ZFS in a text if its release is older than OpenZFS 2.3, otherwise none.
+
+    If the text does not state a release, its dates must all be before 2025.
+    """
     lines = [(number, line) for number, line in numbered if len(line) <= _LONGEST]
     is_old = _is_old(line for _, line in lines)
     return OldZfs(tuple(_places(lines))) if is_old else NO_ZFS

@@ -47,7 +47,9 @@ _SMALLEST_BLOCK, _LARGEST_BLOCK = 512, 1 << 24
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate in bytes per second, in powers of 1000 and of 1024. Both are the same if the unit is certain.
+    """A rate in bytes per second if its unit is a power of 1000, and if it is a power of 1024.
+
+    Both values are the same if the unit is certain.
 
     `has_own_unit`: True if the unit is in the same cell.
     """

@@ -106,7 +106,7 @@ def column_of(header: str) -> TableColumn:
 
 
 def _skip_marks(header: str, at: int) -> int:
-    """Return the index of the first character at or after `at` that is neither a blank nor a mark between words."""
+    """Return the index of the first character at or after `at` that is neither a space nor a mark between words."""
     marks = _BETWEEN.match(header, at)
     return marks.end() if marks else at
 

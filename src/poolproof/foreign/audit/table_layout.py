@@ -1,4 +1,4 @@
-"""Split the lines of tables into cells: by `|`, by tabs, by commas, by blanks, or one cell for each line."""
+"""Split the lines of tables into cells: by `|`, by tabs, by commas, by spaces, or one cell for each line."""
 
 import re
 
@@ -20,7 +20,7 @@ def with_ascii_borders(line: str) -> str:
 
 
 def separator_of(line: str) -> str:
-    """Return the character or the kind of gap between the cells of a line: `|`, a tab, `;`, `,` or a blank."""
+    """Return the character or the kind of gap between the cells of a line: `|`, a tab, `;`, `,` or a space."""
     bare = line.strip().strip("|")
     if "|" in bare or line.count("|") > 1:
         return "|"
@@ -49,7 +49,7 @@ def without_marks(cell: str) -> str:
 
 
 def aligned_cells(line: str, count: int) -> list[str]:
-    """Return the cells of a line in which single blanks may separate cells, or an empty list.
+    """Return the cells of a line in which single spaces may separate cells, or an empty list.
 
     Only the first cell may consist of several words. A unit belongs to the number in front of it.
     """

@@ -1,7 +1,7 @@
 """Find tables of results, and pairs of values such as `randread: IOPS=52.1k, BW=203MiB/s`.
 
 A header names the metrics or the directions of the columns (`table_rows.py`), or the rows name the metrics
-(`table_matrix.py`). Cells are separated by `|`, tabs, commas or blanks, or each cell is a line (`table_layout.py`).
+(`table_matrix.py`). Cells are separated by `|`, tabs, commas or spaces, or each cell is a line (`table_layout.py`).
 Pairs of values are found in cells, in sentences that mention reads or writes in front of them, and in lists. Lists of
 IOPS alone are read by `counted_lists.py`.
 """

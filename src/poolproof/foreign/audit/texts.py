@@ -77,7 +77,7 @@ class _QuotedContext:
     `callers`: the lines of commands that run a job file rather than define jobs. These lines are skipped when a job
     file is matched to its result.
     `compressed`: the files that compsize shows to be compressed.
-    `old_zfs`: the places on a ZFS that ignores direct=1.
+    `old_zfs`: the paths on ZFS, if its release ignores direct=1.
     `mounts`: the mount points in memory.
     `truenas`: a quotation that names TrueNAS.
     """

@@ -60,7 +60,7 @@ def commands_in(text: str) -> Iterator[YamlItem]:
 
 
 def without_commands(text: str) -> str:
-    """Replace each of these commands with blanks. The positions of the rest do not change."""
+    """Replace each of these commands with spaces. The positions of the rest do not change."""
     parts, end = [], 0
     for each in _commands(text):
         parts += [text[end : each.start], re.sub(r"[^\n]", " ", text[each.start : each.end])]

@@ -199,7 +199,7 @@ def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) 
 def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
     """Return the edit that removes an option from the text.
 
-    In a command, it also removes the blanks before the option. In a job file, it removes the entire line, unless a
+    In a command, it also removes the spaces before the option. In a job file, it removes the entire line, unless a
     comment follows the option.
     """
     if form == "command":

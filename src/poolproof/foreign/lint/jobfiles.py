@@ -10,7 +10,7 @@ from poolproof.load.fio.option_names import ALL_NAMES, canonical
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
 _PROMPT = re.compile(r"^\s*\[[^\]\n]*\]\$\s|^\s*\[[^\]\n]*[@~/ ][^\]\n]*\]#\s")  # [root@host ~]# fio …
-_UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # a test in a shell script has blanks, so it does not match
+_UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # a test in a shell script has spaces, so it does not match
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")

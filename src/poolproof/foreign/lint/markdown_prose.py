@@ -13,7 +13,7 @@ def is_markdown(name: str) -> bool:
 def without_quotes_in_prose(text: str) -> str:
     """Return the text without its fences, and without quotes outside of code. The positions of the rest stay the same.
 
-    If the text has no fences, lines that are indented by four blanks or a tab count as code.
+    If the text has no fences, lines that are indented by four spaces or a tab count as code.
     """
     lines = text.split("\n")
     indented = () if any(map(_FENCE.match, lines)) else ("    ", "\t")

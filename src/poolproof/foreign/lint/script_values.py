@@ -79,9 +79,9 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the elements of each array that the script sets exactly once, separated by blanks and keyed by `ARRAY[@]`.
+    """Return the elements of each array that the script sets exactly once, separated by spaces and keyed by `ARRAY[@]`.
 
-    An array is left out if the script appends to it, or if an element contains blanks or unknown variables.
+    An array is left out if the script appends to it, or if an element contains spaces or unknown variables.
     """
     found: dict[str, str] = {}
     again: set[str] = set()

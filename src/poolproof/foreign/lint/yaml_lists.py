@@ -41,7 +41,7 @@ def lists_in(text: str) -> Iterator[tuple[YamlItem, ...]]:
 
 
 def without_lists(text: str) -> str:
-    """Replace each list with blanks. The positions of the rest do not change."""
+    """Replace each list with spaces. The positions of the rest do not change."""
     return _LIST.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 

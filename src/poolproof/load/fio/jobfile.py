@@ -227,7 +227,7 @@ class _JobFileParser:
             self._add(unknown_option(name, number))
         found = _BLANK_BEFORE_UNIT.match(value)
         if found and not (found["unit"] == "s" and canonical(name) in _SECONDS):
-            message = f"`{setting}`: because of the blank after `=`, fio reads {found['number']} and ignores the unit"
+            message = f"`{setting}`: because of the space after `=`, fio reads {found['number']} and ignores the unit"
             self._add(Problem(number, message, fix=f"write {name}={value.strip()}", runs=True))
         if problem := misread_number(canonical(name), value, number):
             self._add(problem)

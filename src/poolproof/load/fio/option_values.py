@@ -55,7 +55,7 @@ def refusal(name: str, value: str) -> str | None:
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
     if name in ("rw", "ioengine") and value[:1].isspace():
-        return f"{name}={value[:_LONGEST]}: fio refuses the blank after `=`"
+        return f"{name}={value[:_LONGEST]}: fio refuses the space after `=`"
     if name == "rw":
         return _word_refusal(word.partition(":")[0].rstrip())
     if name == "ioengine":

@@ -1,8 +1,8 @@
 """Match each result in a text with the command or job file that produced it.
 
 A command is usually above its result. But some texts list all commands first and then all results in the same order,
-and others show each result before its command. A match is marked as assumed if several commands fit, or if the command
-is below the result.
+and others show each result before its command. A match is marked as assumed if several different commands fit, if the
+command is below the result, or if the command fits except for the name of its job.
 
 A command fits a result if nothing in the result contradicts it. The check covers names, directions, numjobs clones, the
 job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
@@ -42,8 +42,8 @@ class FoundResult:
     `made`: the command, job file or printed options that produced the result.
     `line`, `last_line`: the first and last line number (1-based).
     `is_cut_off`: True if the end of the result, with its values, is missing.
-    `is_assumed`: True if another command in the text could also have produced the result, or if the command is below
-    it.
+    `is_assumed`: True if another command in the text could also have produced the result, if the command is below it,
+    or if the name of the command's job differs.
     `part_lines`: the first line of each part, in order, or empty if unknown.
     `repeats`: the first and last lines of the same result in other formats.
     """

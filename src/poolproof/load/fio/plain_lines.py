@@ -291,7 +291,7 @@ def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     for number, line in numbered:
         is_full = len(line) in widths and len(line) >= _MIN_WIDTH
         if continues and line.strip():
-            # a mail program drops the blank at which it wraps a line
+            # a mail program drops the space at which it wraps a line
             blank = " " if _OPTION.match(line) else ""
             found[-1] = (found[-1][0], found[-1][1] + blank + line)
             continues = is_full

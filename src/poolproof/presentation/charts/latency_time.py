@@ -122,8 +122,8 @@ def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
 CHART = TrialChart(
     name="latency-time",
     title="Latency percentiles over time",
-    description="Each step shows the percentile of the I/Os that completed during the step. A step lasts until ten of "
-    "its I/Os are slower than the percentile.",
+    description="Each step shows the percentile of the I/Os that completed during the step. A step is long enough for "
+    "at least ten of its I/Os to be slower than the percentile.",
     section="time",
     values=1,
     columns=(Column("at_s", "time", "s"), Column("percentile", "percentile"), Column("seconds", "latency", "s")),

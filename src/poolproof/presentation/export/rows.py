@@ -212,9 +212,9 @@ def _in_name(name: str) -> Iterable[tuple[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """Convert a string to a valid column, label or tag name.
+    """Convert a string to a part of a column, label or tag name.
 
-    All characters except ASCII letters, digits and `_` are replaced with `_`.
+    All characters except ASCII letters, digits and `_` are replaced with `_`. If the string is empty, return `choice`.
     """
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 

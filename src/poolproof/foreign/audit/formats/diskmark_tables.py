@@ -53,7 +53,7 @@ class _DiskMarkColumn:
 
 
 def is_row(line: str) -> bool:
-    """True if the line has several cells. Cells aligned by blanks count only in tables of reads and writes."""
+    """True if the line has several cells. Cells aligned with spaces count only in tables of reads and writes."""
     if "|" in line or "\t" in line.strip():
         return len(line) <= _LONGEST
     return bool(_ALIGNED_HEADER.match(line) or _ALIGNED_ROW.match(line))

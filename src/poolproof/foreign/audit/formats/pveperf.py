@@ -1,4 +1,4 @@
-"""Parse the output of Proxmox VE's pveperf: buffered reads, seek time and fsyncs per second of a file system."""
+"""Parse the output of Proxmox VE's pveperf: reads and seeks of a disk, and fsyncs on its file system."""
 
 import re
 from collections.abc import Iterator, Sequence
