@@ -1,4 +1,4 @@
-"""Find the mount points and datasets in a text that are on ZFS, if its release ignores direct=1.
+"""Find the mount points and datasets on ZFS that a text mentions, if the release of ZFS ignores direct=1.
 
 OpenZFS up to 2.2 ignores O_DIRECT on datasets, and no release honours it on zvols. OpenZFS 2.3.0 was released in
 January 2025, so a text whose dates are all before 2025 is about an older release.
