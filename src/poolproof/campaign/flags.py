@@ -281,7 +281,7 @@ def _split(text: str) -> list[str]:
 def _family(request: WorkloadRequest) -> str:
     """Derive a name from the preset and all options with a single value, e.g. `randread-16k-iodepth8` or `etcd`.
 
-    Return `matrix` if there are neither.
+    Return `matrix` if there is neither.
     """
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]

@@ -312,11 +312,11 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return the layer's write-back period on a typical host, or None if the layer buffers nothing."""
+        """Return the layer's write-back cycle on a typical host, or None if the layer buffers nothing."""
         return None
 
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return the layer's write-back period with this host's settings, or None if the layer buffers nothing.
+        """Return the layer's write-back cycle with this host's settings, or None if the layer buffers nothing.
 
         This concerns only data that the layer buffers even with direct I/O, not the page cache.
         """

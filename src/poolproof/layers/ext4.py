@@ -1,6 +1,6 @@
 """ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-Options of mke2fs have their names from mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+For options of mke2fs, use the names in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
 `reserved_ratio`, `features`, `flex_bg_size`. The extended options of `-E` are supported too (`stride`, `stripe_width`,
 `lazy_itable_init` …). All other options are mount options from ext4(5). Lazy initialization is off unless the layout
 enables it, because it would write to the disk during the benchmark.

@@ -1,7 +1,7 @@
-"""The minimum length of trials that run until their value is precise: three write-back periods.
+"""The minimum length of trials that run until their value is precise: three write-back cycles.
 
-Workloads without buffered writes have no minimum. The periods are estimated from the campaign alone. When a trial
-starts, `measure/ending.py` replaces the estimates with the periods of the host. A period is certain only if the layout
+Workloads without buffered writes have no minimum. The cycles are estimated from the campaign alone. When a trial
+starts, `measure/ending.py` replaces the estimates with the cycles of the host. A cycle is certain only if the layout
 sets it, for example with the `commit` option of btrfs. Otherwise, it depends on the host's settings, and heavy writes
 can start write-back earlier. The page cache matters only for writes that are neither direct nor synchronous.
 """

@@ -126,7 +126,7 @@ def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return the write-back period of each layer that buffers data in RAM."""
+    """Return the write-back cycle of each layer that buffers data in RAM."""
     found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 

@@ -192,7 +192,7 @@ def keep_ashift(pool: str, had: Sequence[str], gets: Sequence[str]) -> Step:
     the vdev's devices. Source: vdev_open() and vdev_ashift_optimize() in OpenZFS (module/zfs/vdev.c).
     """
     argv = ("sh", "-c", _SAME_SECTORS, "sectors", " ".join(had), " ".join(gets))
-    return Step(f"keep the ashift of {pool}", argv)
+    return Step(f"check that a new pool would have the same ashift as {pool}", argv)
 
 
 def detach(pool: str, device: str) -> Step:

@@ -76,7 +76,7 @@ class StalledDisks:
         self._known = len(self.found)
 
     def check(self) -> None:
-        """Raise a DiskStalled if one of the current layout's disks has stalled. Its programs are then being ended."""
+        """Raise a DiskStalled if one of the current layout's disks has stalled, so that its programs were ended."""
         if len(self.found) > self._known:
             raise DiskStalled(self.found[-1], self._devices[-1])
 

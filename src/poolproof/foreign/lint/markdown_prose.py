@@ -1,4 +1,4 @@
-"""Find the commands in Markdown. Apostrophes in the text around them (`Don't do this`) are not shell quotes."""
+"""Prepare Markdown for the search for commands: apostrophes in prose (`Don't do this`) are not shell quotes."""
 
 import re
 

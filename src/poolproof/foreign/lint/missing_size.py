@@ -21,7 +21,7 @@ _REFUSED = "so fio refuses the job (`you need to specify size=`)"
 
 
 def jobs_without_size(unit: FioCall, script: str, targets: Targets | None, before: Before) -> Iterator[tuple[int, str]]:
-    """Yield (line, message) for each job that fio refuses.
+    """Yield (line, message) for each job that fio refuses because it has no size.
 
     A job is left out if one of its files may exist when it runs: lint cannot look there, or an earlier job or another
     command of the script may have created it.

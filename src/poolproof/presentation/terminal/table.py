@@ -288,7 +288,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line that lists metrics with a worse verdict than their cell's, among those the campaign doesn't ask for.
+    """Yield a line that lists the metrics that have a worse verdict than their cell, unless the campaign asks for them.
 
     Metrics that are merely unproven are omitted, because almost every load through the page cache has some.
     """

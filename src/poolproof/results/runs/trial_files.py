@@ -82,9 +82,9 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
 
 
 def _on_one_line(text: bytes) -> bytes:
-    """Return the JSON without line breaks in its strings, except in the text of a campaign.
+    """Return the JSON with the line breaks removed from all strings except the text of a campaign.
 
-    poolproof does not write such strings.
+    poolproof itself writes line breaks only in that text.
     """
     if not any(part in text for part in _BREAKS):
         return text
