@@ -52,7 +52,7 @@ def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
 def _are_rare(trials: Sequence[Trial]) -> bool:
     """True if the changes of the rate average out within a trial, unless they are a trend that all trials share.
 
-    This is assumed if the rate did not change in most of the trials, and varies much more within the trials than from
+    This is assumed if the rate was steady in enough of the trials, and varies much more within the trials than from
     trial to trial. If it varies about as much from trial to trial, it may change so slowly that most trials missed the
     change.
     """
@@ -95,7 +95,7 @@ def _log_range(trial: Trial) -> float | None:
 
 
 def may_become_averaged(trials: Sequence[Trial], most: int) -> bool:
-    """True if the rate did not change in at least half of the trials, but more trials are needed for `_are_rare`.
+    """True if the rate was steady in at least half of the trials, but more trials are needed for `_are_rare`.
 
     `most`: the maximum number of trials.
     """
