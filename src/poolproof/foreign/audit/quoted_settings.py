@@ -71,7 +71,7 @@ def _line(numbered: Sequence[Line], number: int) -> str:
 
 
 def _label_above(numbered: Sequence[Line], first: int, last: int) -> str:
-    """Return the only label in the nearest heading between two lines that has any, or an empty string."""
+    """Return the label of the nearest heading between two lines that has labels. Empty if there are several or none."""
     begin, end = (
         bisect_left(numbered, line, key=itemgetter(0)) for line in (max(first + 1, last - _LINES_ABOVE), last)
     )

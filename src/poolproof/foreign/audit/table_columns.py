@@ -74,7 +74,7 @@ def is_parameter(cell: str) -> bool:
 
 
 def is_parameter_name(cell: str) -> bool:
-    """True if a cell is the name of such a parameter: `numjobs`, `queue depth`, `block size`."""
+    """True if a cell is the name of a parameter that a table varies: `numjobs`, `queue depth`, `block size`."""
     return _PARAMETER_NAME.match(cell) is not None
 
 

@@ -107,7 +107,7 @@ def marks_text(cells: Iterable[Measured]) -> str | None:
 
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
     """Yield sentences listing the cells or layouts whose rate changes during trials, grouped by kind of change."""
-    tenths = "so the test uses the slowest or fastest tenth of each trial"
+    tenths = "so the test uses the slowest or fastest tenth of any trial"
     reasons = {name: ", ".join(how) for name, how in changing.items() if how}
     yield from map(Text, in_groups((name, f"the rate changes ({why}), {tenths}") for name, why in reasons.items()))
 
