@@ -46,7 +46,7 @@ class Access:
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
-        """True if a Host header names this server."""
+        """True if the server accepts a request with this Host header."""
         try:
             parts = urlsplit(f"//{host}")
             name, port = (parts.hostname or "").rstrip("."), parts.port or 80

@@ -87,7 +87,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(header: Sequence[str], heading: str) -> list[_DiskMarkColumn]:
-    """Return the columns, or an empty list if the header names neither a direction nor a unit of a rate."""
+    """Return the columns. Empty if the header names a test, or neither a direction, IOPS nor the unit of a rate."""
     if any(_TEST.search(cell) for cell in header):
         return []
     units = {match["unit"] for cell in header for match in _RATE_UNIT.finditer(cell)}
