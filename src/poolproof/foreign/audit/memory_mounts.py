@@ -19,6 +19,7 @@ _MOUNT = re.compile(
     r"(?:^|[\s;|&`#$>])mount\s(?P<options>(?:[^\s;|&`]{1,200}\s+){0,12}?)(?P<device>[^\s;|&`-][^\s;|&`]{0,200})\s+"
     rf"{_WHERE}\s*(?:$|[;|&`#])"
 )
+_UNMOUNT = re.compile(rf"(?:^|[\s;|&`#$>])umount\s(?:-\w{{1,9}}\s){{0,3}}{_WHERE}(?=\s|$|[;|&`])")
 _TYPE = re.compile(r"(?:^|\s)-t\s*(?:tmpfs|ramfs)\b")
 _MEMORY_DISK = re.compile(
     r"(?:^|[\s;|&`#$>])mdconfig\s(?=[^;|&`]{0,120}-t\s?(?:malloc|swap)\b)[^;|&`]{0,120}-u\s?(?:md)?(?P<unit>\d{1,4})\b"
@@ -34,18 +35,19 @@ _LONGEST, _MOST = 600, 500
 
 @dataclass(frozen=True)
 class MemoryMounts:
-    """The mount points and devices of a text, each mapped to its kind of memory. Empty for other kinds of storage.
+    """The mount points and devices of a text.
 
-    `made`: those that commands mounted or created.
-    `listed`: those in the output of `mount` and `df`, each with a quotation.
+    `made`: those that commands mounted, unmounted or created, in line order: the line, the path, and the kind of
+    memory, which is empty for other kinds of storage.
+    `listed`: those in the output of `mount` and `df`, each mapped to a quotation if it is in memory.
     """
 
-    made: Mapping[str, str] = field(default_factory=dict)
+    made: Sequence[tuple[int, str, str]] = ()
     listed: Mapping[str, str] = field(default_factory=dict)
 
-    def memory_of(self, load: Load) -> str | None:
-        """Return the kind of memory that contains all files of a load, or None if a file may be on a disk."""
-        return self._common(load, self.made) or None
+    def memory_of(self, load: Load, line: int) -> str | None:
+        """Return the kind of memory that contained all files of a load at this line, or None if it may be a disk."""
+        return self._common(load, {where: kind for number, where, kind in self.made if number < line}) or None
 
     def words(self, load: Load) -> str:
         """Return a quotation that shows that all files of a load are in memory, or an empty string."""
@@ -62,30 +64,28 @@ NO_MOUNTS = MemoryMounts()
 
 
 def find_memory_mounts(numbered: Sequence[Line]) -> MemoryMounts:
-    """Return the mounts that a text shows, at most 500 of each kind.
-
-    A place with several different kinds of storage counts as a disk.
-    """
-    made: dict[str, str] = {}
+    """Return the mounts that a text shows: at most 500 in lists, and none by commands if there are more than 500."""
+    made: list[tuple[int, str, str]] = []
     listed: dict[str, str] = {}
     for number, line in numbered:
         if len(line) > _LONGEST:
             continue
-        if disk := _MEMORY_DISK.search(line):
-            _note(made, f"/dev/md{disk['unit']}", _RAM_DISK)
-        for where, kind in _mounted(line):
-            _note(made, where, kind)
-        if match := _LISTED.match(line) or _DF.match(line):
+        made += [(number, where.rstrip("/") or "/", kind) for where, kind in _mounted(line)]
+        if (match := _LISTED.match(line) or _DF.match(line)) and len(listed) < _MOST:
             is_memory = {match["type"], match["device"]} & {*_IN_MEMORY} or _is_ram_disk(match["device"])
             words = quotation(number, " ".join(line.split())[:80]) if is_memory else _DISK
-            if len(listed) < _MOST:
-                listed.setdefault(match["where"].rstrip("/") or "/", words)
-    return MemoryMounts(made, listed)
+            listed.setdefault(match["where"].rstrip("/") or "/", words)
+    return MemoryMounts(made if len(made) <= _MOST else (), listed)
 
 
 def _mounted(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the places that the commands on a line mount, unmount or create, each with its kind of memory."""
+    if disk := _MEMORY_DISK.search(line):
+        yield f"/dev/md{disk['unit']}", _RAM_DISK
     if "mount" not in line:
         return
+    for match in _UNMOUNT.finditer(line):
+        yield match["where"], _DISK
     for match in _MOUNT.finditer(line):
         if _TYPE.search(match["options"]):
             yield match["where"], _TMPFS
@@ -95,12 +95,6 @@ def _mounted(line: str) -> Iterator[tuple[str, str]]:
 
 def _is_ram_disk(device: str) -> bool:
     return re.fullmatch(_MEMORY_DEVICE, device) is not None
-
-
-def _note(places: dict[str, str], where: str, kind: str) -> None:
-    where = where.rstrip("/") or "/"
-    if where in places or len(places) < _MOST:
-        places[where] = kind if places.get(where, kind) == kind else _DISK
 
 
 def _of(path: str, places: Mapping[str, str]) -> str:

@@ -223,7 +223,7 @@ def judge_result(
     machine = for_load(machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     machine = with_default_compression(machine, surroundings.truenas, load)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
-    memory = memory_of(load) or surroundings.mounts.memory_of(load) or memory_below(found.result)
+    memory = memory_of(load) or surroundings.mounts.memory_of(load, whole.line) or memory_below(found.result)
     case = Case(
         load=load,
         outcome=found.result,

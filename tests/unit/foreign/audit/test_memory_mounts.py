@@ -38,6 +38,8 @@ def _verdict(above: str, file: str) -> str:
             "unproven",
         ),
         ("# mount -t tmpfs tmpfs /srv/fast\n# mount /dev/sdq1 /srv/fast", "/srv/fast/x", "unproven"),
+        ("# mount /dev/sdq1 /srv/fast\n# mount -t tmpfs tmpfs /srv/fast", "/srv/fast/x", "refuted"),
+        ("# mount -t tmpfs tmpfs /srv/fast\n# umount -l /srv/fast; fsck /dev/sdq1", "/srv/fast/x", "unproven"),
         ("# mount -t xfs /dev/sdq1 /srv/fast", "/srv/fast/x", "unproven"),
         ("# umount -t tmpfs /srv/fast", "/srv/fast/x", "unproven"),
     ],
@@ -59,3 +61,11 @@ def test_a_command_puts_the_files_into_memory(command: str, file: str, verdict: 
 )
 def test_mount_and_df_show_memory_but_cannot_refute(listed: str, verdict: str) -> None:
     assert _verdict(listed, "/scratch/x") == verdict
+
+
+def test_a_command_below_a_result_does_not_apply_to_it() -> None:
+    run = f"{_FIO.format(file='/srv/fast/x')}\n{_RESULT}\n"
+
+    found = audit_text("post", f"{run}\nNow in RAM:\n# mount -t tmpfs tmpfs /srv/fast\n{run}", Context())
+
+    assert [each.verdict for each in found] == ["unproven", "refuted"]
