@@ -237,6 +237,16 @@ def parse_mountinfo(text: str) -> tuple[Mount, ...]:
     return tuple(filter(None, map(_mount, lines_of(text))))
 
 
+def mount_points(host: Host) -> tuple[str, ...]:
+    """Return the path of every mount point on the host, in the order of the mounts.
+
+    The kernel escapes whitespace and backslashes in its mount table. The returned paths are decoded, so that they can
+    be compared with other paths.
+    """
+    lines = lines_of(host.read("/proc/self/mounts"))
+    return tuple(_decoded(line.split(" ")[1]) for line in lines if line.count(" ") >= 2)
+
+
 def _mount(line: str) -> Mount | None:
     """Return the mount that a line describes, or None if the line is incomplete."""
     left, _, right = line.partition(" - ")

@@ -17,10 +17,10 @@ import msgspec
 
 from poolproof.devices.model import Site
 from poolproof.errors import CommandError, HostError, PoolproofError, as_word
-from poolproof.facts.block import LoopFacts, loop_facts
+from poolproof.facts.block import LoopFacts, loop_facts, mount_points
 from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.hosts.base import Host, lines_of, text_of
+from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
@@ -34,7 +34,7 @@ SCHEMA = 1
 FILE = "owner.json"
 
 _NAME = r"poolproof-(?=\d*[a-f])[0-9a-f]{8}"  # as in `owned.new_label`: eight decimal digits could be a date
-_MOUNTED = re.compile(rf"(/\S*/{_NAME})(?:/\S*)?")
+_MOUNTED = re.compile(rf"(/\S*/{_NAME})(?:/.*)?", re.DOTALL)
 _LISTED = re.compile(rf"(\d+) (\S+) (/.*/{_NAME})")
 _LIST = """
 id -u
@@ -246,7 +246,7 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 
     Raises a CommandError if the host does not respond.
     """
-    mounted = {found[1] for point in _mount_points(host) if (found := _MOUNTED.fullmatch(point))}
+    mounted = {found[1] for point in mount_points(host) if (found := _MOUNTED.fullmatch(point))}
     parents = {_parent(path) for path in mounted} | ({work} if work else set())
     if not parents:
         return ()
@@ -327,7 +327,7 @@ def _clean(owner: StateOwner) -> str:
 
 
 def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
-    points = [point for point in _mount_points(host) if point.startswith(f"{path}/")]
+    points = [point for point in mount_points(host) if point.startswith(f"{path}/")]
     upper = [point for point in points if point.startswith(f"{path}/mnt/")]
     lower = [point for point in points if point not in upper]
     ram = f"{RAM_FILES}/{PurePath(path).name}"
@@ -350,10 +350,6 @@ def _loops(host: Host) -> tuple[LoopFacts, ...]:
         return loop_facts(host)
     except (CommandError, HostError):
         return ()
-
-
-def _mount_points(host: Host) -> list[str]:
-    return [line.split(" ")[1] for line in lines_of(host.read("/proc/self/mounts")) if line.count(" ") >= 2]
 
 
 def _parent(path: str) -> str:

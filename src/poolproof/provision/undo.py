@@ -15,6 +15,7 @@ from pathlib import PurePath
 
 from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError, as_word
+from poolproof.facts.block import mount_points
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
@@ -394,7 +395,6 @@ def _signal(signal: str, pid: str, host: Host) -> None:
 
 
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
-    mounts = host.read("/proc/self/mounts")
-    if f" {undo.path} " in mounts or f" {undo.path}/" in mounts:
+    if any(f"{point}/".startswith(f"{undo.path}/") for point in mount_points(host)):
         return f"something is still mounted at {undo.path}"
     return _attempt(("rm", "-rf", "--one-file-system", "--", undo.path), host) or None

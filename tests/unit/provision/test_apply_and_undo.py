@@ -184,6 +184,24 @@ def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(
         complain(leftovers, "RUN")
 
 
+@pytest.mark.parametrize("name", ["plain", "with space", "with\\backslash"])
+def test_a_directory_with_a_mount_inside_is_kept(tmp_path: Path, journal: Journal, name: str) -> None:
+    """`rm --one-file-system` would empty a bind mount of the same file system. The mount table escapes such paths."""
+    host = StandIns(tmp_path)
+    folder = tmp_path / name / f"poolproof-{LABEL}-one-dir"
+    precious = folder / "mounted here" / "precious"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("data")
+    escaped = str(precious.parent)
+    for character in "\\ ":
+        escaped = escaped.replace(character, f"\\{ord(character):03o}")
+    host.mount(Path(escaped))
+    journal.record(Step("make a directory", ("true",), UndoTree(str(folder))))
+    (failed,) = undo_all(journal, host, owned(tmp_path))
+    assert precious.read_text() == "data"
+    assert failed.reason.startswith("something is still mounted at")
+
+
 def test_the_last_resort_comes_when_the_undo_does_not_help(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

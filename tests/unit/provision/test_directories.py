@@ -15,7 +15,16 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers.resolve import resolve
 from poolproof.process import CommandTimedOut, Completed
 from poolproof.provision.apply import apply
-from poolproof.provision.directories import FILE, StateOwner, existing_directory, name_owner, owner_of, read_owner
+from poolproof.provision.directories import (
+    FILE,
+    StateDirectory,
+    StateOwner,
+    existing_directory,
+    lost,
+    name_owner,
+    owner_of,
+    read_owner,
+)
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout_plan import gather_facts
 
@@ -74,3 +83,21 @@ def test_a_directory_that_may_not_be_accessed_is_not_called_missing() -> None:
     with pytest.raises(HostError, match="no permission to access /srv/closed") as refused:
         existing_directory(Closed(), "/srv/closed")
     assert refused.value.hint == "namei -l /srv/closed"
+
+
+class MountTable(LocalHost):
+    """This machine, with these lines as its mount table."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def read(self, path: str) -> str:
+        return self._text if path == "/proc/self/mounts" else super().read(path)
+
+
+def test_the_printed_commands_unmount_a_path_with_a_space() -> None:
+    """The kernel escapes the space. umount would not find the escaped path, and rm would then empty a bind mount."""
+    state = "/var/tmp/poolproof-0badcafe"
+    host = MountTable(f"/dev/sda1 / ext4 rw 0 0\n/dev/sda1 {state}/my\\040files ext4 rw 0 0\n")
+    found = lost(StateDirectory(state, "root", True, False, None), host, "it has no owner")
+    assert f"umount -l '{state}/my files'" in found.next
