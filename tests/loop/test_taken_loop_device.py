@@ -1,4 +1,7 @@
-"""A loop device that another program takes between the plan and the build is replaced by another one."""
+"""A loop device that another program takes between the plan and the build is replaced by another one.
+
+If another program takes it later, nothing is written to it.
+"""
 
 import os
 import shutil
@@ -6,6 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.model import Device, LoopFile
+from poolproof.devices.file import plan
+from poolproof.devices.model import IdentityCheck
+from poolproof.errors import GuardError
+from poolproof.facts.block import loop_facts
+from poolproof.facts.machine import survey
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.apply import apply, check_identity, repeat
+from poolproof.provision.directories import site_of
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_all
+from poolproof.steps import Step
+from poolproof.undos import Owned
 from tests.loop.command import ask
 from tests.loop.testbed import Testbed
 
@@ -55,3 +71,32 @@ def test_a_layout_is_built_on_another_loop_device(testbed: Testbed, taken: Path)
     finally:
         for device in taken.read_text().split():
             testbed.command("losetup", "--detach", device)
+
+
+def test_a_loop_device_that_now_has_another_file_is_not_written_or_detached(testbed: Testbed) -> None:
+    host, label, size = LocalHost(), "0badcafe", 16 * 1024**2
+    state = str(testbed.path)
+    site = site_of(survey(host, ["losetup", "truncate"]), label, state, "/dev/shm/poolproof-0badcafe", is_here=True)
+    used = {loop.number for loop in loop_facts(host) if loop.backing_file}
+    number = next(number for number in range(200, 250) if number not in used)
+    planned = plan(Device("a", LoopFile(size)), LoopFile(size), site, number, None)
+    path, journal = planned.volume.path, Journal(testbed.path / "journal.jsonl")
+    checks, allowed = [IdentityCheck(path, planned.identity_check)], frozenset({path})
+    make = Step("make ext4", ("mkfs.ext4", "-q", path), overwrites=(path,))
+    apply([*planned.steps, make], host, journal, may_overwrite=allowed, identity_checks=checks)
+    other = testbed.path / "other.img"
+    other.write_bytes(b"precious" * (size // 8))
+    testbed.command("losetup", "--detach", path)
+    testbed.command("losetup", path, str(other))
+    try:
+        with pytest.raises(GuardError, match=f"is no longer attached to .*a.img, but to {other}"):
+            apply([make], host, journal, may_overwrite=allowed, identity_checks=checks)
+        with pytest.raises(GuardError, match="refused to mount it"):
+            repeat([Step("mount it", ("mount", path, "/nowhere"))], host, checks)
+        with pytest.raises(GuardError, match="refused to measure one"):
+            check_identity("measure one", checks, host)
+        assert undo_all(journal, host, Owned(label, (state,))) == ()
+        assert any(loop.backing_file == str(other) for loop in loop_facts(host))
+        assert other.read_bytes() == b"precious" * (size // 8)
+    finally:
+        testbed.command("losetup", "--detach", path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from poolproof.campaign.model import Device, Emulated
 from poolproof.devices.emulated.model import MODELS, ModelKind
-from poolproof.devices.loop import attach_export, block_volume, fuse_files, set_rotational
+from poolproof.devices.loop import attach_export, block_volume, fuse_files, is_attached, set_rotational
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.errors import CampaignError
@@ -50,7 +50,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)
-    socket, (_, *leftovers) = socket_path(site, name), fuse_files(site, name)
+    socket, (file, *leftovers) = socket_path(site, name), fuse_files(site, name)
     pidfile = f"{site.state_dir}/{name}.nbd.pid"
     store = f"{site.ram_dir if in_ram else site.state_dir}/{name}.store"
     program, copies = (str(PLUGIN), ()) if site.is_here else _copied(site)
@@ -66,7 +66,8 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         *attach_export(loop, socket, name, site),
         set_rotational(loop, model.rotational, name),
     )
-    return DevicePlan(steps, block_volume(f"loop{loop}", name, source.size_bytes, None, model.name))
+    volume = block_volume(f"loop{loop}", name, source.size_bytes, None, model.name)
+    return DevicePlan(steps, volume, is_attached(loop, file))
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:

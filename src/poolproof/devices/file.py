@@ -1,7 +1,7 @@
 """`file: 16G`: a sparse file behind a loop device with direct I/O."""
 
 from poolproof.campaign.model import Device, LoopFile
-from poolproof.devices.loop import attach, block_volume
+from poolproof.devices.loop import attach, block_volume, is_attached
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require
 from poolproof.facts.block import Below
@@ -23,4 +23,5 @@ def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below |
         title=f"create the image file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file)
     )
     steps = (clear(device.name, file), create, attach(loop, file, device.name))
-    return DevicePlan(steps, block_volume(f"loop{loop}", device.name, source.size_bytes, below))
+    volume = block_volume(f"loop{loop}", device.name, source.size_bytes, below)
+    return DevicePlan(steps, volume, is_attached(loop, file))

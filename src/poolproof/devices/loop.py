@@ -10,6 +10,13 @@ from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, Holds, Owned, O
 
 _CONNECTIONS = 8
 _MOST_LOOPS = 1 << 20
+IS_ATTACHED = """
+found=$(cat "/sys/block/${0#/dev/}/loop/backing_file" 2>/dev/null)
+case $found in "$1" | "$1 (deleted)") ;; *)
+  echo "$0 is no longer attached to $1${found:+, but to $found}, so nothing is written to it" >&2; exit 1
+esac
+"""
+"""A shell script that fails unless the loop device $0 is attached to the file $1."""
 
 
 def _not_a_loop(number: int, _owned: Owned) -> Iterator[str]:
@@ -41,6 +48,15 @@ def attach(number: int, file: str, name: str) -> Step:
         argv=("losetup", "--direct-io=on", path, file),
         undo=UndoLoop(number, file),
     )
+
+
+def is_attached(number: int, file: str) -> tuple[str, ...]:
+    """Return the command that fails unless loop device `number` is attached to `file`.
+
+    Anyone who is root can detach a loop device between two trials (`losetup -D`). The next program that needs a loop
+    device then gets the same number for its own file.
+    """
+    return ("sh", "-c", IS_ATTACHED, f"/dev/loop{number}", file)
 
 
 def set_rotational(number: int, rotational: bool, name: str) -> Step:

@@ -48,7 +48,7 @@ class Volume:
 
 
 class IdentityCheck(NamedTuple):
-    """A command that fails if the disk at `path` on `host` is not the disk that the campaign names."""
+    """A command that fails if the device at `path` on `host` is not the one that the campaign names."""
 
     path: str
     argv: tuple[str, ...]
@@ -59,8 +59,8 @@ class IdentityCheck(NamedTuple):
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that fails if another disk has taken the place of this one. Empty for devices that no
-    other disk can replace.
+    `identity_check`: a command that fails if another disk or file has taken the place of this one. Empty for qcow2
+    images on the kernel's nbd driver.
     """
 
     steps: tuple[Step, ...]

@@ -1,7 +1,7 @@
 """`qcow2: 16G`: a qcow2 image, attached by the kernel's nbd driver or, without it, by nbdfuse and a loop device."""
 
 from poolproof.campaign.model import Device, Qcow2
-from poolproof.devices.loop import attach_export, block_volume, fuse_files
+from poolproof.devices.loop import attach_export, block_volume, fuse_files, is_attached
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.facts.block import Below
@@ -32,7 +32,7 @@ def plan(
         undo = UndoDaemon(pidfile, image)
         connect = Step(f"connect {name} to /dev/nbd{nbd}", on_nbd, undo, await_file=pidfile)
         return DevicePlan((clear(name, image, pidfile), create, connect), block_volume(f"nbd{nbd}", name, size, below))
-    socket, (_, *leftovers) = socket_path(site, name), fuse_files(site, name)
+    socket, (file, *leftovers) = socket_path(site, name), fuse_files(site, name)
     argv = (
         *("qemu-nbd", "--socket", socket, "--fork", "--persistent", "--shared=0"),
         *("--pid-file", pidfile, _CACHE, "--discard=unmap", "-f", "qcow2", image),
@@ -43,4 +43,4 @@ def plan(
         Step(f"serve the image of {name}", argv, UndoDaemon(pidfile, socket), await_file=pidfile),
         *attach_export(loop, socket, name, site),
     )
-    return DevicePlan(steps, block_volume(f"loop{loop}", name, size, below))
+    return DevicePlan(steps, block_volume(f"loop{loop}", name, size, below), is_attached(loop, file))

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from poolproof.devices.loop import UndoLoop
 from poolproof.devices.model import IdentityCheck
 from poolproof.errors import BuildError, CommandError, GuardError, as_word
 from poolproof.hosts.base import Host, host_named, text_of
@@ -37,8 +38,8 @@ def apply(
     """Run the steps in order.
 
     `may_overwrite`: the devices that the steps may write to, as paths in the form of `path_on`.
-    `identity_checks`: commands that check the identity of real disks. A disk's check runs before each step that writes
-    to the disk or has its path among its arguments, such as a mount.
+    `identity_checks`: commands that check the identity of real disks, and the files of loop devices. A device's check
+    runs before each step that writes to the device or has its path among its arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced. The step was not run.
@@ -74,7 +75,12 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
 
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
-    """Return the checks for the disks that the step writes to or names in its arguments (`device=/dev/sdb`)."""
+    """Return the checks for the disks that the step writes to or names in its arguments (`device=/dev/sdb`).
+
+    The step that attaches a loop device needs no check, because losetup fails if the device is in use.
+    """
+    if isinstance(step.undo, UndoLoop):
+        return []
     parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
     own = [check for check in checks if host_named(run_host, check.host) is host]
     return [check for check in own if any(_names(part, check.path) for part in parts)]

@@ -88,7 +88,7 @@ class LayoutPlan:
 
     @property
     def identity_checks(self) -> tuple[IdentityCheck, ...]:
-        """The identity checks, one for each real disk of the layout."""
+        """The identity checks, one for each real disk and loop device of the layout."""
         checked = [(device.volume, device.identity_check) for device in self.devices if device.identity_check]
         return tuple(IdentityCheck(volume.path, argv, volume.host) for volume, argv in checked)
 

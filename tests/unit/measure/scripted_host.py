@@ -18,6 +18,7 @@ from typing import TypeVar
 import msgspec
 
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.devices import loop
 from poolproof.evidence import other_work
 from poolproof.facts import conditions
 from poolproof.hosts.base import FileMissing, Host, Tick
@@ -47,11 +48,21 @@ _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
 _ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(
-        (conditions.SCRIPT, other_work.SCRIPT, free_space.FREE, owned.IS_REAL, FORGET, swappable.LISTS), ""
+        (
+            conditions.SCRIPT,
+            other_work.SCRIPT,
+            free_space.FREE,
+            owned.IS_REAL,
+            FORGET,
+            swappable.LISTS,
+            loop.IS_ATTACHED,
+        ),
+        "",
     ),
     swappable.PARENTS: "0\n 0 0 755 root root /\n",
 }
-"""The answers to questions that are not in the record: nothing exists, a path contains no links, and root owns it.
+"""The answers to questions that are not in the record: nothing exists, a path contains no links, root owns it,
+and a loop device is attached to its file.
 
 The kernel log is empty.
 """
