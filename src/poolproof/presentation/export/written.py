@@ -21,6 +21,9 @@ TEXTS: Mapping[str, Callable[[ExportTable], str]] = {
 }
 """The formats that consist of a single text file."""
 
+_STANDARD = (Path("/dev/stdout"), Path("/dev/stderr"))
+_OPEN_FILES = (Path("/dev/fd"), Path("/proc/self/fd"))
+
 _ENDINGS = {
     "csv": ".csv",
     "parquet": ".parquet",
@@ -82,6 +85,9 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
 
 
 def _is_stream(path: Path) -> bool:
-    """True if the path is a device, a FIFO, or an open file of this process, such as /dev/stdout."""
-    is_open_file = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
+    """True if the path is a FIFO, a character device, or an open file of this process, such as /dev/stdout.
+
+    Other paths in /dev are not: a block device must not be overwritten, and anyone can put a link into /dev/shm.
+    """
+    is_open_file = path in _STANDARD or path.parent in _OPEN_FILES
     return is_open_file or path.is_fifo() or path.is_char_device()

@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from poolproof.files.folder import Folder
 from poolproof.results.runs.directory import RunDirectory
 from tests.golden import Message
 from tests.unit.command import Command
@@ -89,6 +91,34 @@ def test_a_device_or_fifo_that_was_named_is_written_to(poolproof: Command) -> No
     for name in ("/dev/null", "/dev/fd/1"):
         assert poolproof("export", "grid", "--csv", "--out", name)[0] == 0
         assert not stat.S_ISREG(os.lstat(name).st_mode)
+
+
+def test_a_block_device_that_was_named_is_not_written_to(poolproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in for the device is a file in /dev/shm, which shows whether anything was written."""
+    grid_run(Path("grid"))
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        device = Path(folder, "disk")
+        device.write_text("data")
+        kind = Folder.kind
+        monkeypatch.setattr(
+            Folder, "kind", lambda folder, name: "a block device" if name == "disk" else kind(folder, name)
+        )
+        code, _, err = poolproof("export", "grid", "--csv", "--out", str(device))
+        assert (code, device.read_text()) == (2, "data")
+        assert "it is a block device, not a regular file" in err
+
+
+def test_a_link_in_dev_is_replaced_and_not_followed(poolproof: Command) -> None:
+    """Every user can create files in /dev/shm."""
+    grid_run(Path("grid"))
+    precious = Path("precious").resolve()
+    precious.write_text("data")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        link = Path(folder, "link")
+        link.symlink_to(precious)
+        code, _, _ = poolproof("export", "grid", "--csv", "--out", str(link))
+        assert precious.read_text() == "data"
+        assert code == 2 and link.is_symlink()
 
 
 def test_an_export_is_no_more_public_than_its_run(poolproof: Command) -> None:
