@@ -5,14 +5,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from poolproof.errors import PoolproofError, RunError, as_word
+from poolproof.errors import BuildError, PoolproofError, RunError, as_word
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
 from poolproof.measure.host_lock import label_locked
-from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost, read_owner
+from poolproof.provision.directories import (
+    Leftover,
+    StateDirectory,
+    find_leftovers,
+    lost,
+    read_owner,
+    removal_commands,
+)
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import check_only_label, check_places, check_unproven, owned_by_run
 from poolproof.provision.stalled import StalledDisks
@@ -39,6 +46,10 @@ class CleanupResult:
     changes: int
 
 
+class StateDirectoryLeft(BuildError):
+    """After the cleanup, the run's state directory still exists, because its journal was damaged or replaced."""
+
+
 def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     """Remove everything that a crashed run left on its host, and return the number of changes undone.
 
@@ -49,7 +60,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
             written by another user.
         UsageError: `on` is not an ssh destination.
         HostError: the host can't be reached.
-        BuildError: a change can't be undone.
+        BuildError: a change can't be undone, or the journal does not mention everything that the run left.
     """
     run = RunDirectory.open(path)
     run_owned(run)
@@ -59,7 +70,14 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
             return end_own_lab(run, record) + undo_leftovers(run, LocalHost(), tell)
     with locked(run), unreachable_explained(run, "clean"), reach_host(on or record.host) as host:
         check_machine(path, record, host)
-        return undo_leftovers(run, host, tell)
+        undone = undo_leftovers(run, host, tell)
+        if host.run(("test", "-e", record.state_dir), timeout_s=_LIMIT_S, check=False).returncode == 0:
+            raise StateDirectoryLeft(
+                f"{record.state_dir} still exists, but the journal of {run.path} does not mention it",
+                "end the programs that the first command lists if you don't need them, then run the others:\n  "
+                + "\n  ".join(removal_commands(record.state_dir, host)),
+            )
+        return undone
 
 
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
@@ -220,10 +238,10 @@ def run_owned(run: RunDirectory) -> Owned:
 def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Leftover:
     try:
         changes = clean(Path(found.run), tell, on=host.name)
+    except StateDirectoryLeft:
+        return lost(found.state, host, f"the journal of its run {found.run} no longer mentions it")
     except PoolproofError as error:
         return Leftover(found.state, "failed", error.message, found.run, (error.hint,) if error.hint else found.next)
     except OSError as error:
         return Leftover(found.state, "failed", f"its run directory cannot be written: {error}", found.run, found.next)
-    if host.run(("test", "-e", found.state.path), timeout_s=_LIMIT_S, check=False).returncode == 0:
-        return lost(found.state, host, f"the journal of its run {found.run} no longer mentions it")
     return CleanupResult(found.state, found.run, changes)

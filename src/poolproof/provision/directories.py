@@ -270,7 +270,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
         return Leftover(state, "lost", why, run, (f"{_clean_all(host)} --work {as_word(_parent(state.path))}",))
-    return Leftover(state, "lost", why, run, _removal_commands(state.path, host))
+    return Leftover(state, "lost", why, run, removal_commands(state.path, host))
 
 
 def _clean_command(found: Leftover, host: Host) -> str:
@@ -326,7 +326,11 @@ def _clean(owner: StateOwner) -> str:
     return f"poolproof clean {shlex.quote(owner.run)}"
 
 
-def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
+def removal_commands(path: str, host: Host) -> tuple[str, ...]:
+    """Return the commands that remove the state directory `path` manually.
+
+    The first command lists the processes whose command line contains the directory's name.
+    """
     points = [point for point in mount_points(host) if point.startswith(f"{path}/")]
     upper = [point for point in points if point.startswith(f"{path}/mnt/")]
     lower = [point for point in points if point not in upper]

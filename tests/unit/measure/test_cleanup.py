@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.errors import RunError
+from poolproof.errors import BuildError, RunError
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.cleanup import CleanupResult, clean, clean_crashed_runs
 from poolproof.provision.apply import apply
@@ -362,3 +362,11 @@ def test_a_copy_of_a_run_in_progress_removes_nothing(place: Place, tmp_path: Pat
         assert place.state().is_dir()
     assert clean(copy, print) == 1
     assert not place.state().exists()
+
+
+def test_a_run_whose_journal_was_emptied_does_not_count_as_cleaned_up(place: Place) -> None:
+    run = place.leave()
+    run.journal_path.write_text("")
+    with pytest.raises(BuildError, match=r"still exists, but the journal of .* does not mention it") as error:
+        clean(run.path, print)
+    assert f"rm -rf --one-file-system {place.state()} /dev/shm/poolproof-{LABEL}" in error.value.hint
