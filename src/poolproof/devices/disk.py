@@ -218,7 +218,7 @@ def plan(
     """
     disk = find_disk(device.name, source.identity, disks)
     require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
-    check_disk(disk, permitted)
+    check_disk(disk, permitted, disks=disks)
     leaf = Leaf(device.name, disk.stable_path, disk.counter, model=emulated_model(source))
     volume = Volume(disk.stable_path, True, (leaf,), disk.size_bytes)
     return DevicePlan((_claim(device.name, disk, site),), volume, _script(_IS_SAME, disk))

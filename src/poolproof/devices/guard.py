@@ -1,5 +1,7 @@
 """The guard. It permits overwriting a real disk only if the disk is free and empty and `--wipe` names its identity."""
 
+from collections.abc import Iterable
+
 from poolproof.errors import GuardError, as_word
 from poolproof.facts.block import BlockFacts
 from poolproof.steps import path_on
@@ -15,12 +17,14 @@ _USES = {
 }
 
 
-def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
+def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disks: Iterable[BlockFacts] = ()) -> None:
     """Check that the disk may be overwritten. A disk that is in use or not empty is always refused.
 
     `permitted`: the identities given with `--wipe`. For a disk on another host, they start with that host's name:
     `nas2:V1G0DDDD`.
     `host`: the name of the disk's host, or "" for the main host.
+    `disks`: all disks of this host. An identity that another disk also has does not permit anything. Some USB adapters
+    give the same serial number to each of their disks, so whoever named it may have meant the other disk.
 
     Raises a GuardError that gives the reason for the refusal and the command to run next.
     """
@@ -33,10 +37,17 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
             f"{where}{_label(disk)} has no by-id name, serial number or WWN, so it cannot be specified with --wipe",
             "use another disk, or give this one a serial number",
         )
-    if not permitted.intersection(path_on(host, identity) for identity in disk.identities):
+    shared = {identity for other in disks if other.name != disk.name for identity in other.identities}
+    unique = [identity for identity in disk.identities if identity not in shared]
+    if not unique:
+        raise GuardError(
+            f"{where}{_label(disk)} cannot be specified with --wipe, because another disk has the same serial number",
+            "disconnect the other disk; to list all disks: poolproof devices",
+        )
+    if not permitted.intersection(path_on(host, identity) for identity in unique):
         raise GuardError(
             f"{where}{_label(disk)} would be overwritten, which is not permitted",
-            f"poolproof run … --wipe {as_word(path_on(host, disk.identity))}",
+            f"poolproof run … --wipe {as_word(path_on(host, unique[0]))}",
         )
 
 

@@ -30,9 +30,10 @@ def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: C
     added = [leaf for leaf in leaves_of_layers(tree) if leaf not in built]
     for name in dict.fromkeys(leaf.host for leaf in added):
         owner = host_named(host, name)
-        existing = {device.name: device for disk in block_devices(owner, ()) for device in disk.tree()}
+        disks = block_devices(owner, ())
+        existing = {device.name: device for disk in disks for device in disk.tree()}
         for leaf in added:
             device = existing.get(leaf.kernel_name) if leaf.host == name else None
             if device is not None:
                 (examined,) = examine(owner, [device])
-                check_disk(examined, permitted, name)
+                check_disk(examined, permitted, name, disks)

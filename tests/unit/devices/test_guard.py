@@ -128,3 +128,16 @@ def test_names_of_a_disk_cannot_add_commands_to_a_hint() -> None:
     with pytest.raises(GuardError) as caught:
         check_disk(replace(stick, file_system="zfs_member", label="a;reboot"), frozenset({"A;reboot"}))
     assert caught.value.hint.startswith("zpool export 'a;reboot'")
+
+
+def test_a_serial_number_that_two_disks_have_permits_neither() -> None:
+    disk = server_disk("sdd")
+    twin = replace(disk, name="sdz", path="/dev/sdz", by_id=("usb-twin",), wwn="0x1")
+    with pytest.raises(GuardError, match="not permitted") as error:
+        check_disk(disk, frozenset({disk.serial}), disks=(disk, twin))
+    assert disk.by_id[0] in error.value.hint
+    check_disk(disk, frozenset({disk.by_id[0]}), disks=(disk, twin))
+    check_disk(disk, frozenset({disk.serial}), disks=(disk,))
+    bare = replace(disk, by_id=(), wwn="")
+    with pytest.raises(GuardError, match="another disk has the same serial number"):
+        check_disk(bare, frozenset({disk.serial}), disks=(bare, twin))
