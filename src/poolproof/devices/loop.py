@@ -32,7 +32,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 
     def removal(self) -> Removal:
         """Return the losetup command. It runs only if the loop device is still attached to the file."""
-        attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
+        attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file, is_line=True)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 
 

@@ -320,7 +320,7 @@ def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_
 def _holds(condition: Holds, host: Host) -> bool:
     if not condition.text:
         return host.run(("test", "-e", condition.path), timeout_s=_QUERY_LIMIT_S, check=False).returncode == 0
-    return condition.text in text_of(host, condition.path)
+    return condition.is_in(text_of(host, condition.path))
 
 
 def _end_programs(undo: UndoPrograms, host: Host) -> str | None:

@@ -238,3 +238,10 @@ def test_the_undo_of_a_claim_without_a_by_id_name_holds_the_device_number_too() 
     (claim,) = plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, facts).steps
     assert isinstance(claim.undo, UndoClaim)
     assert (claim.undo.path, claim.undo.size_bytes, claim.undo.number) == ("/dev/sdd", disk.size_bytes, disk.number)
+
+
+def test_a_loop_device_is_detached_only_from_exactly_its_file() -> None:
+    """A copy of the file in a backup has a path that contains the path of the file."""
+    condition = UndoLoop(7, "/var/tmp/a.img").removal().only_if
+    assert condition.is_in("/var/tmp/a.img\n") and condition.is_in("/var/tmp/a.img (deleted)\n")
+    assert not condition.is_in("/backup/var/tmp/a.img\n") and not condition.is_in("/var/tmp/a.img.old\n")
