@@ -67,18 +67,22 @@ class Holds(msgspec.Struct, frozen=True):
 
     If `text` is empty, the condition is only that something exists at `path`. Nothing is read in that case, so `path`
     may be a device node.
-    `is_line`: True if the text must be a whole line. The kernel appends ` (deleted)` to the path of a deleted file.
     """
 
     path: str
     text: str
-    is_line: bool = False
 
     def is_in(self, content: str) -> bool:
         """True if the file's content contains the text."""
-        if self.is_line:
-            return not {self.text, f"{self.text} (deleted)"}.isdisjoint(content.split("\n"))
         return self.text in content
+
+
+class HoldsLine(Holds, frozen=True):
+    """The condition that one line of the file at `path` is `text`. The kernel appends ` (deleted)` to deleted files."""
+
+    def is_in(self, content: str) -> bool:
+        """True if the file's content contains the line."""
+        return not {self.text, f"{self.text} (deleted)"}.isdisjoint(content.split("\n"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.facts.block import Below
 from poolproof.steps import Step, daemon
-from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, Holds, Owned, OwnPath, Removal, UndoMount
+from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, HoldsLine, Owned, OwnPath, Removal, UndoMount
 
 _CONNECTIONS = 8
 _MOST_LOOPS = 1 << 20
@@ -32,7 +32,7 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 
     def removal(self) -> Removal:
         """Return the losetup command. It runs only if the loop device is still attached to the file."""
-        attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file, is_line=True)
+        attached = HoldsLine(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 
 
