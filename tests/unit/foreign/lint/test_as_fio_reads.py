@@ -160,14 +160,14 @@ def test_a_message_names_only_the_loop_variables_on_which_it_depends(message: Me
     assert first.line == 2 and "with" not in first.message.rpartition("until")[2].replace("without", "")
 
 
-def test_blanks_around_the_equals_sign() -> None:
+def test_spaces_around_the_equals_sign() -> None:
     """fio 3.33 refuses `rw = read`, and reads 4 bytes for `bs = 4k`."""
     (found,) = _found("[a]\nrw=read\nbs = 4k\nsize=1g\nruntime = 30\n", "misread-by-fio")
     assert found.line == 3 and "fio reads 4 " in found.message and "bs=4k" in found.fix
     assert _found("[a]\nrw=read\nruntime = 2m\nsize=1g\n", "misread-by-fio")
     assert not _found("[a]\nrw=read\nruntime = 2s\nsize=1g\n", "misread-by-fio")
     (refused,) = _found("[a]\nrw = read\nbs=4k\nsize=1g\n", "refused-by-fio")
-    assert refused.line == 2 and "blank" in refused.message
+    assert refused.line == 2 and "space" in refused.message
     assert "misread-by-fio" not in rules("[a]\nrw=read\nbs =4k\nfilename = /mnt/4k\n")
 
 
