@@ -13,7 +13,7 @@ _MOST_LOOPS = 1 << 20
 IS_ATTACHED = """
 found=$(cat "/sys/block/${0#/dev/}/loop/backing_file" 2>/dev/null)
 case $found in "$1" | "$1 (deleted)") ;; *)
-  echo "$0 is no longer attached to $1${found:+, but to $found}, so nothing is written to it" >&2; exit 1
+  echo "$0 is attached to ${found:-no file} instead of $1, so nothing is written to it" >&2; exit 1
 esac
 """
 """A shell script that fails unless the loop device $0 is attached to the file $1."""

@@ -37,9 +37,9 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
     unwritten and shared bytes are None. Raises CommandFailed if a file does not exist, and a
     HostError if `stat` prints something other than three numbers for each file.
     """
-    rows = [whole_numbers(line, "stat") for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
-    if [len(row) for row in rows] != [3] * len(paths):
-        raise HostError("stat did not print three numbers for each test file", f"stat {as_word(paths[0])}")
+    rows = [whole_numbers(line, "stat", 3) for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
+    if len(rows) != len(paths):
+        raise HostError(f"stat printed {len(rows)} lines for {len(paths)} test files", f"stat {as_word(paths[0])}")
     places = _Places()
     return tuple(
         _with_extents(TestFile(path, size, max(0, size - blocks * block_bytes)), _extents(host, path), places)

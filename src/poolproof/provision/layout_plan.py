@@ -14,6 +14,7 @@ from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import HostError, as_word
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
 from poolproof.hosts.base import Host
+from poolproof.hosts.numbers import whole_numbers
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
 from poolproof.layers.layer_catalogue import device_under, leaves_under
@@ -24,7 +25,6 @@ from poolproof.provision.swappable import check_not_swappable
 from poolproof.steps import Step, path_on
 
 _LIMIT_S = 20.0
-_FREE = re.compile(r"(\d{1,19}) (\d{1,19})\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -209,11 +209,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             check_writable(host, real)
             check_not_swappable(host, real)
             printed = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout
-            free = _FREE.fullmatch(printed)
-            if free is None:
-                raise HostError(
-                    f"stat printed {printed[:100]!r} for the file system of {path}", f"stat -f {as_word(path)}"
-                )
+            free_blocks, block_bytes = whole_numbers(printed, f"stat -f {as_word(path)}", 2)
             found = leaves_under(host, real)
         except HostError as error:
             raise error.concerning(path) from None
@@ -224,7 +220,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
-    return Volume(real, False, leaves, int(free[1]) * int(free[2]))
+    return Volume(real, False, leaves, free_blocks * block_bytes)
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:

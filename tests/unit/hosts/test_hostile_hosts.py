@@ -92,7 +92,7 @@ class _Prints(LocalHost):
 def test_a_number_that_cannot_be_parsed_is_an_error(text: str) -> None:
     with pytest.raises(HostError, match="expected only numbers"):
         parse_counters(f"1 2 3 {text} 5 6 7 8 9 10 11\n")
-    with pytest.raises(HostError, match="expected only numbers"):
+    with pytest.raises(HostError, match="expected 3 numbers"):
         inspect(_Prints(f"4096 {text} 512\n"), ["/a"])
     with pytest.raises(HostError, match="expected only numbers"):
         resident_bytes(_Prints(f"{text}\n"), ["/a"])
@@ -102,7 +102,7 @@ def test_a_number_that_cannot_be_parsed_is_an_error(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "1 2\n", "1 2 3 4\n", "1 2 3\n1 2 3\n"])
 def test_the_size_of_each_file_is_three_numbers(text: str) -> None:
-    with pytest.raises(HostError, match="three numbers"):
+    with pytest.raises(HostError, match=r"3 numbers|[02] lines"):
         inspect(_Prints(text), ["/a"])
 
 
@@ -147,7 +147,7 @@ def test_the_free_space_of_a_directory_must_be_a_number(text: str, tmp_path: Pat
     campaign = parse_campaign(
         f"name: a\nlayouts: {{one: dir {tmp_path}}}\nworkloads: {{w: {{rw: read, bs: 4k, size: 4m}}}}\n", "a.yaml"
     )
-    with pytest.raises(HostError, match="stat printed"):
+    with pytest.raises(HostError, match="expected 2 numbers"):
         layout_plan._directory_of(campaign, _NoSizes(text), str(tmp_path), ())
 
 

@@ -4,12 +4,11 @@ import csv
 import io
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof.errors import check_extra, one_line
+from poolproof.files.scratch import scratch_directory
 from poolproof.metrics import COLUMNS, REJECTED, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.visible import visible
@@ -117,8 +116,8 @@ def parquet_bytes(table: ExportTable) -> bytes:
     Raises a HostError if the optional dependencies `query` are not installed.
     """
     check_extra("query", "writing Parquet")
-    with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
-        path = Path(folder) / "made.parquet"
+    with scratch_directory("poolproof-export-") as folder:
+        path = folder / "made.parquet"
         relation_of(table).write_parquet(str(path), compression="zstd")
         return path.read_bytes()
 
@@ -133,8 +132,8 @@ def relation_of(table: ExportTable) -> "DuckDBPyRelation":
 
     columns = columns_of(table)
     connection = duckdb.connect(config={"autoload_known_extensions": "false"})
-    with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
-        lines = Path(folder) / "rows.json"
+    with scratch_directory("poolproof-export-") as folder:
+        lines = folder / "rows.json"
         rows = ({name: value(row) for name, value in columns.items()} for row in table.rows)
         lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         types = {name: _type(name, table) for name in columns}
