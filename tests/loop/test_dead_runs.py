@@ -36,6 +36,11 @@ measure: {trials: 1, time: 500ms}
 _LIMIT_S = 120.0
 _POLL_S = 0.01
 
+_FLAGS = 5
+"""The place of the field `flags` in `/proc/PID/stat`, counted from the field after the state (proc_pid_stat(5))."""
+_PF_EXITING = 0x00000004
+"""The flag of a thread that is ending (Linux, include/linux/sched.h)."""
+
 
 @pytest.fixture
 def dead(testbed: Testbed) -> Iterator[str]:
@@ -161,26 +166,28 @@ def _kill_servers(label: str) -> None:
 def _kill_by_word(word: str) -> None:
     """Kill every process whose command line contains the word.
 
-    Wait until they are gone, because they keep file systems mounted until then. A process that is ending loses its
-    command line before it closes its files.
+    Wait until they are gone, because they keep file systems mounted until then. A process that is ending, also one
+    that nobody killed, loses its command line before it closes its files. So every ending process is waited for.
     """
     deadline = time.monotonic() + _LIMIT_S
-    killed: set[int] = set()
-    while users := [pid for pid, words in _processes() if word in words] + [pid for pid in killed if _has_files(pid)]:
+    while (users := [pid for pid, words in _processes() if word in words]) or _any_is_ending():
         assert time.monotonic() < deadline, f"{users} are still there"
-        killed |= set(users)
         for pid in users:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_S)
 
 
-def _has_files(pid: int) -> bool:
-    """True if the process exists and has not become a zombie, which has no open files."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def _any_is_ending() -> bool:
+    """True if a thread of any process is ending and is not yet a zombie, which has closed its files."""
+    for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            state, *numbers = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if state != "Z" and int(numbers[_FLAGS]) & _PF_EXITING:
+            return True
+    return False
 
 
 def _wait_for_dead_mount(point: Path) -> None:

@@ -101,7 +101,9 @@ class Testbed:
 
     def command(self, *argv: str) -> str:
         """Run a program for the test itself, and return its output."""
-        return subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=True).stdout.strip()
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S)
+        assert done.returncode == 0, f"{argv} failed with exit code {done.returncode}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
 
     def fio(self, **options: object) -> None:
         """Run fio directly, without poolproof."""
