@@ -8,6 +8,9 @@ from typing import Protocol
 from poolproof.errors import HostError
 from poolproof.process import Completed
 
+LOCAL = "local"
+"""The name of the machine on which poolproof itself runs."""
+
 
 class FileMissing(HostError):
     """The file does not exist on the host or cannot be read."""
@@ -92,6 +95,11 @@ class Hosts:
 def host_names(host: Host) -> tuple[str, ...]:
     """Return the names of a run's hosts. The first one is "", which means the main host."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
+
+
+def display_name(host: Host) -> str:
+    """Return the host's name for messages: `this machine` instead of `local`."""
+    return "this machine" if host.name == LOCAL else host.name
 
 
 def host_named(host: Host, name: str) -> Host:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from poolproof import process
-from poolproof.hosts.base import FileMissing, Host, Tick, text_of
+from poolproof.hosts.base import LOCAL, FileMissing, Host, Tick, text_of
 
 _READ_BYTES = 65536
 _LARGEST_BYTES = 256 * 1024**2
@@ -27,7 +27,7 @@ def now_s() -> float:
 class LocalHost:
     """The machine on which poolproof itself runs."""
 
-    name = "local"
+    name = LOCAL
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True

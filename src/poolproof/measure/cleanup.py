@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poolproof.errors import BuildError, PoolproofError, RunError, as_word
 from poolproof.facts.machine import mark_of
-from poolproof.hosts.base import Host, HostUnreachable
+from poolproof.hosts.base import Host, HostUnreachable, display_name
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
@@ -123,7 +123,7 @@ def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
         raise RunError(
-            f"{path} was created on a machine other than {host.name}",
+            f"{path} was created on a machine other than {display_name(host)}",
             "run this command on that machine, or give its address: --on USER@HOST",
         )
 

@@ -20,7 +20,7 @@ from poolproof.errors import CommandError, HostError, PoolproofError, as_word
 from poolproof.facts.block import LoopFacts, loop_facts, mount_points
 from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.hosts.base import Host, text_of
+from poolproof.hosts.base import Host, display_name, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
@@ -230,11 +230,10 @@ def crash_warning(host: Host) -> str | None:
     if not crashed:
         return None
     paths = ", ".join(each.state.path for each in crashed)
-    where = "this machine" if host.name == LocalHost.name else host.name
     whose = "a crashed run" if len(crashed) == 1 else "crashed runs"
     commands = "; ".join(sorted({_clean_command(each, host) for each in crashed}))
     return (
-        f"warning: {where} has mounts of {whose} ({paths}). Programs that read every mount, such as "
+        f"warning: {display_name(host)} has mounts of {whose} ({paths}). Programs that read every mount, such as "
         f"mkfs.btrfs, can fail on them. To remove them: {commands}"
     )
 

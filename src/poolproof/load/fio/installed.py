@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from poolproof.campaign.model import JobSpec
 from poolproof.campaign.names import did_you_mean
 from poolproof.errors import CampaignError, FioError, PoolproofError
-from poolproof.hosts.base import Host
+from poolproof.hosts.base import Host, display_name
 from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.option_names import ALIASES, DEFAULT_ENGINE, canonical, engine_name
 from poolproof.load.fio.option_values import ENGINE_WORDS
@@ -87,12 +87,14 @@ def fio_version(host: Host) -> FioVersion:
     try:
         printed = host.run(["fio", "--version"], timeout_s=_LIMIT_S).stdout
     except ProgramMissing:
-        raise FioError(f"fio is not installed on {host.name}", _INSTALL) from None
+        raise FioError(f"fio is not installed on {display_name(host)}", _INSTALL) from None
     version = parse_version(printed)
     if version is None:
-        raise FioError(f"`fio --version` on {host.name} printed no version: {printed.strip()[:200]!r}", _INSTALL)
+        shown = repr(printed.strip()[:200])
+        raise FioError(f"`fio --version` on {display_name(host)} printed no version: {shown}", _INSTALL)
     if version < OLDEST_TO_RUN:
-        raise FioError(f"{version} on {host.name} is too old; campaigns need at least {OLDEST_TO_RUN}", _INSTALL)
+        needed = f"campaigns need at least {OLDEST_TO_RUN}"
+        raise FioError(f"{version} on {display_name(host)} is too old; {needed}", _INSTALL)
     return version
 
 
@@ -105,7 +107,7 @@ def job_options(host: Host) -> frozenset[str]:
     names = _names_in(host.run(["fio", "--cmdhelp=all"], timeout_s=_LIMIT_S, check=False).stdout)
     if len(names) < _FEWEST_OPTIONS:
         raise FioError(
-            f"`fio --cmdhelp=all` ({fio_version(host)} on {host.name}) listed only {len(names)} options",
+            f"`fio --cmdhelp=all` ({fio_version(host)} on {display_name(host)}) listed only {len(names)} options",
             "check that the first fio on the PATH is the right program: `command -v fio`",
         )
     return names
@@ -126,10 +128,8 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
         )
     printed = host.run(["fio", f"--enghelp={engine}"], timeout_s=_LIMIT_S, check=False).stdout
     if "not found" in printed:
-        raise FioError(
-            f"{fio_version(host)} on {host.name} has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}",
-            _LIST_ENGINES,
-        ).concerning("ioengine")
+        unknown = f"has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}"
+        raise FioError(f"{fio_version(host)} on {display_name(host)} {unknown}", _LIST_ENGINES).concerning("ioengine")
     return _names_in(printed)
 
 
