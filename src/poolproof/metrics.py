@@ -150,13 +150,13 @@ def _field(metric: Metric, default: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrialMetrics:
-    """The results of a trial for all jobs together, with None for values that fio did not measure.
+    """The results of a trial for all jobs together, with None for values that the load generator did not measure.
 
     Latencies are completion latencies of reads and writes, except for `sync_*`, which are latencies of fsync and
     fdatasync. The order of the fields is the order of the metrics in all outputs.
 
     `swing`: the coefficient of variation of the rate within the trial. For a trial of a fixed length, it is the largest
-    of the coefficients that fio reports for the reads and writes of each job.
+    of the coefficients that the load generator reports for the reads and writes of each job.
     `requests`, `reads`, `writes`, `syncs`: the number of latencies on which the percentiles are based. None in older
     runs.
     """

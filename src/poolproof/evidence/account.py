@@ -18,7 +18,7 @@ BELOW = "below"
 class Window:
     """The counters at the start and at the end of a trial's measurement window, and after the final flush.
 
-    The window starts just before fio starts or, if fio has a ramp, at the end of the ramp.
+    The window starts just before the load starts or, if it has a ramp, at the end of the ramp.
     """
 
     start: CounterReading
@@ -66,7 +66,7 @@ class Idle:
 class CountingPoint:
     """A level of the storage stack at which bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth`: the level's depth; 1 is directly below fio.
+    `depth`: the level's depth; 1 is directly below the load.
     `counters`: the paths of the sysfs `stat` files whose bytes are added up. If empty, ZFS's counters for the dataset
     `name` are used instead.
     `host`: the name of the host with these files, or an empty string for the run's main host.
@@ -140,7 +140,7 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the number of bytes that passed through each level of the storage stack, from fio downwards.
+    """Return the number of bytes that passed through each level of the storage stack, from the load downwards.
 
     A dataset is left out if ZFS has no counters for it.
     """

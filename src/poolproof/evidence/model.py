@@ -41,7 +41,7 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected write amplification of a layout, given the offsets at which the load wrote. See `Account`."""
+    """The expected write amplification of a layout, given the bytes written to each of its disks. See `Account`."""
 
     write_factor: float
     commit_factor: float | None = None
@@ -50,7 +50,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The byte accounting: the bytes moved by fio, and the bytes moved by the leaf devices in the same time window.
+    """The byte accounting: the bytes moved by the load (`fio_*`), and by the leaf devices in the same window.
 
     `write_factor`: the expected write amplification, i.e. the bytes written to the disks per byte of data.
     `commit_factor`: the bytes first written to log vdevs per byte of a committed write, or None without log vdevs.
@@ -80,12 +80,12 @@ class Account:
 
     @property
     def read_ratio(self) -> float | None:
-        """The bytes that the leaf devices read, divided by the bytes that fio read, or None if fio read nothing."""
+        """The bytes that the leaf devices read, divided by the bytes that the load read, or None if it read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks wrote (flush included) divided by those expected. None if fio wrote nothing."""
+        """The bytes that the disks wrote (flush included) divided by those expected. None if nothing was written."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -229,7 +229,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes read from and written to a dataset while fio ran, even if the ARC served them (nread, nwritten)."""
+    """The bytes read from and written to a dataset during the load, even if the ARC served them (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -253,7 +253,7 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The increase of ZFS's counters (/proc/spl/kstat/zfs) while fio ran, ramp included. Missing counters are None.
+    """The increase of ZFS's counters (/proc/spl/kstat/zfs) during the load, ramp included. Missing counters are None.
 
     `direct_read_bytes`, `direct_write_bytes`, `arc_read_bytes`: from the pools' iostats (ZFS 2.3 and later).
     `zil_slog_bytes`, `zil_normal_bytes`: zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*`: from
@@ -283,8 +283,8 @@ class Level:
     """The bytes that passed through one level of the storage stack during the measurement window.
 
     `layer`: `fio`, a layer's keyword, `dataset`, `device` (a leaf device), or `below` (the disk below a loop file).
-    `depth`: the level's depth; fio is 0.
-    `write_bytes`: the bytes written by the time fio ended.
+    `depth`: the level's depth; the load is 0.
+    `write_bytes`: the bytes written by the time the load ended.
     `drained_write_bytes`: the bytes written by the end of the final flush, or None if the level has no counter for it.
     """
 
@@ -379,7 +379,7 @@ class Evidence:
     """Everything that was counted during one trial.
 
     `busy_with`: background work of the layers, such as a resync or scrub.
-    `levels`: the bytes at each level of the stack, from fio downwards. Levels with the same depth are side by side.
+    `levels`: the bytes at each level of the stack, from the load downwards. Levels of the same depth are side by side.
     `host`: the memory and processor use of the measured host.
     `counters`: the increase of additional counters, keyed by source (see `counter_sources.py`) and then by counter.
     `others`, `throttling`: other processes and control groups on the main host.

@@ -316,12 +316,12 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Monitor the file systems of images, existing directories and fio's logs. Kill fio before one is full."""
+        """Monitor the file systems of images, existing directories and logs. Kill the load before one is full."""
         devices, needed = self.plan.campaign.devices, needed_bytes(layout.node, layout.tree, self.plan)
         files = needed_files(layout.node, self.plan)
         places = [Place(path, needed, files) for path in directories(layout.node)]
         has_images = any(leaf.path.startswith(_IMAGES) and not leaf.host for leaf in layout.leaves)
-        # Without images, fio's logs are all that the run writes to its scratch directory.
+        # Without images, the load generator's logs are all that the run writes to its scratch directory.
         places.append(Place(layout.scratch, counted_bytes(layout.node, devices, needed) if has_images else 0))
 
         def stop() -> None:

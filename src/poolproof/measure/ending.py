@@ -1,7 +1,8 @@
-"""Decide when to stop a running fio: as soon as the metric of its workload has converged.
+"""Decide when to stop a running load generator: as soon as the metric of its workload has converged.
 
 The stopping rule (`stopping/`) is applied to the series of rates. If the metric is a percentile, the trial continues
-after its rate has converged, until the histograms in fio's reports show that the percentile has converged too.
+after its rate has converged, until the histograms in the load generator's reports show that the percentile has
+converged too.
 """
 
 from collections.abc import Sequence
@@ -42,11 +43,11 @@ class BinnedPercentile:
 
 @dataclass(frozen=True)
 class Ending:
-    """The condition for stopping a running fio: its rate has converged and, if there is one, its percentile too.
+    """The condition for stopping a trial: its rate has converged and, if there is one, its percentile too.
 
     `rule`: the stopping rule for the rate.
     `by_bytes`: whether the rate is in bytes rather than I/Os.
-    `interval_s`: the length of the intervals in the series of rates, which excludes fio's ramp.
+    `interval_s`: the length of the intervals in the series of rates, which excludes the ramp.
     `write_backs`: the write-back cycles of the layers and the page cache. A trial lasts at least three cycles.
     `percentile`: the percentile that must converge, or None if the metric is a rate.
     """
@@ -90,7 +91,7 @@ def ending_of(
 ) -> Ending | None:
     """Return the condition for stopping a trial of this load.
 
-    Return None if the trial has a fixed length, or if fio ends on its own when it has done its work.
+    Return None if the trial has a fixed length, or if the load generator ends on its own when it has done its work.
     """
     generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
@@ -109,7 +110,7 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return the interval between fio's reports in seconds.
+    """Return the interval between the load generator's reports in seconds.
 
     With few clones, the interval is short enough for trials of `shortest_s`. It is never below 0.1 s, because each
     report takes fio a few milliseconds.
@@ -168,8 +169,8 @@ def with_percentile(
 ) -> StoppingDecision:
     """Return the decision on the percentile if `decision` says that the rate has converged.
 
-    If the percentile has not converged, the trial continues, up to its maximum length. If fio's reports contain no
-    histograms, `decision` is returned unchanged. Raises a CommandError if the host does not respond.
+    If the percentile has not converged, the trial continues, up to its maximum length. If the load generator's reports
+    contain no histograms, `decision` is returned unchanged. Raises a CommandError if the host does not respond.
     """
     bounds = section_bounds(counting, decision.warmup_s)
     results = report.outcomes(bounds) if len(bounds) > 1 else ()
@@ -210,7 +211,7 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     if len(later) < 2:
         return []
     usual_s = (later[-1].ran_s - later[0].ran_s) / (len(later) - 1)
-    if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # fio's last report may come right after the previous one
+    if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # the last report may come right after the previous one
         later.pop(-2)
     step = max(1, (len(later) - 1) // MOST_SECTIONS)
     return later[(len(later) - 1) % step :: step]

@@ -34,7 +34,7 @@ _FASTEST_BYTES_PER_S = 16 * 1024**3  # about what the page cache takes
 _FASTEST_FILES_PER_S = 100_000.0
 _SHORTEST_WINDOW_S = 0.3
 _LONGEST_WINDOW_S = 3.0
-_REACTION_S = 0.5  # until fio has been killed
+_REACTION_S = 0.5  # until the load generator has been killed
 _UNCOUNTED_SHARE = 0.02
 _CAN_HANG = frozenset(
     {"65735546", "6969", "ff534d42", "517b", "c36400", "1021997", "5346414f", "bd00bd0", "47504653", "1161970"}

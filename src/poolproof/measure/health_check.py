@@ -90,7 +90,7 @@ def _answers(host: Host, check: HealthCheck) -> bool:
     """Run one health check. Return True if the program responded, even with an error.
 
     If the program hangs, kill it and return False. A lost connection also counts as a response, because the thread that
-    waits for fio reports it.
+    waits for the load generator reports it.
     """
     try:
         host.run(check.ask, timeout_s=LIMIT_S, check=False)

@@ -30,9 +30,9 @@ class Leftovers:
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
         """Record the changes of these layouts that could not be undone, and return the new ones.
 
-        If fio hangs, the attempt to stop it fails again after each later layout. Such a repeated failure is not
-        recorded. Its change is marked as undone, because the journal already contains the same undo for the layout on
-        which fio hung.
+        If the load generator hangs, the attempt to stop it fails again after each later layout. Such a repeated failure
+        is not recorded. Its change is marked as undone, because the journal already contains the same undo for the
+        layout on which the load generator hung.
         """
         known = [change.undo for change in self._changes.values()]
         new = tuple(each for each in failed if each.change.undo not in known)

@@ -1,9 +1,9 @@
-"""Watch fio: publish the rates of fio and the disks, and stop fio when its result is precise or when it hangs.
+"""Watch the load: publish its rate and those of the disks, and stop it when its result is precise or when it hangs.
 
 In about one of two thousand lab trials, fio was still running five minutes after its time limit, for an unknown reason.
 fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and OpenZFS can
-wait for memory forever. poolproof therefore kills fio if it hangs, and reports the functions in which its threads were
-waiting.
+wait for memory forever. poolproof therefore kills a load generator that hangs, and reports the functions in which its
+threads were waiting.
 """
 
 import contextlib
@@ -61,10 +61,10 @@ class LoadStuck(FioError):
 def makes_no_progress(
     readings: Sequence[CounterReading], leaves: int, statuses: Sequence[Status], since_s: float
 ) -> bool:
-    """True if fio has made no progress in the last STILL_S seconds.
+    """True if the load generator has made no progress in the last STILL_S seconds.
 
-    Progress means that fio reports I/Os or syncs, that a leaf device writes, or that a leaf device reads more than
-    other programs do when they look for file systems.
+    Progress means that the load generator reports I/Os or syncs, that a leaf device writes, or that a leaf device reads
+    more than other programs do when they look for file systems.
 
     `readings`: the samples, each of which begins with the counters of the leaf devices.
     `leaves`: the number of leaf devices. If it is 0, the result is False.
@@ -99,7 +99,7 @@ class RatePublisher:
         return self._listener.wants_live or self._is_watched
 
     def tell(self, rates: LiveRates) -> None:
-        """Publish the rates of the last second. Called by the thread that watches fio."""
+        """Publish the rates of the last second. Called by the thread that watches the load generator."""
         if self._listener.wants_live:
             self._listener.live(rates)
         if self._is_watched:
@@ -109,14 +109,15 @@ class RatePublisher:
 
 
 class LoadWatch:
-    """Watches a running fio from a background thread, from the call of `begins` until the context ends.
+    """Watches a running load generator from a background thread, from the call of `begins` until the context ends.
 
-    `publisher`, `ending`: if both are None, fio is not watched.
-    `most_s`: the time, in seconds, after which fio should have ended. If it is None, hangs are not detected.
-    `report`: fio's reports so far.
-    `decision`: the decision to stop fio, or None if fio was not stopped.
-    `stuck`: the functions in which the threads of a hanging fio were waiting when it was killed, or None if it did not
-    hang.
+    `publisher`, `ending`: if both are None, the load generator is not watched, so hangs are not detected either.
+    `most_s`: the time, in seconds, after which the load generator should have ended. If it is None, hangs are not
+    detected.
+    `report`: the load generator's reports so far.
+    `decision`: the decision to stop the load generator, or None if it was not stopped.
+    `stuck`: the functions in which the load generator's threads were waiting when it was killed because it hung, or
+    None if it did not hang.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class LoadWatch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float, clock_ahead_s: float) -> None:
-        """Start watching. Must be called just before fio is started.
+        """Start watching. Must be called just before the load generator is started.
 
         `at_s`: the current time by the clock of the counters' timestamps.
         `clock_ahead_s`: the number of seconds by which the host's wall clock is ahead of that clock.
@@ -171,7 +172,7 @@ class LoadWatch:
             if publisher is None and not self._is_due:
                 continue
             before = self._last_status
-            # If the host cannot be reached now, the thread that waits for fio reports it.
+            # If the host cannot be reached now, the thread that waits for the load generator reports it.
             with contextlib.suppress(PoolproofError):
                 self.report.read_on()
                 if publisher is not None:
@@ -197,7 +198,7 @@ class LoadWatch:
 
     def _end_if_stuck(self) -> None:
         sampler, report = self._sampler, self.report
-        # fio's reports are read only if the samples show no progress, because reading them takes a command.
+        # The reports are read only if the samples show no progress, because reading them takes a command.
         if self.stuck is not None or not makes_no_progress(sampler.readings, len(sampler.leaves), (), self._over_at_s):
             return
         with contextlib.suppress(PoolproofError):

@@ -1,4 +1,4 @@
-"""The output of a fio run, and its results for the window after the warm-up.
+"""The output of a run of the load generator, and its results for the window after the warm-up.
 
 Bytes, I/Os, samples and histogram bins are counts. For the window, they are the exact difference between two reports.
 Means can be computed from sums. Other values (minimum, maximum, standard deviation) are unknown for the window.
@@ -30,13 +30,13 @@ _SWING_S = 0.5
 
 @dataclass(frozen=True)
 class LoadRun:
-    """A finished fio run.
+    """A finished run of the load generator.
 
-    `job_text`: the contents of the job file that fio read.
+    `job_text`: the contents of the job file that the load generator read.
     `report`: the last complete report, or the entire output if no report is complete.
     `statuses`: the totals in each report after the ramp.
     `decision`: the decision on convergence, or None for a trial of fixed length.
-    `ended`: True if fio was stopped because of the decision.
+    `ended`: True if the load generator was stopped because of the decision.
     `warm_up`: the report at the start of the window, or an empty string if the window starts with the run.
     `most_s`: the maximum length of the trial in seconds, or 0 for a trial of fixed length.
     `latencies`: the latency histograms over time.
@@ -61,11 +61,11 @@ class LoadRun:
 def gathered(
     host: Host, load: Load, scratch: str, watch: LoadWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> LoadRun:
-    """Collect the output of a finished fio run.
+    """Collect the output of a finished run of the load generator.
 
     Raises a CommandError if the host does not respond.
 
-    `watch`: the watcher of the run, or None if fio did not report while it was running.
+    `watch`: the watcher of the run, or None if the load generator did not report while it was running.
     """
     job_text, completed = ran
     if watch is None:
@@ -158,7 +158,7 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
     """Return the coefficient of variation of the load's rate in intervals of 500 ms.
 
     Return None if there are fewer than four intervals, or if nothing was read or written. For trials of a fixed length,
-    `figures_of` returns a similar value, computed from fio's own samples of each job.
+    `figures_of` returns a similar value, computed from the load generator's own samples of each job.
     """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):

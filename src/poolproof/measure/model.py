@@ -20,9 +20,9 @@ from poolproof.results.runs.model import Trial, TrialKey
 
 @dataclass(frozen=True)
 class LiveRates:
-    """The rates of fio and of the leaf devices over the last second, in bytes per second.
+    """The rates of the load generator and of the leaf devices over the last second, in bytes per second.
 
-    fio's rate is None as long as it is unknown.
+    The load generator's rate is None as long as it is unknown.
     """
 
     elapsed_s: float
@@ -56,10 +56,10 @@ class Listener:
         """Called when a new step begins. `title` describes the step to the user."""
 
     def trial_begins(self, key: TrialKey) -> None:
-        """Called when a trial begins, before caches are dropped and fio is started."""
+        """Called when a trial begins, before caches are dropped and the load generator is started."""
 
     def live(self, rates: LiveRates) -> None:
-        """Called with the new rates once a second while fio is running, from another thread."""
+        """Called with the new rates once a second while the load generator is running, from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
         """Called when a trial has been saved, whether it was measured or failed."""
@@ -70,7 +70,7 @@ class Listener:
 
 @dataclass(frozen=True)
 class CellJobs:
-    """A workload and its load, as the host's fio interprets it, before it is assigned to a directory or device."""
+    """A workload and its load, as the host's load generator reads it, before it is assigned to a path."""
 
     workload: Workload
     load: Load
@@ -80,7 +80,7 @@ class CellJobs:
 class BuiltLayout:
     """A layout that is built and ready for use.
 
-    `scratch`: the run's directory on the host for job files and fio's output.
+    `scratch`: the run's directory on the host for the load generator's files.
     `found`: the first existing directory that the layout uses, or None. Files in it can be used as they are.
     `identity_checks`: one check for each real disk and loop device.
     `below`: the write amplification of the storage under existing directories, keyed by path, for `write_factor`.
@@ -132,16 +132,19 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout, with its load, its files, and the I/O expected on the disks.
+    """A workload whose test files exist on the layout, with its load and its files.
 
+    `stored_bytes`: the bytes that each leaf device stores, keyed by its name.
+    `stored_share`: the fraction of the files' bytes that the disks store. None if it is unknown, or if the layout does
+    not compress.
     `fill`: how the files were filled, or None if they were not. Workloads that share files have the same `fill`.
     """
 
     workload: Workload
     load: Load
     files: tuple[TestFile, ...]
-    expected: Expected
     stored_bytes: Mapping[str, int]
+    stored_share: float | None = None
     fill: Fill | None = None
 
     @property
@@ -154,7 +157,7 @@ class TrialContext:
     """Everything that the trials of a build have in common.
 
     `build`: the number of the build, starting at 1.
-    `idle`: the disks' background I/O while fio is not running.
+    `idle`: the disks' background I/O while the load generator is not running.
     `checks`: functions that raise a BuildError if something that the layout needs has failed.
     """
 

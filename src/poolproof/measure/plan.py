@@ -106,7 +106,7 @@ def make_plan(
         HostError: the host lacks a program, kernel support for a file system, or disk space, or commands do not run as
             root.
         GuardError: a disk must not be overwritten.
-        FioError: fio is missing or too old.
+        FioError: the load generator is missing or too old.
     """
     calibration = calibration_of(campaign)
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}

@@ -13,7 +13,7 @@ from poolproof.evidence.test_files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.layer_catalogue import layer_of
 from poolproof.layers.open_layout import cache_size_commands, cached_bytes, stored_per_leaf
-from poolproof.layers.tree import branches, copies_on_write, expected, write_factor
+from poolproof.layers.tree import branches, copies_on_write, write_factor
 from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.existing_files import found_paths
@@ -36,7 +36,7 @@ def prepare(
     """Prepare all workloads for running on the layout, and return them, keyed by name.
 
     Raises:
-        FioError: fio could not write the files.
+        FioError: the load generator could not write the files.
         GuardError: a disk to be filled is not the one that the campaign names.
         BuildError: the data could not be flushed to the disks.
         CommandError: a command that inspects the files or the layout failed.
@@ -45,15 +45,14 @@ def prepare(
     placed = place(host, layout, cells, listener)
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
-    on_leaves = expected(layout.node, stored, layout.below)
     files = {paths: inspect(host, paths) for paths in {each.paths for each in placed}}
     return {
         cell.workload.name: PreparedWorkload(
             cell.workload,
             each.load,
             files[each.paths],
-            replace(on_leaves, stored_share=stored_share(layout.target, files[each.paths], each.fill)),
             stored,
+            stored_share(layout.target, files[each.paths], each.fill),
             each.fill,
         )
         for cell, each in zip(cells, placed, strict=True)

@@ -261,7 +261,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return how long fio has run in the trials so far, in seconds, keyed by workload."""
+        """Return how long the load generator has run in the trials so far, in seconds, keyed by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

@@ -24,7 +24,7 @@ _ALMOST = 0.05
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Return the statuses after the ramp. When the ramp ends, fio restarts its clock.
+    """Return the statuses after the ramp. When the ramp ends, the load generator restarts its clock.
 
     `begun_at_s`: the time at which the generator was started, by the clock of the statuses' timestamps.
     """
@@ -37,7 +37,7 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate in intervals of equal length since fio's clock started, in bytes or I/Os per second.
+    """Return the rate in intervals of equal length since the generator's clock started, in bytes or I/Os per second.
 
     The totals at the ends of the intervals are interpolated linearly, because reports are a few milliseconds late. The
     series has at most a million intervals.
@@ -67,7 +67,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 
 def series_text(statuses: Sequence[Status]) -> str:
-    """Return the contents of series.jsonl: one line per report, with the totals since fio's clock started."""
+    """Return the contents of series.jsonl: one line per report, with the totals since the generator's clock started."""
     names = [each.name for each in fields(Status) if each.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)

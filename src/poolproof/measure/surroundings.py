@@ -1,4 +1,4 @@
-"""Find out what else the host did while fio was running, by comparing readings from before and after."""
+"""Find out what else the host did while the load was running, by comparing readings from before and after."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from poolproof.measure.model import TrialContext
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What else the main host did while fio was running, and its condition."""
+    """What else the main host did while the load was running, and its condition."""
 
     others: OtherWork
     throttling: Throttling
@@ -25,7 +25,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class HostBefore:
-    """The state of the main host just before fio is started. `others_at_s`: the time at which `others` was read."""
+    """The state of the main host just before the load is started. `others_at_s`: the time when `others` was read."""
 
     sources: Mapping[str, Values]
     conditions: Conditions
@@ -48,7 +48,7 @@ class HostBefore:
         return cls(sources, conditions, others, others_at_s, _read_zfs(context), read_host(host))
 
     def surroundings(self, context: TrialContext, stats: Sequence[str]) -> Surroundings:
-        """Return the changes since this reading, excluding delays of fio's own threads.
+        """Return the changes since this reading, excluding delays of the load generator's own threads.
 
         Raises a CommandError if the host does not respond.
         """

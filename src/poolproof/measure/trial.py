@@ -1,4 +1,4 @@
-"""A single trial: drop caches, wait until idle, run fio between two readings of the counters, drain, judge, record."""
+"""A single trial: drop caches, wait until idle, run the load between two readings of counters, drain, judge, record."""
 
 import math
 import time
@@ -62,17 +62,18 @@ Resident = tuple[int, ...] | None
 class _TrialMeasurements:
     """The measurements of a trial.
 
-    `fio`: the finished fio run.
-    `window`: the counters before fio, after fio, and after the drain.
+    `fio`: the finished run of the load generator.
+    `window`: the counters before the load, after the load, and after the drain.
     `samples`: the samples of the counters within the window.
     `seconds`: the duration of each phase.
-    `zfs`: the increase of ZFS's own counters, including fio's ramp.
+    `zfs`: the increase of ZFS's own counters, including the ramp.
     `places`: the points at which bytes were counted.
-    `busy_with`: a future with the layers' own background work, which is read right after fio.
+    `busy_with`: a future with the layers' own background work, which is read right after the load.
     `vdevs`: a future with the bytes on each vdev, which are read after the drain.
-    `host`: readings of memory and CPU before fio, after fio, and after the drain.
-    `counters`: the increase of other counters from before fio until after the drain.
-    `clock_ahead_s`: the number of seconds by which the wall clock was ahead of the samples' clock when fio ended.
+    `host`: readings of memory and CPU before the load, after the load, and after the drain.
+    `counters`: the increase of other counters from before the load until after the drain.
+    `clock_ahead_s`: the number of seconds by which the wall clock was ahead of the samples' clock when the load
+    ended.
     """
 
     fio: LoadRun
@@ -134,7 +135,7 @@ def _now() -> str:
 
 
 def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
-    """Run the trial. If fio hangs, run it once more, and add a note about the first attempt."""
+    """Run the trial. If the load generator hangs, run it once more, and add a note about the first attempt."""
     try:
         return _measure_and_judge(context, prepared, number, directory)
     except LoadStuck as stuck:
@@ -256,16 +257,16 @@ def _watch(
     ending: Ending | None,
     load: Load,
 ) -> tuple[LoadWatch, float | None]:
-    """Return the watcher for fio and the interval between fio's reports in seconds.
+    """Return the watcher for the load generator, and the interval between its reports in seconds.
 
-    The interval is None if fio writes no reports while it runs.
+    The interval is None if the load generator writes no reports while it runs.
     """
     layout, generator = context.layout, generator_of(load)
     key = TrialKey(layout.name, prepared.workload.name, number)
     publisher = RatePublisher(context.listener, context.run, key)
     reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = context.measure.shortest_s if ending else math.inf
-    # A file system program that hangs is ended by its health check. Its mount is then gone, so fio is not retried.
+    # A file system program that hangs is ended by its health check. Its mount is then gone, so the load is not retried.
     most_s = None if health_checks_of(layout.tree) else load.planned_s
     told = publisher if reports else None
     watch = LoadWatch(context.host, generator, layout.scratch, sampler, told, ending, most_s)
@@ -275,16 +276,16 @@ def _watch(
 def _ahead_now_s(sampler: Sampler, load: Load, status_s: float | None) -> float:
     """Return the number of seconds by which the wall clock is ahead of the samples' clock.
 
-    If fio's timestamps are not used, return 0.
+    If the load generator's timestamps are not used, return 0.
     """
     is_dated = status_s is not None or load.ramp_s > 0
     return clock_ahead_s(sampler.run_host, sampler.dating_host) if is_dated else 0.0
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return the condition for stopping fio, and the load with the resulting time limit.
+    """Return the condition for stopping the load generator, and the load with the resulting time limit.
 
-    If fio ends on its own, the condition is None.
+    If the load generator ends on its own, the condition is None.
     """
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
@@ -305,9 +306,9 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: LoadRun, load: Load) -> Outcome:
-    """Return fio's last complete report. All earlier reports are interim reports.
+    """Return the load generator's last complete report. All earlier reports are interim reports.
 
-    Raises a FioError if there is no report, or if fio failed in a way that its report does not show.
+    Raises a FioError if there is no report, or if the load generator failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)
@@ -329,9 +330,7 @@ def _evidence(
     leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
     moved = moved_each_way(result)
     went = {leaf.device: leaf.drained_write_bytes for leaf in leaves}
-    on_leaves = replace(
-        expected(context.layout.node, went, context.layout.below), stored_share=prepared.expected.stored_share
-    )
+    on_leaves = replace(expected(context.layout.node, went, context.layout.below), stored_share=prepared.stored_share)
     account = byte_account(moved, leaves, on_leaves, window, context.idle) if leaves else None
     files = prepared.files
     if resident is not None:
@@ -357,10 +356,10 @@ def _load_s(load: Load, result: Outcome) -> float | None:
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window that fio's results cover. It excludes fio's ramp.
+    """Return the window that the load generator's results cover. It excludes the ramp.
 
-    The window begins when the first job's ramp ends, and ends with fio's last report. The counters at its beginning are
-    interpolated between two samples.
+    The window begins when the first job's ramp ends, and ends with the load generator's last report. The counters at
+    its beginning are interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
@@ -370,10 +369,10 @@ def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> 
 
 
 def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
-    """Return the time of fio's last report by the samples' clock, even if the host's wall clock was changed meanwhile.
+    """Return the time of the last report by the samples' clock, even if the host's wall clock was changed meanwhile.
 
-    The report is the last thing that fio writes. If its timestamp is not between fio's start and end, the wall clock
-    was changed. The best estimate is then the time at which fio ended.
+    The report is the last thing that the load generator writes. If its timestamp is not between the generator's start
+    and end, the wall clock was changed. The best estimate is then the time at which the generator ended.
     """
     window, at_s = measured.window, reported_s - measured.clock_ahead_s
     possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S

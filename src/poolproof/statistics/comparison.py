@@ -95,8 +95,8 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values, or None if there are no values or one of them is not positive.
 
-    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
-    latencies into bins.
+    `resolution`: a lower bound on the relative standard error of the mean, because load generators count whole I/Os and
+    sort latencies into bins.
     `least_count`: the number of values that are measured in any case. If there are more, measuring stopped once the
     mean looked precise enough, so the standard error is increased to compensate.
     """
@@ -153,7 +153,7 @@ class Difference:
     difference cannot be tested.
     `known`: the distribution of the remaining variance, which was estimated with a prior.
     `below`, `above`: the amounts by which the true difference may be lower or higher if a rate was changing. Each test
-    assumes the less favorable extreme.
+    assumes the less favourable extreme.
     `logs`: the samples of both sides.
 
     Decisions and eliminations depend only on these values. A different test, such as a permutation test, would

@@ -73,8 +73,8 @@ def mean_interval(
 ) -> Interval | None:
     """Return the mean of the values with its confidence interval, cut off at 0, or None if there are no values.
 
-    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
-    latencies into bins.
+    `resolution`: a lower bound on the relative standard error of the mean, because load generators count whole I/Os and
+    sort latencies into bins.
     `risk`: the probability that the interval misses the true mean.
     """
     if not values:

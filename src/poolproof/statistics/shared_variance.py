@@ -167,8 +167,10 @@ def _fit(logs: Sequence[float], halves: Sequence[float]) -> VariancePrior:
 def raised_variance(values: Sequence[float], fourth_cumulant: float) -> float:
     """Return the sample variance plus its standard error.
 
-    `fourth_cumulant`: that of the values' distribution. It is ψ‴(d/2) for the logarithm of a sample variance with d
-    degrees of freedom. If d is small, the scatter of such logarithms is much less certain than that of normal values.
+    `fourth_cumulant`: the fourth cumulant of the values' distribution. It is ψ‴(d/2) for the logarithm of a sample
+    variance with d degrees of freedom. If d is small, the scatter of such logarithms is much less certain than that of
+    normal values.
+
     Source: Stuart and Ord, Kendall's Advanced Theory of Statistics, volume 1, chapter 12 (the variance of k₂).
     """
     variance, count = variance_of(values), len(values)

@@ -24,8 +24,8 @@ def across(
     """Return the mean over trials with its confidence interval. Raises a ValueError if there are no trials.
 
     `prior`: estimated from all cells of the campaign.
-    `resolution`: a lower bound on the relative standard error of the mean, because fio counts whole I/Os and sorts
-    latencies into bins.
+    `resolution`: a lower bound on the relative standard error of the mean, because load generators count whole I/Os and
+    sort latencies into bins.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")

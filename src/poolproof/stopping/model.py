@@ -18,7 +18,7 @@ coverage.
 
 @dataclass(frozen=True)
 class RateSeries:
-    """A trial's rate in intervals of equal length, from the end of fio's ramp time.
+    """A trial's rate in intervals of equal length, from the end of the ramp.
 
     `reports_s`: the times of the reports from which the values were computed. Empty if each report gave one value.
     """

@@ -9,7 +9,6 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.evidence.model import Expected
 from poolproof.load.model import Load
 from poolproof.measure.model import Fill, PreparedWorkload
 from poolproof.measure.order import TrialOrder
@@ -94,9 +93,7 @@ def test_the_cost_of_a_sampling_round_excludes_files_of_other_workloads(others_s
     assert not found.affords(["one", "two"])
     shared = Fill("w", others_s)
     fills = {"reads": Fill("reads", 1.0), **{each.name: shared for each in asked.workloads[1:]}}
-    prepared = {
-        each.name: PreparedWorkload(each, Load(()), (), Expected(1.0), {}, fills[each.name]) for each in asked.workloads
-    }
+    prepared = {each.name: PreparedWorkload(each, Load(()), (), {}, fill=fills[each.name]) for each in asked.workloads}
     for name in orders:
         found.filled(name, prepared)
     assert found.affords(["one", "two"]) is affordable

@@ -18,8 +18,8 @@ _SHARES = ("reads", "writes", "stored", "busy")
 def _rows(cell: Cell) -> list[Row]:
     """Return each disk's utilisation and shares of the bytes.
 
-    Read shares are omitted if fio read nothing, and write shares if it wrote nothing. Each disk's last row has a note
-    with the time per request, which also says if the disk is slow.
+    Read shares are omitted if nothing was read, and write shares if nothing was written. Each disk's last row has a
+    note with the time per request, which also says if the disk is slow.
     """
     account = cell.account
     rows: list[Row] = []

@@ -1,9 +1,9 @@
-"""A cell's byte accounting as a flow from fio to each disk, with the reasons for lost and extra bytes.
+"""A cell's byte accounting as a flow from the load to each disk, with the reasons for lost and extra bytes.
 
-Suppose that fio writes F bytes, the layout's expected write amplification is P, and the disks have written D bytes in
-total after the final flush. The expected value of D is F × P. If D is smaller, F − D / P bytes are shown as lost. If D
-is larger, D − F × P bytes are shown as extra. Reads are treated in the same way, with P = 1. The widths in the drawing
-therefore add up at every stage.
+Suppose that the load writes F bytes, the layout's expected write amplification is P, and the disks have written D bytes
+in total after the final flush. The expected value of D is F × P. If D is smaller, F − D / P bytes are shown as lost. If
+D is larger, D − F × P bytes are shown as extra. Reads are treated in the same way, with P = 1. The widths in the
+drawing therefore add up at every stage.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _SMALLEST_SHARE = 0.005
 class FlowLeaf(NamedTuple):
     """A disk in the flow.
 
-    `late_bytes`: the bytes written after fio had ended.
+    `late_bytes`: the bytes written after the load had ended.
     `below`: a sentence about the bytes moved by the disk under a loop file, or an empty string if the disk is not a
     loop file.
     """
@@ -62,7 +62,7 @@ class ByteFlow:
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
     """Return the cell's read flow and write flow, summed over all trials that did not fail.
 
-    A flow is omitted if fio moved no bytes in that direction, or if the bytes were not counted.
+    A flow is omitted if no bytes were moved in that direction, or if the bytes were not counted.
     """
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]

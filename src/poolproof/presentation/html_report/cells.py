@@ -162,7 +162,7 @@ class _SavedLevels(msgspec.Struct):
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes moved by each layer between fio and the disks, from the first trial that counted them.
+    """Return the bytes moved by each layer between the load and the disks, from the first trial that counted them.
 
     The result consists of the trial's number and a list of layers, each with its kind, name, bytes read and bytes
     written. The bytes written include the drain if it was counted. If no trial counted the layers' bytes, the result is

@@ -90,7 +90,7 @@ class WatchedRun:
         }
 
     def _rates(self) -> dict[str, Any] | None:
-        """Return the latest rates of fio and of the disks in bytes per second, or None if no rates are known."""
+        """Return the latest rates of the load and of the disks in bytes per second, or None if no rates are known."""
         progress = self._progress
         if progress.rates_of is None or not progress.rates:
             return None

@@ -145,7 +145,7 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
     """Yield one row per disk.
 
-    A share is shown as a dash if fio read nothing (read share) or wrote nothing (write share).
+    A share is shown as a dash if nothing was read (read share) or written (write share).
     """
     account = cell.account
     for number, leaf in enumerate(cell.leaves):

@@ -55,7 +55,7 @@ class CellConvergence:
     `converged`: whether every trial converged and the mean of the trials is precise to within the tolerance.
     `reasons`: the reasons why the cell has not converged.
     `across_trials`: the mean of the trials, or None if no trial has a value.
-    `fixed_s`: the time, in seconds, that fio would have taken for the minimum number of trials of maximum length.
+    `fixed_s`: the time, in seconds, that the load would have taken for the minimum number of trials of maximum length.
     `least_count`: the minimum number of trials minus those left out, or None if the samples are builds.
     """
 
@@ -211,7 +211,7 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return the time, in seconds, that fio would run in a trial of fixed length.
+    """Return the time, in seconds, that the load would run in a trial of fixed length.
 
     For a workload that ends on its own, this is the longest time that any of its trials took.
     """

@@ -1,7 +1,7 @@
 """The limit of a cell: the best result that its disks allow, computed from each disk's result when measured alone.
 
-    load  = the bytes that a disk transfers per byte of fio's I/O: the disk's share of all reads plus P times its share
-            of all writes, weighted by fio's mix of reads and writes; P is the write amplification
+    load  = the bytes that a disk transfers per byte of the load: the disk's share of all reads plus P times its share
+            of all writes, weighted by the load's mix of reads and writes; P is the write amplification
     limit = the smallest  bare / load  of all disks, for I/Os and bytes per second
     share = value / limit
 
@@ -46,7 +46,7 @@ class LeafLimit:
     """A disk that a cell uses.
 
     `bare`: the disk's result when it was measured on its own.
-    `load`: the bytes that the disk transfers per byte of fio's I/O.
+    `load`: the bytes that the disk transfers per byte of the load.
     """
 
     device: str
@@ -194,8 +194,8 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
 def _missing(cell: Cell) -> float:
     """Return the fraction of the expected bytes that the disks did not transfer.
 
-    If fio both read and wrote, this is the larger of the fractions for reads and writes. The result is 0 if the bytes
-    were not counted.
+    If the load both read and wrote, this is the larger of the fractions for reads and writes. The result is 0 if the
+    bytes were not counted.
     """
     account = cell.account
     if account is None:

@@ -25,7 +25,7 @@ from poolproof.results.runs.trial_files import check_numbers
 class LiveLine:
     """A line of live.jsonl: the rates during one second, with None for an unknown rate.
 
-    `elapsed_s`: the time in seconds since fio was started.
+    `elapsed_s`: the time in seconds since the load was started.
     """
 
     layout: str

@@ -69,7 +69,7 @@ class Convergence:
     `reasons`: the reasons why it is not.
     `warmup_s`, `ran_s`: the start and the end of the time on which the results are based.
     `most_s`: the maximum length of the trial.
-    `whole`: the metric as fio reported it for the entire trial, including the warm-up.
+    `whole`: the metric as the load generator reported it for the entire trial, including the warm-up.
     `low_share`, `high_share`: the bounds of the rate's confidence interval, relative to its mean.
     `half_share`: half the width of a percentile's confidence interval, relative to the percentile.
     `least_share`, `most_share`: the lowest and highest value of the metric in any tenth of that time, relative to its
@@ -101,14 +101,14 @@ class Trial:
     """A finished trial, which is stored as one line of trials.jsonl.
 
     `number`: the trial's number within its cell, counted from 1 across all builds.
-    `figures`: the results, or None if fio reported none.
+    `figures`: the results, or None if the load generator reported none.
     `verdicts`: the verdicts that differ from `verdict`, keyed by metric.
     `seconds`: the duration of each part of the trial (cool, settle, fio, drain).
     `settling`: the convergence, or None if the trial failed, ran for a fixed time or ended on its own.
     `interrupted`: whether the trial failed because the connection to the host was lost.
     `build`: the number of the layout's build, starting at 1. In older runs, it is always 1.
     `bin_width`: the width of the latency histogram's bins, relative to the latency. For older runs, this is the width
-    of fio's bins.
+    of the histograms' bins.
     `source`: the path and line of an imported result.
     `columns`: for an imported result, the names of its file and folders, and the options of its job.
     """
@@ -173,7 +173,7 @@ class Trial:
     def counted_s(self) -> float:
         """Return the time during which the trial's I/O was counted, in seconds, or 0 if unknown.
 
-        Trials of a fixed length that lack the number of I/Os use the time that fio took, including its start.
+        Trials of a fixed length that lack the number of I/Os use the time that the load took, including its start.
         """
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
@@ -208,7 +208,7 @@ class Trial:
 class TrialEvidence(Evidence):
     """The contents of evidence.json: the evidence, the storage under the test files, and the requested settings.
 
-    Together with the job and fio's report, it is enough to judge the trial again. In runs made before 0.1.0, all fields
+    Together with the job and its report, it is enough to judge the trial again. In runs made before 0.1.0, all fields
     except the evidence are None.
     """
 
