@@ -140,7 +140,8 @@ def _short(value: object) -> str:
 
 
 def _result(outcome: Outcome) -> str:
-    said = [outcome.version]
+    moved: list[str] = []
+    said = []
     for part in outcome.parts:
         for name, direction in part.directions.items():
             median = direction.clat.percentiles_ns.get(50.0) if direction.clat else None
@@ -148,17 +149,17 @@ def _result(outcome: Outcome) -> str:
             is_zero = latency is not None and latency.mean_ns == 0
             submission = direction.slat.mean_ns if direction.slat and is_zero else None
             seconds = (direction.runtime_ms or 0) / 1000
-            said.append(
+            moved.append(
                 f"{_VERBS.get(name, name)} {format_size(direction.io_bytes or 0)} in {format_duration(seconds)}"
                 + (f" with p50 {format_duration(median / 1e9)}" if median is not None else "")
                 + (" with a mean latency of 0" if is_zero else "")
                 + (f" and a submission latency of {format_duration(submission / 1e9)}" if submission else "")
             )
         if part.syncs:
-            said.append(f"{part.syncs} syncs")
+            said.append(f"with {format_number_of(part.syncs, 'sync')}")
         if part.error:
-            said.append(f"error {part.error}")
-    return " ".join(said)
+            said.append(f"with error {part.error}")
+    return " ".join(filter(None, (outcome.version, " and ".join(moved), *said)))
 
 
 def _counted(case: Case) -> list[str]:
