@@ -140,7 +140,7 @@ def _signals_delayed() -> Iterator[None]:
 
 
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
-    """Run a program that keeps its standard input open until it ends, after `stdin` has been sent to it.
+    """Run a program and send it `stdin`, but keep its standard input open until the program ends.
 
     At the time limit, or if Ctrl-C or another exception interrupts the wait, the input is closed, which tells the
     program to exit. (If it runs behind ssh, it can't be killed from here.) If it is still running `grace_s` seconds

@@ -136,7 +136,7 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
     """Return an error that says that a word or key is not in `known`.
 
     The message suggests the most similar known name. If none is similar, it lists all known names, if there are at most
-    16.
+    16. If the name is that of an option whose value would be a path, the message says that a layout cannot set it.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
     if name in NAME_PLACES:

@@ -2,8 +2,8 @@
 
 Byte counts can prove a bandwidth, but they cannot always prove IOPS and latency. A request may move more than fio asked
 for, for example because of readahead, or because ZFS reads a whole record for a block of 512 bytes. A cache then serves
-many of the following I/Os. Therefore, each I/O must have caused work of its own at the disks. That work is counted in
-up to four ways, and the lowest count decides:
+many of the following I/Os. Therefore, the disks must have done separate work for each I/O. This work is counted in up
+to four ways, and the lowest count decides:
 
 - Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio() and
   blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can only
@@ -56,7 +56,7 @@ class Coverage:
 
     @property
     def is_proof(self) -> bool:
-        """True if enough I/Os caused work of their own at the disks to prove the IOPS and latencies."""
+        """True if the disks did separate work for enough I/Os to prove the IOPS and latencies."""
         return self.ratio >= REQUESTS_OF_EACH
 
     @property

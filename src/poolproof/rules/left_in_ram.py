@@ -45,7 +45,7 @@ def why_little_is_left(case: Case) -> str:
 
 
 def _whole_files(case: Case) -> int:
-    """Return the size of the files of a program that writes each file once and prints only the rate, such as iozone."""
+    """Return the size of the files that a program other than fio writes once each, such as iozone. 0 if unknown."""
     sizes = [job.clones * (job.size_bytes or 0) for job in case.jobs if job.writes and not is_fio_job(job)]
     return sum(sizes) if case.outcome is not None and all(sizes) else 0
 

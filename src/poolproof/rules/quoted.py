@@ -17,7 +17,7 @@ class Quoted:
     `memory_target`: a quotation, with its line number, of a statement that the tested device is in memory.
     `cached_heading`: a quotation, with its line number, of a heading above the result that says that the data is read
     from RAM.
-    `compressed`: the output of a program that shows that the test file uses less of the disk than its size.
+    `compressed`: the output of a program that shows that the test file occupies less space on disk than its size.
     `guest`: a quotation, with its line number, of output that shows that the machine is a virtual machine.
     `busy`: a quotation, with its line number, that says that an array was rebuilding, resyncing or scrubbing.
     `buffered`: a quotation, with its line number, that says that the reads or writes are buffered.

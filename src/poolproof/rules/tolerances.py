@@ -35,20 +35,20 @@ IN_DRAIN = 0.95
 """If the disks had written less than this fraction of their bytes when the load ended, the writes were late."""
 
 REQUESTS = 0.85
-"""The fraction of I/Os that must have caused a request or other work of their own at the disks.
+"""The fraction of I/Os for which the disks must have done separate work, such as a request.
 
 It is the same as `READ`, because a block that is read from RAM causes no request either. The limit also applies to
 fio's disk statistics.
 """
 
 REQUESTS_OF_EACH = 0.95
-"""The fraction of I/Os that must have caused work of their own at the disks before IOPS and latencies count as proven.
+"""The fraction of I/Os for which the disks must have done separate work before IOPS and latencies count as proven.
 
 If a twentieth of the I/Os took no time, the IOPS are 5% too high.
 """
 
 REQUESTS_IF_UNEVEN = 0.9
-"""If at least this fraction of the I/Os caused a request of their own, an uneven rate is attributed to the disk."""
+"""If at least this fraction of the I/Os caused a separate request, an uneven rate is attributed to the disk."""
 
 REFUTED = 0.5
 """The fraction below which a result is refuted, because the disks did less than half of the work.

@@ -19,7 +19,11 @@ _MOST_LINES, _LONGEST, _MOST_STORED = 8, 1000, 0.9
 
 @dataclass(frozen=True)
 class CompressedFile:
-    """A file that uses less of the disk than its size. `name`: its name without folders. `line`: that of the total."""
+    """A file that occupies less space on disk than its size.
+
+    `name`: its name without folders.
+    `line`: the number of the line with the totals.
+    """
 
     name: str
     line: int

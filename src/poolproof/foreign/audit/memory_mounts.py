@@ -39,7 +39,7 @@ class MemoryMounts:
 
     `made`: those that commands mounted, unmounted or created, in line order: the line, the path, and the kind of
     memory, which is empty for other kinds of storage.
-    `listed`: those in the output of `mount` and `df`, each mapped to a quotation if it is in memory.
+    `listed`: the mount points in the output of `mount` and `df`, each mapped to a quotation if it is in memory.
     """
 
     made: Sequence[tuple[int, str, str]] = ()

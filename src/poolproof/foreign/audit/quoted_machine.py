@@ -138,7 +138,8 @@ class QuotedMachines:
     fact has its line number. At most two different values of a fact are kept, because two are enough to contradict each
     other.
 
-    `memories`: the amounts of RAM that programs printed. `said`: those in sentences, which apply to every host.
+    `memories`: the amounts of RAM that programs printed.
+    `said`: the amounts of RAM in sentences, which apply to every host.
     `stores`: the file systems with their compression and dataset.
     `dirty_limits`: the limits on dirty data that commands set or sentences give, which apply to every host.
     `nfs3_mounts`: the mount points of NFS version 3 if no other mounts are shown. They apply to every host.

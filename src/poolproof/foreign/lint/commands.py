@@ -61,7 +61,7 @@ def _bound_units(
 ) -> tuple[FioCall, ...]:
     """Return the script's fio calls. Those in a function are returned once for each call of the function.
 
-    `known`: the values of variables. `values`: those of the loop variables.
+    `known`: the values of variables. `values`: the values of the loop variables.
     `most`: the maximum number of function calls to distinguish. If the script has more, their arguments stay unknown.
     """
     variables = {**known, **values}

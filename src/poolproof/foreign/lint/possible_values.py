@@ -41,7 +41,7 @@ _FOUND = (
 
 @dataclass(frozen=True)
 class PossibleValues:
-    """The values that the variables of a script may have. `arguments`: those of one call of a function."""
+    """The values that the variables of a script may have. `arguments`: the arguments of one call of a function."""
 
     text: str
     arguments: tuple[str, ...] = ()
