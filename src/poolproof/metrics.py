@@ -220,6 +220,11 @@ def rates_of(*of: Of) -> tuple[MetricId, ...]:
     return tuple(metric.id for metric in METRICS if metric.is_rate and metric.of in of)
 
 
+def not_comparable(text: str) -> str:
+    """Return the reason why layouts can't be compared by `text`: only tables show the metric, or it does not exist."""
+    return f"layouts cannot be compared by `{text}`" if text in _BY_ID else f"there is no metric `{text}`"
+
+
 def metric_of(metric: MetricId) -> Metric:
     """Return the metric with the given id. Raises a ValueError if no metric has this id."""
     try:

@@ -19,7 +19,7 @@ from poolproof.campaign.document import (
 from poolproof.campaign.model import JobSpec, OptionValues, Workload, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, matrix_name
 from poolproof.campaign.presets import PRESETS
-from poolproof.metrics import COMPARABLE, MetricId
+from poolproof.metrics import COMPARABLE, MetricId, not_comparable
 from poolproof.units import parse_size
 
 OWN_KEYS = ("preset", "jobs", "metric", "cold", "fill")
@@ -83,13 +83,13 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name, or raise a CampaignError if no metric has it."""
+    """Return the metric with this name, or raise a CampaignError if layouts cannot be compared by it."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric
     guess = did_you_mean(value.text, COMPARABLE)
     raise value.spot.mistake(
-        f"there is no metric `{value.text[:60]}`{guess}", f"the metrics are {', '.join(COMPARABLE)}"
+        f"{not_comparable(value.text[:60])}{guess}", f"use one of these metrics: {', '.join(COMPARABLE)}"
     )
 
 

@@ -79,13 +79,13 @@ def parse_percent(text: str, option: str) -> float:
 def parse_metric(text: str | None) -> "MetricId | None":
     """Return the metric with the given name, or None if no name is given.
 
-    Raises a UsageError if the metric is unknown.
+    Raises a UsageError if layouts cannot be compared by it.
     """
     from poolproof.campaign.names import did_you_mean, listed
-    from poolproof.metrics import COMPARABLE
+    from poolproof.metrics import COMPARABLE, not_comparable
 
     found = next((metric for metric in COMPARABLE if metric == text), None)
     if found is None and text is not None:
         guess = did_you_mean(text, COMPARABLE)
-        raise UsageError(f"--metric {text[:60]}: no metric has this name{guess}", f"use {listed(COMPARABLE)}")
+        raise UsageError(f"--metric: {not_comparable(text[:60])}{guess}", f"use {listed(COMPARABLE)}")
     return found
