@@ -270,7 +270,7 @@ def check_kind(kind: type[Undo]) -> None:
         raise TypeError(f"{kind.__name__} is not an Undo with a tag")
     has_command = issubclass(kind, CommandUndo) and kind.removal is not CommandUndo.removal
     if kind not in SHARED_KINDS and not has_command:
-        raise TypeError(f"{kind.__name__} does not derive its command in `removal`")
+        raise TypeError(f"{kind.__name__} does not override `removal`, which returns its command")
     for name, annotation in get_type_hints(kind, include_extras=True).items():
         list(_checked(annotation, (), f"{kind.__name__}.{name}"))
 

@@ -99,5 +99,7 @@ def _size(text: str, spot: Spot) -> int:
     except (ValueError, OverflowError):
         size = 0
     if not 0 < size <= _MOST_BYTES:
-        raise spot.mistake(f"expected a size, found `{text[:60]}`", "use a size such as 16G, 512M or 4096")
+        raise spot.mistake(
+            f"expected a size from 1 byte to 1024P, found `{text[:60]}`", "use a size such as 16G, 512M or 4096"
+        )
     return size

@@ -29,7 +29,7 @@ def build(
     anew: Annotated[bool, Option("--anew", help="Build the image even if it already exists.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the virtual machine image that all labs share.
+    """Build the virtual machine image from which labs start. There is one image for each OpenZFS series.
 
     The image consists of Debian packages and of OpenZFS compiled for the image's kernel. The packages come from the
     mirrors in this machine's apt configuration. An interrupted build continues after the last finished stage.

@@ -97,7 +97,9 @@ def reach_own_lab(
             yield _in_lab(host, lab.record, campaign, frozenset())
     finally:
         if keep:
-            state = f"keeps running: poolproof lab ssh {lab.name}" if is_running(lab.folder) else "is kept, but crashed"
+            state = (
+                f"keeps running: poolproof lab ssh {lab.name}" if is_running(lab.folder) else "has crashed, but is kept"
+            )
             tell(f"the lab {state}; to remove it: poolproof lab rm {lab.name}")
         else:
             remove(lab.folder)

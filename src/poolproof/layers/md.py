@@ -285,7 +285,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the numeric options and the number of devices, and that only raid1 has write-mostly devices."""
+    """Check spare-devices, a raid10 layout and the number of devices, and that only raid1 has write-mostly devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")

@@ -242,7 +242,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs that build the layouts and devices, because the run records their versions."""
+    """Return the programs that build the layouts and devices. The run records their versions."""
     used = {name for node in plan.nodes.values() for name in tree.devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in tree.layer_nodes(node)}

@@ -113,7 +113,7 @@ class History:
         return not self._is_dirty or is_synced or line not in self._only_clean
 
     def _since_write(self, lines: Iterable[int], until: int) -> list[int]:
-        """Return those of the lines that ran after the last write, up to the line `until`."""
+        """Return the lines, out of `lines`, that ran after the last write and no later than the line `until`."""
         if self._repeats is None:
             return [line for line in lines if self._last_write <= line <= until]
         start, end = self._repeats

@@ -39,7 +39,7 @@ It prints nothing if neither exists.
 """
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
-"""A shell script that prints those of its arguments that are regular files, each followed by a NUL byte."""
+"""A shell script that prints each of its arguments that is a regular file, followed by a NUL byte."""
 
 _REAL_DEVICE = r"""
 IFS=

@@ -230,7 +230,7 @@ def cpu(line: str) -> tuple[float, float] | None:
 
 
 def is_depths(line: str) -> bool:
-    """True for the line near the end of a job's block with the distribution of queue depths."""
+    """True if the line contains the distribution of queue depths, near the end of a job's block."""
     return _DEPTHS.match(line) is not None
 
 

@@ -45,7 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return the rule, message and fix of a bare disk's first finding, or an empty string if it has no findings."""
+    """Return the rule, message and fix of the first finding that led to a bare disk's verdict, or "" without one."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
