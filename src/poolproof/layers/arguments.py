@@ -114,7 +114,9 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
                 raise reading.mistake(argument, message)
         raise reading.mistake(None, f"{word} needs a device: write `DEVICE | {word}`")
     if len(found.inputs) > 1:
-        raise reading.mistake(found.inputs[1][0], f"{word} takes one device; join several with btrfs, zfs, md or lvm")
+        raise reading.mistake(
+            found.inputs[1][0], f"{word} takes one device; to join several, use a layer such as btrfs, zfs, md or lvm"
+        )
     check_blocks(reading, found.inputs, word)
     return found.nodes[0], found.rest
 
