@@ -15,6 +15,7 @@ ROWS = """\
     p90_ns: float | None = _latency("p90", "p90 latency", "ios", 90.0)
     read_p95_ns: float | None = _latency("read_p95", "p95 of reads", "read", 95.0)
     trim_iops: float | None = _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim")
+    trim_p99_ns: float | None = _latency("trim_p99", "p99 of trims", "trim", 99.0)
 """
 SCRIPT = """
 import io, sys
@@ -80,9 +81,10 @@ assert any(picture.place.name.endswith("p90") for picture in pictures(loaded))
 with open_runs(Path(sys.argv[1])) as session:
     assert session.ask("select p90_ns, trim_iops, metric from cells").rows == [(7.1e6, 500.0, "p90")]
 latency = Latency(samples=100, bins_ns={1000: 80, 2000: 20})
-trims = Direction(io_bytes=8192, ios=2, iops=40.0, bandwidth_bytes=163840.0)
+trims = Direction(io_bytes=8192, ios=2, iops=40.0, bandwidth_bytes=163840.0, clat=Latency(100, bins_ns={3000: 100}))
 fio = Outcome(version="fio-3.36", parts=(PartOutcome(name="j", read=Direction(clat=latency), trim=trims),))
 assert figures_of(fio).trim_iops == 40.0
+assert figures_of(fio).trim_p99_ns == 3000
 load = load_of((Job("j", {"rw": "trim"}),))
 assert "trim_iops" in measured_metrics(Case(load)) and not proves_metric(Case(load), "trim_iops")
 print(figures_of(fio).p90_ns)

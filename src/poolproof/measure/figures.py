@@ -26,6 +26,7 @@ def figures_of(result: Outcome) -> TrialMetrics:
         "ios": latency_of(result),
         "read": latency_of(result, "read"),
         "write": latency_of(result, "write"),
+        "trim": latency_of(result, "trim"),
         "syncs": sync_latency_of(result),
     }
     percentiles = {
@@ -63,15 +64,15 @@ def _counted_once(result: Outcome) -> Outcome:
     return replace(result, parts=tuple(parts))
 
 
-def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Merge the completion latencies of all I/O, or of reads or writes only.
+def latency_of(result: Outcome, direction: Literal["all", "read", "write", "trim"] = "all") -> Latency | None:
+    """Merge the completion latencies of reads and writes together, or only of reads, of writes or of trims.
 
     Return None if no latencies were measured. For reads or writes, also return None if the load generator reports a
     single histogram for both.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
-    found = (job.read if direction == "read" else job.write for job in result.parts)
+    found = (job.directions.get(direction) for job in result.parts)
     return _merged(part.clat or part.lat for part in found if part is not None)
 
 
