@@ -26,6 +26,13 @@ _REPLACES = _DELETE_CHILD | _DELETE | _WRITE_LIST | _WRITE_OWNER
 _NONE = frozenset({errno.ENODATA, errno.ENOTSUP, errno.ENOSYS})
 
 
+def trusted_users() -> frozenset[int]:
+    """Return the IDs of the trusted users: root, the current user and, under sudo, the user who ran sudo."""
+    caller = os.environ.get("SUDO_UID", "")
+    called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
+    return frozenset({0, os.geteuid()} | called_by)
+
+
 def read_lists(path: Path) -> dict[str, bytes | None]:
     """Return the lists of a file or directory, keyed by attribute. A list that can't be read is None."""
     found: dict[str, bytes | None] = {}

@@ -1,20 +1,26 @@
 """Write files atomically, append to files and lock them, without following links."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
+import select
 import stat
 import time
 from pathlib import Path
 from typing import IO
 
+from poolproof.files.access_lists import trusted_users
 from poolproof.files.folder import FileRefused, Folder, folder_of
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _RANDOM_BYTES = 8
 _LOCK_S = 1.0
 _POLL_S = 0.02
+_READER_S = 10.0
+_STALLED_S = 60.0
+_FIFO = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_output(
@@ -33,7 +39,7 @@ def write_output(
     `lasting`: if True, the directory is synced too. Otherwise, the new file may be missing after a power failure, but
     it is never partial.
     `no_wider_than`: a path whose permissions limit those of a new file. For example, a report gets at most the
-    permissions of its run. An existing file keeps its permissions.
+    permissions of its run. An existing file keeps its permissions, unless it belongs to another user.
 
     Raises:
         FileRefused: the path is neither a regular file nor a link to one.
@@ -59,6 +65,40 @@ def write_output(
         raise
     if lasting:
         os.fsync(folder.handle)
+
+
+def write_fifo(path: Path, content: bytes) -> None:
+    """Write to a FIFO, which must not be a link.
+
+    Raises:
+        FileRefused: it belongs to another user, who could read the content, or no program opens it within 10 s.
+        OSError: it cannot be opened, its reader ends early, or its reader reads nothing for 60 s.
+    """
+    handle = _opened_fifo(path, time.monotonic() + _READER_S)
+    try:
+        if os.fstat(handle).st_uid not in trusted_users():
+            raise FileRefused("it is a FIFO of another user, who could read the content", path)
+        rest = memoryview(content)
+        writable = select.poll()
+        writable.register(handle, select.POLLOUT)
+        while rest:
+            if not writable.poll(_STALLED_S * 1000):
+                raise TimeoutError(errno.ETIMEDOUT, f"its reader has read nothing for {_STALLED_S:g} s", str(path))
+            rest = rest[os.write(handle, rest) :]
+    finally:
+        os.close(handle)
+
+
+def _opened_fifo(path: Path, deadline: float) -> int:
+    while True:
+        try:
+            return os.open(path, _FIFO)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+        if time.monotonic() > deadline:
+            raise FileRefused("it is a FIFO that no program reads", path)
+        time.sleep(_POLL_S)
 
 
 def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -> None:
@@ -127,11 +167,12 @@ def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
 def _mode(folder: Folder, name: str, no_wider_than: Path | None) -> int:
     """Return the permissions for a file. An existing file keeps its permissions.
 
-    A new file gets those allowed by the umask, limited to the permissions of `no_wider_than`.
+    A new file gets those allowed by the umask, limited to the permissions of `no_wider_than`. So does a file that
+    replaces another user's file, because that user could have allowed everyone to read and write it.
     """
     try:
         found = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)
-        if stat.S_ISREG(found.st_mode):
+        if stat.S_ISREG(found.st_mode) and found.st_uid in trusted_users():
             return stat.S_IMODE(found.st_mode) & 0o777
     except FileNotFoundError:
         pass

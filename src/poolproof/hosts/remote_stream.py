@@ -45,6 +45,7 @@ pp_texts() {{ {_TEXT} }}
 """
 """Two shell functions: one prints the host's clock, the other prints the current contents of files."""
 _LONGEST_MESSAGE = 200
+_LARGEST_READING = 16 * 1024**2
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -88,22 +89,25 @@ def _ticks(lines: Iterable[str], zero_s: float) -> Iterator[Tick]:
 
 
 def _parsed(lines: Iterable[str], zero_s: float) -> Iterator[Tick]:
-    at_s, texts = 0.0, list[str]()
+    at_s, texts, size = 0.0, list[list[str]](), 0
     for line in lines:
         kind, rest = line[:1], line[1:]
+        size = len(line) if kind == "t" else size + len(line)
+        if size > _LARGEST_READING:
+            raise ValueError("it is too large")
         match kind:
             case "c":
                 zero_s = _zero_of_uptime(rest)
             case "t":
                 at_s, texts = zero_s + float(rest), []
             case "f":
-                texts.append("")
+                texts.append([])
             case " ":
-                texts[-1] += rest
+                texts[-1].append(rest)
             case "+":
-                texts[-1] += rest.removesuffix("\n")
+                texts[-1].append(rest.removesuffix("\n"))
             case "e":
-                yield Tick(at_s, tuple(texts))
+                yield Tick(at_s, tuple(map("".join, texts)))
 
 
 def _after(lines: Iterator[str], mark: str) -> Iterator[str]:

@@ -5,16 +5,22 @@ No symbolic link is followed, nothing blocks, and limits of size and permissions
 
 import os
 import socket
+import stat
+import threading
 from pathlib import Path
 
 import pytest
 
+from poolproof.files import writing
 from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_BYTES, is_regular, open_named, read_end, read_regular, whole_lines
-from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_output
+from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_fifo, write_output
 from tests.golden import Message
 
 from ..command import Command
+
+STRANGER = 12345
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
 
 def _append(path: Path) -> None:
@@ -190,6 +196,65 @@ def test_permissions_are_kept_and_never_widened(root: Path, precious: Path) -> N
     mask = os.umask(0)
     os.umask(mask)
     assert (root / "plain").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@as_root
+def test_the_permissions_of_another_users_file_are_not_kept(root: Path, precious: Path) -> None:
+    """In /tmp, for example, another user can create a file with the name of an output, and let everyone read it."""
+    prepared = root / "report"
+    prepared.write_text("")
+    prepared.chmod(0o666)
+    os.chown(prepared, STRANGER, STRANGER)
+    write_output(prepared, b"private", no_wider_than=precious)
+    found = prepared.stat()
+    assert (prepared.read_bytes(), found.st_uid, stat.S_IMODE(found.st_mode)) == (b"private", os.geteuid(), 0o600)
+
+
+@pytest.fixture
+def fifo(root: Path) -> Path:
+    path = root / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def test_a_fifo_gets_the_content_even_if_its_reader_comes_late(fifo: Path) -> None:
+    content, received = bytes(1 << 20), list[bytes]()
+    reader = threading.Timer(0.2, lambda: received.append(fifo.read_bytes()))
+    reader.start()
+    write_fifo(fifo, content)
+    reader.join()
+    assert received == [content]
+
+
+def test_a_fifo_that_nobody_reads_is_not_waited_for(fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "_READER_S", 0.1)
+    monkeypatch.setattr(writing, "_STALLED_S", 0.1)
+    with pytest.raises(FileRefused, match="no program reads"):
+        write_fifo(fifo, b"x")
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(TimeoutError, match="its reader has read nothing"):
+            write_fifo(fifo, bytes(1 << 20))
+    finally:
+        os.close(reader)
+
+
+def test_a_link_to_a_fifo_is_not_written_to(fifo: Path, root: Path) -> None:
+    (root / "link").symlink_to(fifo)
+    with pytest.raises(OSError, match="symbolic link"):
+        write_fifo(root / "link", b"x")
+
+
+@as_root
+def test_a_fifo_of_another_user_gets_nothing(fifo: Path) -> None:
+    os.chown(fifo, STRANGER, STRANGER)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(FileRefused, match="a FIFO of another user"):
+            write_fifo(fifo, b"private")
+        assert os.read(reader, 10) == b""
+    finally:
+        os.close(reader)
 
 
 def test_a_prepared_temporary_file_is_not_used(root: Path, precious: Path) -> None:

@@ -1,5 +1,6 @@
 """A host that answers with too much or with anything at all causes an error message, and takes little memory."""
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -71,6 +72,14 @@ def test_a_lone_command_without_an_exit_code_has_none(code: str) -> None:
 def test_a_reading_that_cannot_be_parsed_is_an_error(text: str) -> None:
     with pytest.raises(CommandError, match="invalid reading"):
         remote_stream.tick(text, 0.0)
+
+
+@pytest.mark.parametrize("line", ["f\n", " x\n", f" {'x' * 10_000}\n", "c1 1 1\n"])
+def test_a_reading_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setattr(remote_stream, "_LARGEST_READING", 1 << 20)
+    lines = itertools.chain(["mark\n", "t1\n", "f\n"], itertools.repeat(line))
+    with pytest.raises(CommandError, match="invalid reading: it is too large"):
+        list(remote_stream.ticks(lines, "mark"))
 
 
 def test_a_clock_that_cannot_be_parsed_is_unknown() -> None:

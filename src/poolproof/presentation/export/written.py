@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from poolproof.errors import UsageError, as_word
-from poolproof.files.writing import write_output
+from poolproof.files.writing import write_fifo, write_output
 from poolproof.presentation.export.columns import csv_text, parquet_bytes
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
@@ -71,7 +71,9 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
     written = []
     for path, content in files:
         try:
-            if path == named and _is_stream(path):
+            if path == named and not path.is_symlink() and path.is_fifo():
+                write_fifo(path, content)
+            elif path == named and _is_stream(path):
                 path.write_bytes(content)
             else:
                 root = path.parent if path == named else named or Path()
@@ -85,9 +87,10 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
 
 
 def _is_stream(path: Path) -> bool:
-    """True if the path is a FIFO, a character device, or an open file of this process, such as /dev/stdout.
+    """True if the path is a character device, or an open file of this process, such as /dev/stdout.
 
-    Other paths in /dev are not: a block device must not be overwritten, and anyone can put a link into /dev/shm.
+    Other paths in /dev are not: a block device must not be overwritten, and anyone can put a link into /dev/shm. A link
+    to a character device may come from a stranger, and merely opening some of them, such as a watchdog, has effects.
     """
     is_open_file = path in _STANDARD or path.parent in _OPEN_FILES
-    return is_open_file or path.is_fifo() or path.is_char_device()
+    return is_open_file or (path.is_char_device() and not path.is_symlink())

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 from poolproof.errors import RunError, as_word
-from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, writers
+from poolproof.files.access_lists import GROUP, UNKNOWN, read_lists, trusted_users, writers
 from poolproof.files.folder import HARD_LINK
 from poolproof.files.fuse_mounts import fuse_mounters
 
@@ -83,7 +83,7 @@ def _path_fault(path: Path) -> str | None:
             folder = entry
             continue
         links += 1
-        if found.st_uid not in _trusted():
+        if found.st_uid not in trusted_users():
             return f"the link {entry} belongs to user {found.st_uid}"
         if links > _MOST_LINKS:
             return f"{path} leads through too many links"
@@ -101,7 +101,7 @@ def distrust(real: Path) -> str | None:
     try:
         mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
         for point, user in fuse_mounters(str(real), mountinfo):
-            if user not in _trusted():
+            if user not in trusted_users():
                 return f"user {user} has mounted a FUSE file system at {point}, and can change everything in it"
         for parent in reversed(real.parents):
             if not parent.exists():
@@ -128,7 +128,7 @@ def is_public(path: Path) -> bool:
 
 def _parent_fault(path: Path) -> str | None:
     found = path.stat()
-    if found.st_uid not in _trusted():
+    if found.st_uid not in trusted_users():
         return f"{path} belongs to user {found.st_uid}, who can put another directory there"
     if _others_write(path, found) and not found.st_mode & stat.S_ISVTX:
         return f"other users can write to {path} and put another directory there"
@@ -142,7 +142,7 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
         return None
     if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
         return f"{path} is not a {'directory' if is_folder else 'regular file'}"
-    if found.st_uid not in _trusted():
+    if found.st_uid not in trusted_users():
         return f"{path} belongs to user {found.st_uid}"
     if not is_folder and found.st_nlink > 1:
         return f"{path} has {HARD_LINK}"
@@ -156,7 +156,7 @@ def _list_fault(path: Path, found: os.stat_result) -> str | None:
     """
     for name, value in read_lists(path).items():
         is_private = found.st_gid in (0, found.st_uid)
-        for who in writers(name, value, _trusted(), sticky=bool(found.st_mode & stat.S_ISVTX)):
+        for who in writers(name, value, trusted_users(), sticky=bool(found.st_mode & stat.S_ISVTX)):
             if who == UNKNOWN:
                 return (
                     f"poolproof can't interpret the access control list of {path} ({name}), so others may write to it"
@@ -181,10 +181,3 @@ def _has_acl(path: Path) -> bool:
         return _ACL in os.listxattr(path)
     except OSError:  # the file system has none
         return False
-
-
-def _trusted() -> frozenset[int]:
-    """Return the IDs of the trusted users: root, the current user and, under sudo, the user who ran sudo."""
-    caller = os.environ.get("SUDO_UID", "")
-    called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
-    return frozenset({0, os.geteuid()} | called_by)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.files import writing
 from poolproof.files.folder import Folder
 from poolproof.results.runs.directory import RunDirectory
 from tests.golden import Message
@@ -86,11 +87,35 @@ def test_no_link_that_came_with_the_run_is_written_through(poolproof: Command, n
     assert list(folder.iterdir()) == []
 
 
-def test_a_device_or_fifo_that_was_named_is_written_to(poolproof: Command) -> None:
+def test_a_device_or_open_file_that_was_named_is_written_to(poolproof: Command) -> None:
     grid_run(Path("grid"))
     for name in ("/dev/null", "/dev/fd/1"):
         assert poolproof("export", "grid", "--csv", "--out", name)[0] == 0
         assert not stat.S_ISREG(os.lstat(name).st_mode)
+
+
+def test_a_fifo_that_was_named_is_written_to_but_not_waited_for(
+    poolproof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_READER_S", 0.1)
+    grid_run(Path("grid"))
+    os.mkfifo("fifo")
+    code, _, err = poolproof("export", "grid", "--csv", "--out", "fifo")
+    assert (code, "fifo cannot be written: it is a FIFO that no program reads" in err) == (2, True)
+    reader = os.open("fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert poolproof("export", "grid", "--csv", "--out", "fifo")[0] == 0
+        assert os.read(reader, 4) == b"run,"
+    finally:
+        os.close(reader)
+
+
+def test_a_link_to_a_device_that_was_named_is_not_followed(poolproof: Command) -> None:
+    """A stranger's archive can contain a link to a device that has an effect when it is opened, such as a watchdog."""
+    grid_run(Path("grid"))
+    Path("link").symlink_to("/dev/null")
+    code, _, err = poolproof("export", "grid", "--csv", "--out", "link")
+    assert (code, "it is a link to a character device" in err) == (2, True)
 
 
 def test_a_block_device_that_was_named_is_not_written_to(poolproof: Command, monkeypatch: pytest.MonkeyPatch) -> None:
