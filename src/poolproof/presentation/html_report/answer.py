@@ -169,14 +169,14 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return a phrase with the number of layouts compared, if others were excluded for having too few events.
+    """Return a phrase with the number of ranked layouts, if others were excluded for having too few events.
 
     Otherwise, return an empty string.
     """
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
-    return f" among the {len(ranking.ranked)} of {every} layouts with enough events"
+    return f" among the {len(ranking.ranked)} of {every} layouts that can be ranked"
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
