@@ -1,4 +1,4 @@
-"""Claims about the results of an experiment. The grammar is defined in claim.lark and explained in docs/claims.md.
+"""Claims about the results of a campaign. The grammar is defined in claim.lark and explained in docs/claims.md.
 
 Claims are parsed into trees and never executed as Python. `results/runs/claim_results.py` tests them against the
 results of a run.

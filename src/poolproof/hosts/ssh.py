@@ -37,7 +37,7 @@ _LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)), and ssh
 _SSH_FAILED = 255
 _TAIL_CHARACTERS = 600
 _ABSURD = re.compile(r"\d{1000}")
-"""Digits of a number that no host has to report. Python refuses to convert more than 4300 digits."""
+"""A number with far more digits than any that a host reports. Python refuses to convert more than 4300 digits."""
 # A run from a stranger can contain any host name, and ssh inserts it into the ProxyCommand of the user's settings.
 _DESTINATION = re.compile(r"(?!-)[\w.,:@%+=/\[\]-]{1,255}")
 _OPTIONS = (
