@@ -11,7 +11,8 @@ from poolproof.rules.tolerances import READ, REQUESTS, WRITTEN
 
 _SHORTEST_S = 2.0
 _PAGE = 4096
-_UPDATE_S = 0.5  # fio reads the statistics four times per second, so they may lack the end of a run
+UPDATE_S = 0.5
+"""The part of a run, in seconds, that fio's disk statistics may lack: fio reads them four times per second."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
     if top is None or below is None:
         return None
     total = sum(known)
-    reached = max(top, below) + int(total * _UPDATE_S / seconds)
+    reached = max(top, below) + int(total * UPDATE_S / seconds)
     return Requests(total, reached, ", ".join(disk.name for disk in outcome.disks if not disk.is_component))
 
 
@@ -87,7 +88,7 @@ def statistics_cover(case: Case, kind: Kind) -> bool:
         return False
     laid_out = (quoted.laid_out_bytes or 0) if kind == "write" and moved_bytes(outcome, "read") else 0
     least = READ if kind == "read" else WRITTEN
-    return sum(known) - laid_out + needed * _UPDATE_S / seconds >= least * needed
+    return sum(known) - laid_out + needed * UPDATE_S / seconds >= least * needed
 
 
 def _needed_bytes(case: Case, kind: Kind) -> int | None:

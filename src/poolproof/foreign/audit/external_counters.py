@@ -14,11 +14,12 @@ from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Outcome
+from poolproof.rules.disk_requests import UPDATE_S
 from poolproof.rules.flow import ends_durable
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import lasted_s, moved_bytes, parts
-from poolproof.rules.tolerances import WRITTEN
+from poolproof.rules.tolerances import READ, WRITTEN
 from poolproof.units import format_duration, format_rate, format_size
 
 _NEAR_LINES = 60
@@ -152,10 +153,10 @@ def _has_ended(case: Case) -> bool:
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """Return fio's disk statistics as evidence if they contradict fio's result, otherwise None.
 
-    They contradict the result if the disks read or wrote less than half of the bytes that fio reported. Runs shorter
-    than 1 s are ignored. The statistics are an upper bound, because they also cover fio's ramp time and file layout. If
-    they show requests but no bytes, each request is counted as 4 MiB, which is larger than any request that Linux
-    sends.
+    The statistics are an upper bound, because they also cover fio's ramp time and file layout. Since fio 3.36 (stat.c,
+    print_disk_util), they include the bytes, which contradict the result if they are clearly less than those that fio
+    reported. Older releases show only requests. Each of these is counted as 4 MiB, which is larger than any request
+    that Linux sends, and only less than half of fio's bytes is a contradiction. Runs shorter than 1 s are ignored.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -163,10 +164,12 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
         return None
     if not result.disks or counted_nothing(result):
         return None
-    most_read = _upper_bound([(disk.read_bytes, disk.read_requests) for disk in result.disks])
-    most_wrote = _upper_bound([(disk.write_bytes, disk.write_requests) for disk in result.disks])
+    read_by = [(disk.read_bytes, disk.read_requests) for disk in result.disks]
+    written_by = [(disk.write_bytes, disk.write_requests) for disk in result.disks]
+    most_read, most_wrote = _upper_bound(read_by), _upper_bound(written_by)
     bounds = (read if most_read is None else most_read, wrote if most_wrote is None else most_wrote)
-    if not (bounds[0] < _CONTRADICTION * read or bounds[1] < _CONTRADICTION * wrote):
+    limits = (_limit(read_by, READ, seconds), _limit(written_by, WRITTEN, seconds))
+    if not (bounds[0] < limits[0] * read or bounds[1] < limits[1] * wrote):
         return None
     names = ", ".join(disk.name for disk in result.disks)
     known = [("read", most_read), ("wrote", most_wrote)]
@@ -196,6 +199,15 @@ def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None
             return None
         most += (requests or 0) * _LARGEST_REQUEST_BYTES if counted_bytes is None else counted_bytes
     return most
+
+
+def _limit(counted: Sequence[tuple[int | None, int | None]], share: float, seconds: float) -> float:
+    """Return the fraction of fio's bytes below which the disks' bytes contradict the result.
+
+    The statistics may lack the end of a run, because fio reads them a few times per second.
+    """
+    is_exact = all(counted_bytes is not None for counted_bytes, _ in counted)
+    return max(share - UPDATE_S / seconds, _CONTRADICTION) if is_exact else _CONTRADICTION
 
 
 def _evidence(name: str, fio: tuple[int, int], disks: tuple[int, int], seconds: float) -> Evidence:

@@ -6,6 +6,7 @@ runs. If the current job already has a value, a second line with it starts a new
 point in a run starts a new run.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from itertools import takewhile
 from typing import Any
 
 from poolproof.load.fio import text_lines as lines
+from poolproof.load.fio.cut_blocks import only_issued, with_totals
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.fio.printed_numbers import carried_iops
@@ -120,7 +122,8 @@ class _RunDraft:
         parts = [job.finished(self.headers) for job in self.jobs if job.has_values or job.part.name]
         if not any(job.has_values or job.part.error for job in self.jobs) and any(self.groups.values()):
             parts = []
-        parts = [_with_direction(part, self.groups.get(part.group, {})) for part in parts]
+        counts = Counter(part.group for part in parts)
+        parts = [with_totals(part, self.groups.get(part.group, {}), is_alone=counts[part.group] == 1) for part in parts]
         parts += [PartOutcome(f"group {number}", group=number, **group) for number, group in self._totals_alone(parts)]
         jobs = [part for part in parts if part.name != _TOTAL]
         return Outcome(self.version, tuple(jobs or parts), tuple(self.disks), groups=self.groups)
@@ -294,6 +297,8 @@ class _TextParser:
             job.part = replace(job.part, user_cpu_percent=cpu[0], system_cpu_percent=cpu[1])
         elif issued := lines.issued(line):
             counts, syncs = issued
+            if (only := only_issued(counts)) and list(job.directions) == [_NO_DIRECTION]:
+                job.directions, job.latest = {only: job.directions[_NO_DIRECTION]}, only
             for name, count in counts.items():
                 if own := job.directions.get(name):
                     iops = carried_iops(own.iops, count, own.runtime_ms)
@@ -384,16 +389,6 @@ def _is_sum(group: lines.RateLine, jobs: Iterable[Mapping[str, Direction]]) -> b
     pairs = ((getattr(group.values, name), [getattr(each, name) for each in own]) for name in _SUMMED)
     known = ((total, values) for total, values in pairs if total and values and None not in values)
     return next((abs(sum(values) - total) <= _SAME_SUM * total for total, values in known), False)
-
-
-def _with_direction(part: PartOutcome, totals: Mapping[str, Direction]) -> PartOutcome:
-    """Return the part, with latencies of an unknown direction assigned to the only direction of its group's totals."""
-    only = next(iter(totals)) if len(totals) == 1 else "mixed"
-    values = part.mixed if list(part.directions) == ["mixed"] else None
-    if values is None or only == "mixed" or values.iops or values.bandwidth_bytes:
-        return part
-    moved: dict[str, Any] = {"mixed": None, only: values}
-    return replace(part, **moved)
 
 
 def _has_moved(values: Direction) -> bool:
