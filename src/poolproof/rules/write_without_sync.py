@@ -16,7 +16,8 @@ from poolproof.rules.model import (
     linux_source,
     zfs_source,
 )
-from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.path import is_direct_on_unknown, may_end_in_ram
+from poolproof.rules.quoted import UNQUOTED
 
 _FIX = "set end_fsync=1 and a size of at least twice the dirty limit for throughput, or fdatasync=1 for commit latency"
 
@@ -27,7 +28,18 @@ def _unsynced(case: Case) -> list[LoadPart]:
     """Return the jobs that write without ever syncing, so that their data may remain in RAM."""
     if case.target is not None and (case.target.volatile or _flushes_on_close(case, case.target)):
         return []
-    return [job for job in case.jobs if job.writes and not job.syncs and may_end_in_ram(job, case.target)]
+    return [job for job in case.jobs if job.writes and not job.syncs and _may_end_in_ram(case, job)]
+
+
+def _may_end_in_ram(case: Case, job: LoadPart) -> bool:
+    """True if the job's writes pass through RAM. The text can show that the file system ignores direct=1."""
+    is_ignored = _ignores_direct(case, job) != "" and job.may_use_page_cache
+    return is_ignored or may_end_in_ram(job, case.target)
+
+
+def _ignores_direct(case: Case, job: LoadPart) -> str:
+    """Return why the file system ignores the job's direct=1 according to the text, or an empty string."""
+    return (case.quoted or UNQUOTED).ignores_direct if is_direct_on_unknown(job, case.target) else ""
 
 
 def _flushes_on_close(case: Case, target: Target) -> bool:
@@ -42,6 +54,8 @@ def _flushes_on_close(case: Case, target: Target) -> bool:
 def _in_job(case: Case) -> Findings:
     if jobs := _unsynced(case):
         why = "direct=1 may not be honoured here" if jobs[0].direct else "buffered"
+        ignored = _ignores_direct(case, jobs[0])
+        writes = "writes" if ignored else f"writes ({why})"
         ranged = fio_job(jobs[0]).text("sync_file_range")
         syncs = (
             "only calls sync_file_range, which flushes no drive cache and writes no metadata"
@@ -51,7 +65,8 @@ def _in_job(case: Case) -> Findings:
         little = why_little_is_left(case)
         yield finding(
             "notes" if little else "suspects",
-            f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM"
+            f"{case.who(jobs)} {writes} and {syncs}: {case.generator} stops its clock while data is still in RAM"
+            + (f". {ignored}" if ignored else "")
             + (f". Only a small part of the data can have been left there: {little}" if little else ""),
             weight=75,
             fix=_FIX_OF_DD if case.generator == "dd" else _FIX,
@@ -80,8 +95,9 @@ RULE = Rule(
     "RAM) were written for at least 2 minutes at less than 750 MB/s per clone. It is also a note if a job "
     "that only writes, without a rate limit, wrote at least 16 blocks and at most 64 MiB at less than 1 MB/s, because "
     "RAM would have accepted this data at once. dd on NFS versions 2 and 3 is not reported: it closes the file before "
-    "it stops its clock, and close() waits until the server has the data. In the counters: when fio ended, more than "
-    "10% of the bytes had not been written yet.",
+    "it stops its clock, and close() waits until the server has the data. In a text, writes with direct=1 count as "
+    "buffered on zvols, and on ZFS if the releases or the dates in the text are before OpenZFS 2.3. In the counters: "
+    "when fio ended, more than 10% of the bytes had not been written yet.",
     error="Too high by a factor of 2 to more than 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it.",
     fix=_FIX + " (the bandwidth includes the time of end_fsync, the clat percentiles do not)",
     sources=(
@@ -92,6 +108,7 @@ RULE = Rule(
         linux_source("6.12", "fs/nfs/file.c", "nfs_file_flush (dd on NFS versions 2 and 3)"),
         linux_source("6.12", "fs/nfs/nfs4file.c", "nfs4_file_flush (may not wait with a delegation)"),
         zfs_source("2.3.0", "module/zfs/arc.c", "arc_init (zfs_dirty_data_max_max)"),
+        zfs_source("2.2.0", "module/os/linux/zfs/zpl_file.c", "zpl_open (ignores O_DIRECT)"),
         fio_doc("end_fsync"),
         fio_issue(470),
     ),

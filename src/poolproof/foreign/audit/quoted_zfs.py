@@ -1,7 +1,8 @@
 """Find the mount points and datasets on ZFS that a text mentions, if the release of ZFS ignores direct=1.
 
 OpenZFS up to 2.2 ignores O_DIRECT on datasets, and no release honours it on zvols. OpenZFS 2.3.0 was released in
-January 2025, so a text whose dates are all before 2025 is about an older release.
+January 2025, so a text whose dates are all before 2025 is about an older release. A directory with a name such as `zfs`
+or `zfs-test` is on ZFS, too.
 """
 
 import re
@@ -26,6 +27,8 @@ _MOUNTPOINT = re.compile(r"\bmountpoint=(?P<where>/\S{1,200})")
 _POOL = re.compile(r"^\s*pool:\s+(?P<name>[\w.-]{1,60})\s*$")
 _TAKE_A_WORD = ("-o", "-O", "-m", "-R", "-t", "-V", "-b")
 _ZVOL = re.compile(r"/dev/(?:zvol/|zd\d)")
+_NAMED = re.compile(r"(?:^|/)zfs(?:[\W\d_][^/]*|pool[^/]*|tank[^/]*|test[^/]*)?/", re.IGNORECASE)
+_NAMES_OTHERS = re.compile(r"ext[234]|xfs|btrfs|bcachefs|f2fs|nfs|cifs|smb|ceph|tmpfs", re.IGNORECASE)
 _RELEASE = re.compile(
     r"\b(?:open)?zfs(?:-kmod|-dkms|onlinux|utils(?:-linux)?)?(?:[ -]?version:?)?[ :=-]{1,3}v?"
     r"(?P<major>[0-3])\.(?P<minor>\d{1,2})(?![\w%])",
@@ -42,9 +45,13 @@ _LONGEST = 600
 
 @dataclass(frozen=True)
 class OldZfs:
-    """Paths on ZFS, each with a quotation. Empty if the release may honour direct=1."""
+    """Paths on ZFS, each with a quotation. Empty if the release may honour direct=1.
+
+    `is_old`: True if the release, or all dates in the text, are older than OpenZFS 2.3.
+    """
 
     mounts: tuple[tuple[str, str], ...] = ()
+    is_old: bool = False
 
     def ignores_direct(self, load: Load) -> str:
         """Return why direct=1 does not bypass the ARC for all files of a load, or an empty string."""
@@ -56,6 +63,8 @@ class OldZfs:
         if _ZVOL.match(path):
             return f"{path} is a zvol, on which no OpenZFS release honours direct=1"
         below = [words for where, words in self.mounts if path.startswith(f"{where.rstrip('/')}/")]
+        if self.is_old and not below and _NAMED.search(path) and not _NAMES_OTHERS.search(path):
+            below = ["its path names it"]
         return f"{path} is on ZFS ({below[0]}), which ignores direct=1 before OpenZFS 2.3" if below else ""
 
 
@@ -70,7 +79,7 @@ def find_old_zfs(numbered: Sequence[Line]) -> OldZfs:
     """
     lines = [(number, line) for number, line in numbered if len(line) <= _LONGEST]
     is_old = _is_old(line for _, line in lines)
-    return OldZfs(tuple(_places(lines))) if is_old else NO_ZFS
+    return OldZfs(tuple(_places(lines)), is_old=True) if is_old else NO_ZFS
 
 
 def _is_old(lines: Iterable[str]) -> bool:

@@ -50,3 +50,33 @@ def test_a_release_takes_precedence_over_the_dates() -> None:
 def test_no_release_honours_direct_on_a_zvol() -> None:
     assert _is_suspect("", path="/dev/zvol/vault/disk", year=2026)
     assert not _is_suspect("", path="/dev/sdq", year=2026)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_on_zfs"),
+    [
+        ("/mnt/zfs/f", True),
+        ("/srv/zfs-test/f", True),
+        ("/zfspool/vm/f", True),
+        ("/mnt/notzfs/f", False),
+        ("/mnt/zfsend/f", False),
+        ("/mnt/zfs-vs-ext4/ext4/f", False),
+        ("/mnt/data/zfs", False),
+    ],
+)
+def test_a_directory_can_be_named_after_zfs(path: str, is_on_zfs: bool) -> None:
+    assert _is_suspect("", path) is is_on_zfs
+    assert not _is_suspect("", path, year=2025)
+
+
+def test_writes_to_an_old_zfs_are_not_synced_in_spite_of_direct() -> None:
+    job = "fio --name=a --filename=/vault/bench/f --rw=randwrite --bs=8k --size=30g --direct=1 --ioengine=psync"
+    result = _RESULT.format(2023).replace("  read:", "  write:")
+
+    def is_unsynced(above: str, options: str = "") -> bool:
+        (judged,) = audit_text("post", f"{above}\n\n$ {job}{options}\n{result}", Context())
+        return any(each.rule == "write-without-sync" and each.effect == "suspects" for each in judged.findings)
+
+    assert is_unsynced(_LIST)
+    assert not is_unsynced(_LIST, " --end_fsync=1")
+    assert not is_unsynced("")

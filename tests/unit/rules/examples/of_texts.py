@@ -94,6 +94,12 @@ def _only_mean(mean_ns: float) -> Case:
     return uncounted("rw=randread bs=4k size=1g direct=1", read=direction(GIB, 10.0, mean_ns=mean_ns))
 
 
+def _ignoring_direct(options: str) -> Case:
+    """Return writes with direct=1 on a file system that ignores it."""
+    case = uncounted(f"{_WRITES} direct=1 {options}", write=direction(GIB, 1.0))
+    return replace(case, target=None, quoted=Quoted(ignores_direct="line 2 shows ZFS 0.8"))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "disk-statistics": (
         Example(_with_disk(90_000, 0), "refutes", _with_disk(30_000, 232_144)),
@@ -221,6 +227,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 Quoted(memory_target="line 1 says “uses a ramdisk”"),
             ),
         ),
+    ),
+    "write-without-sync": (
+        Example(_ignoring_direct(""), "suspects", replace(_ignoring_direct(""), quoted=Quoted())),
+        Example(_ignoring_direct(""), "suspects", _ignoring_direct("end_fsync=1")),
     ),
     "measures-memory": (
         Example(
