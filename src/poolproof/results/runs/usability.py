@@ -53,7 +53,7 @@ class Usability:
 
     @property
     def rejected(self) -> str:
-        """Return the verdict and its rule, e.g. `refuted (arc-hits)`, or an empty string if the result is valid."""
+        """Return the verdict and its rule, e.g. `refuted (read-from-cache)`, or "" if the result is valid."""
         if self.counts:
             return ""
         return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict
