@@ -264,7 +264,7 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
         return
     if text := resumes_text(run.record, run.trials):
         yield text
-    host = "this machine" if run.record.host == "local" else run.record.host
+    host = run.record.shown_host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     if earlier := earlier_runs(run, {}).count:

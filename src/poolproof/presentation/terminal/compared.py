@@ -47,7 +47,7 @@ def _holds_for(*runs: LoadedRun, earlier: int) -> str:
     if imported := dict.fromkeys(str(run.path) for run in runs if run.record.imported):
         of = "" if all(run.record.imported for run in runs) else f" of {' and '.join(imported)}"
         return f"The results{of} were imported, so it is unknown to which machine, builds and days they apply."
-    hosts = dict.fromkeys("this machine" if run.record.host == "local" else run.record.host for run in runs)
+    hosts = dict.fromkeys(run.record.shown_host for run in runs)
     machines = " and ".join(hosts)
     if earlier:
         count = format_number_of(earlier, "earlier run")

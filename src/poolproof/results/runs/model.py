@@ -266,6 +266,11 @@ class RunRecord:
     schema: int = SCHEMA
 
     @property
+    def shown_host(self) -> str:
+        """The host's name for messages: `this machine` instead of `local`."""
+        return "this machine" if self.host == "local" else self.host
+
+    @property
     def begun_s(self) -> float:
         """The run's start time, in seconds since 1970, or 0 if unknown."""
         return parse_date(self.begun_at)
