@@ -207,7 +207,7 @@ def diskseq(host: Host, name: str) -> str:
 
 
 def _opener(host: Host, process: str, thread: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process of which a thread has it open.
+    """Yield the use of a disk by a process that has it open in one of its threads.
 
     Programs that only monitor disks are skipped, unless they have opened the disk for writing.
     """
