@@ -1,5 +1,7 @@
 """Reads of a file that was stored compressed."""
 
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.flow import compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects, zfs_source
 from poolproof.rules.proof import OF_READS
@@ -22,6 +24,20 @@ def _in_result(case: Case) -> Findings:
             weight=60,
             metrics=OF_READS,
         )
+    elif not flow and compresses(case) and case.target and (jobs := _reading_own_data(case)):
+        yield suspects(
+            f"{case.who(jobs)} reads data that {case.generator} has written, which compresses well, from a target with "
+            f"compression={case.target.compression}: the disks had to read only a fraction of the bytes",
+            weight=60,
+            metrics=OF_READS,
+            fix="write data that does not compress, as fio does with refill_buffers=1",
+        )
+
+
+def _reading_own_data(case: Case) -> list[LoadPart]:
+    """Return the jobs of programs that fill their files with a pattern or with zeros before they read them."""
+    own = (job for job in case.jobs if job.reads and not job.writes and not is_fio_job(job))
+    return [job for job in own if job.repeats_pattern or job.zero_buffers]
 
 
 RULE = Rule(
@@ -33,7 +49,8 @@ RULE = Rule(
     shows=(
         "In the evidence: the target compresses data, and the disks read fewer bytes than fio did. The compressible "
         "data must come from an earlier write job: if fio itself lays out a missing file, it writes incompressible "
-        "data. In a text: the output of compsize shows that the file uses at most 90% of its size on disk."
+        "data. In a text: the output of compsize shows that the file uses at most 90% of its size on disk; or bonnie++ "
+        "or sysbench, whose data compresses well, reads its files from a target that compresses data."
     ),
     error=(
         "The result is too high by a factor equal to the compression ratio. Measured: fio read 256 MiB, but the disk "
@@ -46,6 +63,7 @@ RULE = Rule(
         zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_data"),
         linux_source("6.12", "fs/btrfs/compression.c", "btrfs_submit_compressed_read"),
         fio_source("3.42", "filesetup.c", "extend_file (fills each block of a layout anew)"),
+        "bonnie++ 2.00 bonnie.cpp (memset(buf, 0, …); buf[bufindex]++ for each chunk)",
         "https://github.com/kilobyte/compsize/blob/v1.5/compsize.c (main: the disk usage and the size of the extents)",
     ),
     in_result=_in_result,

@@ -1,6 +1,7 @@
 """Write buffers that fio reuses on a target with compression."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import is_fio_job
 from poolproof.rules.flow import compresses, lost_writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
 from poolproof.rules.tolerances import WRITTEN, percent
@@ -41,7 +42,9 @@ def _in_job(case: Case) -> Findings:
                 f"{case.who(jobs)} fills its buffers with one pattern, on a target with "
                 f"compression={case.target.compression}: a record shrinks to a small fraction of its size",
                 weight=75,
-                fix="remove buffer_pattern and verify_pattern: refill_buffers does not override them",
+                fix="remove buffer_pattern and verify_pattern: refill_buffers does not override them"
+                if is_fio_job(jobs[0])
+                else "write data that does not compress, as fio does with refill_buffers=1",
             )
             return
         yield suspects(

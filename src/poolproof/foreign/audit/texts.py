@@ -43,6 +43,7 @@ from poolproof.foreign.audit.quoted_machine import (
 )
 from poolproof.foreign.audit.quoted_zfs import NO_ZFS, OldZfs, find_old_zfs
 from poolproof.foreign.audit.reporting_groups import groups_of
+from poolproof.foreign.audit.stated_compression import find_stated_compression, with_stated_compression
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.table_repeats import without_repeated_rows
 from poolproof.foreign.audit.tables import find_tables
@@ -80,6 +81,7 @@ class _QuotedContext:
     `old_zfs`: the paths on ZFS, if its release ignores direct=1.
     `mounts`: the mount points in memory.
     `truenas`: a quotation that names TrueNAS.
+    `stated_compression`: the method of compression that a sentence states, and a quotation.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -92,6 +94,7 @@ class _QuotedContext:
     old_zfs: OldZfs = NO_ZFS
     mounts: MemoryMounts = NO_MOUNTS
     truenas: str = ""
+    stated_compression: tuple[str, str] = ("", "")
 
     def machine_at(self, line: int) -> QuotedMachine:
         """Return the machine of the last shell prompt up to this line, or the only machine if none precedes it."""
@@ -165,6 +168,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         find_old_zfs(plain_lines(text)),
         find_memory_mounts(plain_lines(text)),
         find_truenas(plain_lines(text)),
+        find_stated_compression(plain_lines(text)),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = with_fast_disks(quoted_facts(text, [group.found for group in groups]), results)
@@ -222,6 +226,7 @@ def judge_result(
     machine = surroundings.machine_at(command_line or found.line)
     machine = for_load(machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     machine = with_default_compression(machine, surroundings.truenas, load)
+    machine = with_stated_compression(machine, surroundings.stated_compression, load)
     quoted = replace(quoted, counts_at_most=counters is not None and counters.at_most, shares_statistics=is_group)
     memory = memory_of(load) or surroundings.mounts.memory_of(load, whole.line) or memory_below(found.result)
     case = Case(

@@ -69,6 +69,13 @@ BONNIE_ROWS = """\
 > box-000         4G  6055  99 54836  39 20899  16  5752  97 34827  17 230.8   2
 """
 
+# the names of the rows consist of several words
+BONNIE_ROWS_OF_WORDS = """\
+> Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+> driver linked in  9216M 30211 70  51234  19 15678   4 40123 81  43210   6 711.5   2
+> as a module 9216M 41211 93 151234  58 45678  12 49123 95 193210  28 733.5   2
+"""
+
 # ext4 mailing list, 2006: the further rows have only the values
 BONNIE_ROWS_OF_VALUES = """\
 Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
@@ -188,6 +195,10 @@ FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
         [("write", "bandwidth_bytes", 212837 * KIB), ("read", "bandwidth_bytes", 315501 * KIB)],
     ),
     "bonnie with several rows": (BONNIE_ROWS, [("write", "bandwidth_bytes", 54836 * KIB), ("read", "iops", 230.8)]),
+    "bonnie with rows of words": (
+        BONNIE_ROWS_OF_WORDS,
+        [("write", "bandwidth_bytes", 51234 * KIB), ("read", "bandwidth_bytes", 193210 * KIB), ("read", "iops", 733.5)],
+    ),
     "bonnie with rows of values": (
         BONNIE_ROWS_OF_VALUES,
         [("write", "bandwidth_bytes", 276803 * KIB), ("read", "bandwidth_bytes", 317534 * KIB), ("read", "iops", 1525)],

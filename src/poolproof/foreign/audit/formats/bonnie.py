@@ -2,11 +2,11 @@
 
 bonnie++ prints its results both as a table and as a line of comma-separated values. If that line repeats the table
 above it, the results are reported only once, with the values of that line, because bonnie++ 2.00 rounds those of the
-table. A table can have several rows below one header. The machine's name can be missing and, in all rows but the first,
-the size too. Mail programs wrap the header and the rows. With several CPUs, and after seeks that took no measurable
-time, `%CP` is above 100. The last row may be cut off. With -f, the columns for single characters are blank, so a wide
-gap follows the size. People also remove columns by hand, even those of the machine and the size. Such a table is read
-if the names above its header show which columns are left.
+table. A table can have several rows below one header. The machine's name can be missing, or several words can replace
+it. In all rows but the first, the size can be missing, too. Mail programs wrap the header and the rows. With several
+CPUs, and after seeks that took no measurable time, `%CP` is above 100. The last row may be cut off. With -f, the
+columns for single characters are blank, so a wide gap follows the size. People also remove columns by hand, even those
+of the machine and the size. Such a table is read if the names above its header show which columns are left.
 """
 
 import math
@@ -31,7 +31,7 @@ _GROUP_NAME = re.compile(r"-\s?(?:Sequential )?(Output|Input)\s?-")
 _PLAIN_RATE = re.compile(r"\d+(?:\.\d+)?[kKmMgG]?|\++")
 _PLAIN_SIZE = re.compile(r"\d{1,7}(?:\.\d+)?[KMGT]?$")
 _SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
-_ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
+_ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?(?: [A-Za-z][\w.+-]{{0,20}}){{0,3}})\s*[\s:]{_SIZE}")
 _ROW_WITHOUT_MACHINE = re.compile(rf"^\s*{_SIZE}")
 _ROW_OF_CELLS = re.compile(r"^\s*(?P<cells>(?:[\d.]{1,15}[kKmMgG]?|\++)(?:\s+(?:[\d.]{1,15}|\++)[kKmMgG]?){11})\s*$")
 _CUT_ROW = re.compile(r"^\s*(?P<cells>(?:[\d.]{1,15}[kKmMgG]?|\++)(?:\s+(?:[\d.]{1,15}|\++)[kKmMgG]?){1,11})\s*$")
@@ -252,7 +252,9 @@ def _results(
 ) -> Iterator[ForeignResult]:
     """Yield one result for each test in a row.
 
-    The rewrite test reads and writes each chunk, but counts it only once.
+    The rewrite test reads and writes each chunk, but counts it only once. Consecutive chunks differ in one byte of an
+    otherwise constant buffer (bonnie++ 2.00 bonnie.cpp, `memset(buf, 0, …)` and `buf[bufindex]++`). The file is synced
+    before the clock is stopped (bon_file.cpp, CFileOp::Close).
     """
     for name, kind in _TESTS:
         rate = rates.get(name)
@@ -270,6 +272,7 @@ def _results(
             extents=file_of(size),
             is_synchronous=True,
             syncs=kind == "write",
+            repeats_pattern=True,
         )
         outcome = Outcome("bonnie++", (_part(name, kind, figures),))
         missing = (_CUT_OFF, *_MISSING) if is_cut_off else _MISSING
