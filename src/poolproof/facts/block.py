@@ -244,7 +244,7 @@ def mount_points(host: Host) -> tuple[str, ...]:
     be compared with other paths.
     """
     lines = lines_of(host.read("/proc/self/mounts"))
-    return tuple(_decoded(line.split(" ")[1]) for line in lines if line.count(" ") >= 2)
+    return tuple(decoded_path(line.split(" ")[1]) for line in lines if line.count(" ") >= 2)
 
 
 def _mount(line: str) -> Mount | None:
@@ -254,10 +254,12 @@ def _mount(line: str) -> Mount | None:
     if len(fields) < 6 or len(of_file_system) < 3:
         return None
     file_system, source, options = of_file_system
-    return Mount(fields[2], _decoded(fields[4]), file_system, _decoded(source), tuple(_decoded(options).split(",")))
+    return Mount(
+        fields[2], decoded_path(fields[4]), file_system, decoded_path(source), tuple(decoded_path(options).split(","))
+    )
 
 
-def _decoded(text: str) -> str:
+def decoded_path(text: str) -> str:
     """Decode the octal escape sequences that mountinfo uses for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 

@@ -11,6 +11,7 @@ from poolproof.devices.model import IdentityCheck
 from poolproof.errors import BuildError, CommandError, GuardError, as_word
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
+from poolproof.provision.covered import covered
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, path_on
 
@@ -71,7 +72,14 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
     for step in steps:
         host = host_named(run_host, step.host)
         check_identity(step.title, _named_disks(step, run_host, identity_checks), run_host)
+        _check_uncovered(step, host)
         _run_step(step, host)
+
+
+def _check_uncovered(step: Step, host: Host) -> None:
+    """Raise a BuildError if the step would unmount something that someone else mounted over the run's mount."""
+    if step.argv[0] == "umount" and (over := covered(step.argv[-1], host)) is not None:
+        raise BuildError(f"could not {step.title}: {over}")
 
 
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:

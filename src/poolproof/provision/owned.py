@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from poolproof.devices.model import Site
 from poolproof.errors import CommandError, HostError, RunError, as_word
+from poolproof.facts.block import mount_points
 from poolproof.hosts.base import Host, host_named, lines_of
 from poolproof.provision.directories import RAM_FILES
 from poolproof.provision.swappable import swappable
@@ -77,14 +78,18 @@ def owned_by_site(site: Site) -> Owned:
 def check_places(owned: Owned, host: Host) -> None:
     """Check that those directories of the run that exist belong to the user who runs the commands on the host.
 
-    Raises a RunError if one of them belongs to another user or is reached through a symbolic link, or if another user
-    could replace a directory above it.
+    Raises a RunError if one of them belongs to another user or is reached through a symbolic link, if another user
+    could replace a directory above it, or if something is mounted over it.
     """
     found = host.run(("sh", "-c", _PLACES, "sh", *owned.places), timeout_s=_LIMIT_S, check=False)
     if found.returncode != 0:
         raise RunError(
             f"{found.stdout.strip() or 'the directories of the run cannot be examined'}; nothing is removed",
             f"ls -ld {' '.join(map(as_word, owned.places))}",
+        )
+    for place in set(owned.places).intersection(mount_points(host)):
+        raise RunError(
+            f"something is mounted over {place}; nothing is removed", f"if you don't need it: umount {as_word(place)}"
         )
     for parent in dict.fromkeys(str(PurePath(place).parent) for place in owned.places):
         if (problem := swappable(host, parent)) is not None:

@@ -5,13 +5,11 @@ command may make its change only shortly before it ends.
 """
 
 import contextlib
-import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import PurePath
 
 from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError, as_word
@@ -19,13 +17,13 @@ from poolproof.facts.block import mount_points
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
+from poolproof.provision.covered import covered
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import is_removed, link_to, refusal
-from poolproof.steps import in_background
-from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.provision.unfinished import await_unfinished
+from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
-UNFINISHED_LIMIT_S = 60.0
 _POLL_S = 0.1
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
 _COMMAND_LIMIT_S = 20.0
@@ -38,16 +36,6 @@ set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | se
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
 _COMM_CHARACTERS = 15  # the kernel truncates longer program names
-_MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
-# A process of another user cannot be one of the run's commands, even if its command line is the same.
-_SCAN = """
-user=$(id -u)
-stat -c '%u %n/cmdline' /proc/[0-9]* 2>/dev/null | while read -r owner file; do
-    case $owner in 0 | "$user" | "${SUDO_UID:-0}") echo "$file" ;; esac
-done | xargs -r head -v -c 65536 2>/dev/null; true
-"""
-_COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
-
 Tell = Callable[[str], None]
 
 
@@ -57,12 +45,14 @@ class FailedUndo:
 
     `can_repeat`: True if another attempt may succeed.
     `is_unreached`: True if there was no connection to the change's host.
+    `is_covered`: True if nothing was unmounted because something else is mounted over the run's mount or inside it.
     """
 
     change: Change
     reason: str
     can_repeat: bool = True
     is_unreached: bool = False
+    is_covered: bool = False
 
     @cached_property
     def undo_text(self) -> str:
@@ -155,68 +145,6 @@ def _place(change: Change) -> str:
     return f"on {change.host}: " if change.host else ""
 
 
-def await_unfinished(
-    changes: Sequence[Change],
-    is_made: Callable[[Change], bool],
-    host: Host,
-    *,
-    limit_s: float | None = None,
-    tell: Tell = lambda _title: None,
-) -> dict[int, str]:
-    """Wait until all changes are finished. Returns an error message for each change still unfinished at the time limit.
-
-    The messages are keyed by the change's number. A change is unfinished as long as its command is running and
-    `is_made` returns False for it. Both conditions are needed. A daemon keeps running with the same command line after
-    its change is made. A command that ended without making its change will never make it.
-    """
-    deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
-    reported: set[str] = set()
-    while True:
-        running = _command_lines(host)
-        found = [
-            (change, pid)
-            for change in changes
-            for pid, argv in running.items()
-            if _makes(argv, change) and not is_made(change)
-        ]
-        if not found or time.monotonic() > deadline:
-            return {change.number: f"process {pid} is still making this change" for change, pid in found}
-        for change, pid in found:
-            if pid not in reported:
-                tell(f"waiting for process {pid} to end: {change.title}")
-                reported.add(pid)
-        time.sleep(_POLL_S)
-
-
-def _command_lines(host: Host) -> dict[str, list[str]]:
-    """Return the command lines of all processes, keyed by pid.
-
-    Returns an empty dictionary if the processes can't be listed, because this should not prevent the undos.
-    """
-    try:
-        output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
-    except CommandError:
-        return {}
-    return {pid: text.rstrip("\0").split("\0") for pid, text in _COMMAND_LINE.findall(output)}
-
-
-def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if a process with this command line is the change's command, or a daemon that the command starts."""
-    started = in_background(change.argv)
-    return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
-
-
-def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """True if a process with this command line runs the command, directly or through a script's interpreter."""
-    if not command:  # poolproof never wrote such a change
-        return False
-    program, *rest = command
-    first = argv[: len(argv) - len(rest)]
-    if not first or list(argv[len(first) :]) != rest:
-        return False
-    return len(first) <= _MOST_WORDS_BEFORE and PurePath(first[-1]).name == PurePath(program).name
-
-
 def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
     match undo := _typed(change):
         case None | UndoPrograms():
@@ -242,10 +170,15 @@ def _is_own(change: Change, owned: Owned) -> bool:
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change, owned: Owned) -> FailedUndo | None:
-    """Return a failure if the directory must be kept because a failed undo needs a file in it, otherwise None.
+    """Return a failure if a failed undo needs what this change made, otherwise None.
 
-    The state directory also shows that the run's directories elsewhere belong to the run.
+    A directory must be kept if a failed undo needs a file in it. The state directory also shows that the run's
+    directories elsewhere belong to the run. Everything below a mount that was left because of another program's mount
+    must be kept, because that other mount could no longer be reached. These changes are older than the run's mount.
     """
+    covering = [each for each in failed if each.is_covered and each.change.host == change.host]
+    if covering:
+        return _kept(change, covering[0], "undone")
     if not isinstance(change.undo, UndoTree) or not _is_own(change, owned):
         return None
     path, is_proof = f"{change.undo.path}/", change.undo.path == owned.places[0]
@@ -255,9 +188,11 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change, owned: Owned) -> Fa
         if each.change.host == change.host
         and (path in each.undo_text or (is_proof and each.can_repeat and isinstance(each.change.undo, UndoTree)))
     ]
-    if not needing:
-        return None
-    reason = f"not removed, because another undo still needs it: {needing[0].change.title}"
+    return _kept(change, needing[0], "removed") if needing else None
+
+
+def _kept(change: Change, failed: FailedUndo, verb: str) -> FailedUndo:
+    reason = f"not {verb}, because another undo still needs it: {failed.change.title}"
     return FailedUndo(change, reason, can_repeat=False)
 
 
@@ -276,6 +211,8 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     try:
         if (link := link_to(undo, owned, host)) is not None:
             return _refused(change, link)
+        if isinstance(undo, UndoMount) and (over := covered(undo.mount_point, host)) is not None:
+            return FailedUndo(change, over, is_covered=True)
         tell(f"undo: {change.title}")
         failed = undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:

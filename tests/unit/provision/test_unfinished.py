@@ -11,7 +11,8 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.undo import await_unfinished, undo_all
+from poolproof.provision.undo import undo_all
+from poolproof.provision.unfinished import await_unfinished
 from poolproof.steps import Step, daemon
 from poolproof.undos import Owned, UndoTree
 from tests.golden import Message
@@ -102,7 +103,7 @@ def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journ
     monkeypatch: pytest.MonkeyPatch,
     message: Message,
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.undo.UNFINISHED_LIMIT_S", 0.2)
+    monkeypatch.setattr("poolproof.provision.unfinished.UNFINISHED_LIMIT_S", 0.2)
     orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():

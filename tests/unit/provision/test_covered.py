@@ -1,0 +1,48 @@
+"""A mount of the run is not unmounted if someone else's mount is over it or inside it."""
+
+import pytest
+
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.covered import covered
+
+_OTHERS = """\
+21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda1 rw
+30 21 0:5 / /var/tmp/poolproof-0badcafe/mnt/one-ext4-2 rw - tmpfs tmpfs rw
+"""
+_OWN = "40 21 7:0 / /var/tmp/poolproof-0badcafe/mnt/one-ext4 rw shared:9 - ext4 /dev/loop0 rw\n"
+_POINT = "/var/tmp/poolproof-0badcafe/mnt/one-ext4"
+
+
+class _Mounted(LocalHost):
+    def __init__(self, mountinfo: str) -> None:
+        self._mountinfo = mountinfo
+
+    def read(self, path: str) -> str:
+        assert path == "/proc/self/mountinfo"
+        return self._mountinfo
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "damaged\n",
+        # /var/tmp is mounted over itself, so the kernel lists the mount under both
+        "22 21 253:0 /var/tmp /var/tmp rw shared:1 - ext4 /dev/vda1 rw\n" + _OWN.replace("40 21", "41 22"),
+    ],
+)
+def test_a_mount_of_the_run_alone_is_not_covered(rest: str) -> None:
+    assert covered(_POINT, _Mounted(_OTHERS + _OWN + rest)) is None
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_mount_over_it_is_named(order: int) -> None:
+    over = f"50 40 0:6 / {_POINT} rw - tmpfs tmpfs rw\n"
+    found = covered(_POINT, _Mounted(_OTHERS + "".join((_OWN, over)[::order])))
+    assert found == f"something else is mounted over it; if you don't need that: umount {_POINT}"
+
+
+def test_a_mount_inside_is_named_with_a_command_that_a_shell_does_not_expand() -> None:
+    inside = f"50 40 0:6 / {_POINT}/$(id)\\040x rw - tmpfs tmpfs rw\n"
+    found = covered(_POINT, _Mounted(_OTHERS + _OWN + inside))
+    assert found == (f"something else is mounted at {_POINT}/$(id) x; if you don't need it: umount '{_POINT}/$(id) x'")
