@@ -45,7 +45,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget is large enough for the minimum number of trials of every cell, in all builds.
 
-    Raises a CampaignError if the run time of fio alone would exceed the budget.
+    Raises a CampaignError if the run time of the loads alone would exceed the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
@@ -59,7 +59,7 @@ def check_budget(campaign: Campaign) -> None:
     why = "" if shortest == longest else "; a trial lasts at least three write-back cycles, or as long as its `runtime`"
     with located_at(campaign.budget_origin):
         raise CampaignError(
-            f"a budget of {format_duration(campaign.budget_s)} is too small: fio alone needs "
+            f"a budget of {format_duration(campaign.budget_s)} is too small: the loads alone need "
             f"{format_duration(total_s)} for {trials * len(certain)} trials of {each}{why}",
             f"write budget: {math.ceil(trials * max(sum(certain), sum(usual)) * 2)}s, which leaves time for building, "
             "or ask for fewer trials",

@@ -86,7 +86,7 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Raise a CampaignError if the file does not exist or is too short: fio would extend and overwrite a short file."""
+    """Raise a CampaignError if the file does not exist or is too short: a load would overwrite a short file."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")
@@ -96,7 +96,7 @@ def _check_file(workload: str, path: str, end: float, host: Host) -> None:
     if end > int(size):
         end_text = "an unknown position" if math.isinf(end) else format_size(int(end))
         raise CampaignError(
-            f"workload {workload}: {path} is {format_size(int(size))} long, but the job reads up to {end_text}: fio "
+            f"workload {workload}: {path} is {format_size(int(size))} long, but the job reads up to {end_text}: it "
             "would extend and overwrite the file",
             f"set size={size} or less",
         ).concerning("size")

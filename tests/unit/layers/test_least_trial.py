@@ -56,11 +56,11 @@ def test_an_error_for_a_small_budget_says_what_would_be_enough(message: Message)
 @pytest.mark.parametrize(
     ("layout", "workload", "said", "hint"),
     [
-        ("btrfs a", "{rw: write, bs: 4k}", "fio alone needs 3 min for 2 trials of 90 s", "360s"),
-        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "fio alone needs 30.0 s for 2 trials of 15 s", "60s"),
-        ("btrfs a", "{rw: [read, write], bs: 4k}", "fio alone needs 3 min 6 s for 4 trials of 3 to 90 s;", "372s"),
-        ("btrfs a", "{rw: readwrite, bs: 4k}", "fio alone needs 3 min for 2 trials of 90 s", "360s"),
-        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "fio alone needs 2 min for 2 trials of 60 s", "240s"),
+        ("btrfs a", "{rw: write, bs: 4k}", "the loads alone need 3 min for 2 trials of 90 s", "360s"),
+        ("btrfs commit=5 a", "{rw: write, bs: 4k}", "the loads alone need 30.0 s for 2 trials of 15 s", "60s"),
+        ("btrfs a", "{rw: [read, write], bs: 4k}", "the loads alone need 3 min 6 s for 4 trials of 3 to 90 s;", "372s"),
+        ("btrfs a", "{rw: readwrite, bs: 4k}", "the loads alone need 3 min for 2 trials of 90 s", "360s"),
+        ("zfs a", "{rw: write, bs: 4k, runtime: 60}", "the loads alone need 2 min for 2 trials of 60 s", "240s"),
         ("zfs a", "{rw: write, bs: 4k, runtime: 2m, ramp_time: 5s}", "for 2 trials of 125 s", "500s"),
         ("a | ext4", "{rw: read, bs: 4k, ramp_time: 30}", "for 2 trials of 33 s", "132s"),
     ],
