@@ -2,7 +2,7 @@
 
 `MB` can mean 1000² or 1024² bytes. The unit is the one for which the rate equals IOPS × block size. If the block size
 is unknown, a rate with its unit in the same cell can still show its unit: only one of them may fit a power of two.
-Otherwise, such a cell is read in powers of 1000, and a rate whose unit is only in the header is left out.
+Otherwise, such a cell is read in powers of 1000, and a rate next to IOPS whose unit is only in the header is left out.
 """
 
 import re
@@ -59,12 +59,17 @@ class Rate:
     has_own_unit: bool
 
     def in_bytes(self, iops: float | None, block: int | None) -> float | None:
-        """Return the rate whose unit fits the IOPS and the block size, or None if the unit is uncertain."""
+        """Return the rate whose unit fits the IOPS and the block size, or None if neither unit fits.
+
+        Without IOPS, the rate is read in powers of 1000, as its unit says.
+        """
         if self.decimal == self.binary:
             return self.decimal or None
-        if iops and block is not None:
+        if not iops:
+            return self.decimal or None
+        if block is not None:
             fitting = [rate for rate in (self.decimal, self.binary) if _fits(rate, iops * block)]
-        elif iops and self.has_own_unit:
+        elif self.has_own_unit:
             fitting = [rate for rate in (self.decimal, self.binary) if is_power_of_two(rate / iops)]
             fitting = fitting if len(fitting) == 1 else []
         else:

@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     r"|(?P<order>rand(?:om)?|rnd|seq(?:uential)?)"
     r"|(?P<size>(?:bs=?)?\d{1,4}[km](?:i?b)?(?![a-z])|(?:qd?|iodepth) ?=?\d{1,4}(?: ?t\d{1,3})?(?![a-z]))"
     r"|(?P<scale>k(?![a-z\d]))"
-    r"|(?:avg|average|mean|median|in|fio|measured)(?![a-z])",
+    r"|(?:avg|average|mean|median|in|fio|measured|mixed(?=[-_ ](?:read|write)))(?![a-z])",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\s()\[\],:=_&+@.-]*+/?[\s()\[\],:=_&+@.-]*+")

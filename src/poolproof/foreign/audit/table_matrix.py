@@ -3,7 +3,8 @@
 If the header's first cell or the heading above the table names the only metric (`IOPS`), a row needs only a direction.
 So does a row of two cells below `Benchmark | Result`, if its second cell has a unit (`416 MB/s`, `52,100 IOPS`), and a
 row of a table of tests with a column for each disk, if all of its cells have units. Data sheets have such rows too, so
-the first cell of the header must be `Test` or a similar word, or a row must name a queue depth with threads (`Q32T1`).
+the first cell of the header must be `Test` or a similar word, a row must name a queue depth with threads (`Q32T1`), or
+the titles of the sections around the table must say that they contain results.
 """
 
 import re
@@ -25,6 +26,7 @@ _UNIT = re.compile(r"\d ?(?:(?:[kKM] ?)?(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|
 _TEST = re.compile(
     r"^(?:(?:fio|disk|storage) )?(?:tests?|benchmarks?|workloads?|i/?o (?:pattern|type))$", re.IGNORECASE
 )
+_RESULTS = re.compile(r"\b(?:results?|benchmarks?|benchmarking|measurements?|measured|fio)\b", re.IGNORECASE)
 _QUEUE = re.compile(r"(?<![a-z\d])Q\d{1,3} ?T\d{1,2}(?!\d)", re.IGNORECASE)
 _SPECIFIED = re.compile(
     r"\b(?:capacity|capacities|price|msrp|warranty|endurance|tbw|dwpd|mtbf|interface|form factor|controller|nand|flash|"
@@ -67,7 +69,7 @@ def find_in_matrix(
     first = _first_compared(header)
     shared = next((metric for each in (header[0], heading) if (metric := column_of(each)).has_values), NAME)
     has_pairs = any(_has_both(cell) for _, cells in rows for cell in cells[1:])
-    has_disks = _has_disks(header, rows)
+    has_disks = _has_disks(header, rows, (heading, *jobs.sections))
     found: list[_Result] = []
     latest: dict[tuple[int, str, str], _Result] = {}
     for line, cells in rows:
@@ -115,9 +117,10 @@ def is_test(cells: Sequence[str]) -> bool:
     return len(cells) == 2 and named_direction(cells[0]) != "" and _UNIT.search(cells[1]) is not None
 
 
-def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]]) -> bool:
+def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], titles: Sequence[str]) -> bool:
     """True if a table lists tests, with a column for each disk, and is not a data sheet."""
     is_of_tests = _TEST.match(header[0]) is not None or any(_QUEUE.search(cells[0]) for _, cells in rows if cells)
+    is_of_tests = is_of_tests or any(_RESULTS.search(title) for title in titles)
     words = (*header, *(cell for _, cells in rows for cell in cells))
     return is_of_tests and not any(_SPECIFIED.search(word) for word in words)
 

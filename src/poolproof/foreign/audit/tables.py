@@ -20,6 +20,7 @@ from poolproof.foreign.audit.table_context import TextJobs, row_direction
 from poolproof.foreign.audit.table_grid import find_grid, is_grid_rule
 from poolproof.foreign.audit.table_groups import grouped_header
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
+from poolproof.foreign.audit.table_lines import with_joined_cells
 from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
 from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
 from poolproof.foreign.audit.table_stack import find_stacked
@@ -57,6 +58,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     """
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(at, with_ascii_borders(line)) for at, line in plain_lines(text) if at not in inside]
+    numbered = with_joined_cells(numbered) if "|" in text else numbered
     jobs = TextJobs(text)
     found: list[FoundResult] = []
     rows: set[int] = set()
