@@ -32,7 +32,15 @@ LARGEST_OUTPUT_BYTES = 256 * _MIB
 _LONGEST_LINE = _MIB
 _FIND_OUTPUT = "find out what prints so much, for example a start-up file of the shell on the host"
 _LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING_SIGNALS = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU),
+)
+"""Signals that stop a run, which then cleans up. By default, each of them would end the process at once.
+
+Schedulers send the last three before a time limit.
+"""
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -116,12 +124,12 @@ def run(
 
 @contextlib.contextmanager
 def _signals_delayed() -> Iterator[None]:
-    """Delay the handlers of SIGINT, SIGTERM and SIGHUP until the context ends.
+    """Delay the handlers of `ENDING_SIGNALS` until the context ends.
 
     Otherwise, a KeyboardInterrupt raised while a program is being started would lose the program, so it could not be
     ended.
     """
-    handlers = {number: signal.getsignal(number) for number in _ENDING_SIGNALS}
+    handlers = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     if threading.current_thread() is not threading.main_thread() or None in handlers.values():
         yield  # handlers run in the main thread only; None is a handler that Python can't restore
         return

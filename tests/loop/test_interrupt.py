@@ -1,4 +1,7 @@
-"""After Ctrl-C, a second Ctrl-C, SIGTERM or SIGHUP, the run cleans up and saves finished trials. It can be resumed."""
+"""After Ctrl-C, a second Ctrl-C, SIGTERM, SIGHUP or SIGQUIT, the run cleans up and can be resumed.
+
+Finished trials are saved.
+"""
 
 import json
 import os
@@ -25,7 +28,9 @@ _SOON_S = 90.0
 _LIMIT_S = 300.0
 
 
-_SLOW_SIGNALS = [pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGHUP)]
+_SLOW_SIGNALS = [
+    pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *_SLOW_SIGNALS], ids=lambda number: number.name)

@@ -1,4 +1,4 @@
-"""Signal handling: the first Ctrl-C, SIGTERM or SIGHUP stops the run. Further signals don't interrupt the cleanup.
+"""Signal handling: the first Ctrl-C or other signal stops the run. Further signals don't interrupt the cleanup.
 
 A run that was started with `nohup` ignores SIGHUP.
 """
@@ -9,22 +9,24 @@ import threading
 from types import FrameType
 
 from poolproof.cli.output import say
+from poolproof.process import ENDING_SIGNALS
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_MAY_BE_IGNORED = frozenset(ENDING_SIGNALS) - {signal.SIGINT, signal.SIGTERM}
 _SOON_S = 0.01
 
 
 def end_in_order() -> None:
     """Install signal handlers that raise KeyboardInterrupt on the first signal.
 
-    On further signals, they print a line. If SIGHUP is ignored, as `nohup` arranges, it stays ignored.
+    On further signals, they print a line. If SIGHUP is ignored, as `nohup` arranges, it stays ignored. The same applies
+    to SIGQUIT, which shells ignore for a command in the background, and to the rarer signals.
     """
     for number in _handled():
         signal.signal(number, _first)
 
 
 def end_by_exception() -> None:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does, so that temporary files are removed.
+    """Let SIGTERM, SIGHUP and the others raise KeyboardInterrupt, as Ctrl-C does, so that temporary files are removed.
 
     If SIGHUP is ignored, as `nohup` arranges, it stays ignored.
     """
@@ -54,8 +56,9 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def _handled() -> list[signal.Signals]:
-    """Return the signals that stop the command: all of `_SIGNALS`, but not SIGHUP if it is ignored."""
-    return [each for each in _SIGNALS if each != signal.SIGHUP or signal.getsignal(each) != signal.SIG_IGN]
+    """Return the signals that stop the command: all of `ENDING_SIGNALS`, except those that are ignored."""
+    is_ignored = {each for each in _MAY_BE_IGNORED if signal.getsignal(each) == signal.SIG_IGN}
+    return [each for each in ENDING_SIGNALS if each not in is_ignored]
 
 
 def _interrupt() -> None:

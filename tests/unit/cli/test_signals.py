@@ -9,7 +9,10 @@ import pytest
 
 from poolproof.cli.signals import end_by_exception, end_in_order, stop_if_asked
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU),
+)
 
 
 @pytest.fixture(autouse=True)

@@ -81,7 +81,10 @@ zonerange zonesize zoneskip
 """)
 """Options whose value is a number, a switch or a keyword. Values that contain `/` or a quote are rejected."""
 
-_MEMORY = names_in("malloc shm shmhuge mmap mmapshared mmaphuge cudamalloc")
+_MEMORY = names_in("malloc mmap mmapshared mmaphuge cudamalloc")
+_SEGMENTS = {"shm": "mmap", "shmhuge": "mmaphuge"}
+"""Kinds of memory that stay allocated if fio is killed (System V segments), each with a kind that does not."""
+
 _NUMBERS = re.compile(r"[\w.,:%+ -]*")
 _SHARES = re.compile(r"[\w.,:%+ /-]*")
 _LOG_NAME = re.compile(r"\w[\w.-]*")
@@ -104,7 +107,7 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
     "ioengine": (re.compile("|".join(sorted(ENGINES))), "an engine"),
     "mem": (
         re.compile("|".join(sorted(_MEMORY))),
-        "malloc, shm, shmhuge, mmap, mmapshared or mmaphuge, without a file",
+        "malloc, mmap, mmapshared or mmaphuge, without a file",
     ),
 }
 """The other options that a campaign may set, each with a pattern for its permitted values and their description."""
@@ -145,6 +148,8 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
         return None
     if option == "ioengine":
         return _engine_refusal(value.strip(), shown)
+    if option == "mem" and (instead := _SEGMENTS.get(value.strip())):
+        return f"{shown}: if fio is killed, such a shared memory segment stays in RAM", f"use mem={instead}"
     return f"{shown} may name a file outside the layout", f"write {expected}"
 
 

@@ -39,6 +39,7 @@ skeleton_external
     ("option", "value"),
     [
         ("mem", "mmapshared:/dev/loop0"), ("mem", "mmap:/etc/passwd"), ("mem", "mmaphuge:/x"), ("iomem", "mmap:x"),
+        ("mem", "shm"), ("iomem", "shmhuge"),
         ("me", "mmap:/etc/passwd"), ("write_iolog", "/x"), ("write_iolo", "../x"), ("write_lat_log", "/x"),
         ("write_bw_log", "a/b"), ("write_hist_log", ".."), ("read_iolog", "x"), ("replay_redirect", "/dev/sda"),
         ("merge_blktrace_file", "x"), ("exec_prerun", "id"), ("exec_postrun", "id"), ("opendir", "/srv"),
@@ -62,7 +63,7 @@ def test_no_option_leaves_the_layout(option: str, value: str) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        "mem=mmaphuge", "mem=shm", "iomem=malloc", "write_lat_log=lat", "bssplit=4k/50:64k/50", "filename=a/b",
+        "mem=mmaphuge", "iomem=malloc", "write_lat_log=lat", "bssplit=4k/50:64k/50", "filename=a/b",
         "random_distribution=zoned:60/10:40/90", "verify=crc32c,verify_pattern=0xdead", "ignore_error=EIO",
         "steadystate=iops_slope:0.3%", "cpus_allowed=0-1", "filename_format=$jobname.$jobnum", "ioengine=io_uring",
         "rw=randread:8", "offset_increment=10%", 'buffer_pattern="abc"', "percentile_list=99:99.9",
@@ -71,6 +72,14 @@ def test_no_option_leaves_the_layout(option: str, value: str) -> None:
 def test_what_an_honest_campaign_sets_is_permitted(options: str) -> None:
     (workload, *_) = parse_workload_flag(f"rw=randread,bs=4k,{options}" if "rw=" not in options else options)
     assert jobs_of(workload, 1.0, HOST)
+
+
+def test_memory_that_outlives_fio_is_refused_with_a_kind_that_does_not() -> None:
+    """A System V segment of a fio that was killed uses RAM until someone removes it with ipcrm."""
+    assert refusal("mem", "shm") == (
+        "`mem=shm`: if fio is killed, such a shared memory segment stays in RAM",
+        "use mem=mmap",
+    )
 
 
 _ENGINE = "/usr/local/lib/fio/own-1.so"
