@@ -7,7 +7,7 @@ which cannot be real measurements.
 import dataclasses
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from poolproof.campaign.cell_key import HEALTHY
@@ -20,7 +20,7 @@ from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.trial_files import LARGEST
 from poolproof.rules.model import Finding
 from poolproof.rules.other_work import OTHER_WORK, PROCESSOR_WEIGHTS
-from poolproof.verdicts import WORST_FIRST, counts
+from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
@@ -32,8 +32,6 @@ query needs one of these values, the table contains only two placeholder rows.
 
 CELL_NAMES = ("run", "layout", "workload", "state")
 KNOWN_SETTLED, KNOWN_TOO_FEW = "known_settled", "known_too_few"
-
-_MEASURED = "filter (where verdict <> 'failed')"
 
 
 def _struct_of(kind: type) -> str:
@@ -194,7 +192,17 @@ def _verdict_of(metric: MetricId | None = None) -> str:
 
 
 def _counts(verdict: str) -> str:
-    return f"coalesce({verdict} in ({', '.join(map(literal, sorted(filter(counts, WORST_FIRST))))}), false)"
+    """Return the SQL condition that a result with this verdict counts, like `verdicts.counts`."""
+    return f"coalesce({_is_one_of(verdict, filter(counts, WORST_FIRST))}, false)"
+
+
+def _has_values() -> str:
+    """Return the SQL condition that a trial has results, like `verdicts.has_values`."""
+    return _is_one_of("verdict", filter(has_values, WORST_FIRST))
+
+
+def _is_one_of(verdict: str, allowed: Iterable[Verdict]) -> str:
+    return f"{verdict} in ({', '.join(map(literal, sorted(allowed)))})"
 
 
 def _trials() -> str:
@@ -228,7 +236,7 @@ def doubts() -> str:
     usable = f"coalesce((case metric {own} end) >= 0, false)"
     names = ", ".join(CELL_NAMES)
     cell = f"select {names}, not bool_and({usable}) as unusable, bool_or(case metric {few} end) as few"
-    cells = f"{cell} from ({_kept()}) where verdict <> 'failed' group by {names}"
+    cells = f"{cell} from ({_kept()}) where {_has_values()} group by {names}"
     counted = "count(*) filter (where unusable)::INTEGER, count(*) filter (where few)::INTEGER"
     return f"select run, {counted} from ({cells}) group by run"
 
@@ -257,7 +265,7 @@ def _cells() -> str:
     for metric in METRICS:
         name, value = metric.column, f"figures.{metric.field}"
         of_builds += [
-            f"avg({value}) filter (where verdict <> 'failed' and {value} >= 0) as {name}",
+            f"avg({value}) filter (where {_has_values()} and {value} >= 0) as {name}",
             f"bool_and({_counts(_verdict_of(metric.id))}) as {name}_counts",
         ]
         of_cells += [f"avg({name}) as {name}", f"bool_and({name}_counts) as {name}_counts"]
@@ -291,9 +299,9 @@ def _kept() -> str:
     of_build = f"over (partition by {groups}, build)"
     marked = f"select *, {_is_disturbed()} as disturbed from placed_trials"
     counted = (
-        f"select *, bool_or(verdict = 'failed') {of_build} as build_failed, "
+        f"select *, bool_or(not {_has_values()}) {of_build} as build_failed, "
         f"count(*) filter (where disturbed) {of_build} as disturbed_trials, "
-        f"count(*) filter (where not disturbed and verdict <> 'failed') {of_build} as other_trials from ({marked})"
+        f"count(*) filter (where not disturbed and {_has_values()}) {of_build} as other_trials from ({marked})"
     )
     left_out = f"if(other_trials >= greatest({LEAST_OTHERS}, disturbed_trials), disturbed_trials, 0)"
     chosen = f"select *, {left_out} as left_out from ({counted})"
@@ -319,9 +327,9 @@ def _is_disturbed() -> str:
 def _summed(field: str) -> str:
     """Return the SQL that sums a field of `AccountSum` over trials. Written bytes include the drain."""
     if field == "write_factor":
-        return f"arg_min(account.write_factor, number) {_MEASURED}"
+        return f"arg_min(account.write_factor, number) filter (where {_has_values()})"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field
-    return f"(sum(account.{source}) {_MEASURED})::BIGINT"
+    return f"(sum(account.{source}) filter (where {_has_values()}))::BIGINT"
 
 
 def _summed_builds(field: str) -> str:
