@@ -40,15 +40,19 @@ _TAG = re.compile(
 )
 _QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
 _CURLY = {"“": '"', "”": '"', "„": '"', "\xa0": " "}
+_STAMP = r"\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+_LEVEL = r"(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)"
 _MARGIN = re.compile(
-    r"^(?:(?P<tagged>(?:\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*)?"
-    r"(?:(?:-\s)?(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)\s*[|:-]?\s*)?"
-    r"(?:\[(?:stdout|stderr|[A-Za-z][\w.-]{0,30}/[\w./:@-]{1,80})\]:?|(?:stdout|stderr) [FP])(?=\s|$))"
-    r"|(?P<stamp>\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
-    r"(?:(?: - [\w.-]{1,40}){0,3}(?: -)? (?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)(?:\s?[|:-])?)?(?=\s|$))"
-    r"|(?P<journal>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?:(?=\s|$))"
+    rf"^(?:(?P<tagged>(?:{_STAMP}\s*)?(?:(?:-\s)?{_LEVEL}\s*[|:-]?\s*)?"
+    r"(?:\[(?:stdout|stderr|[A-Za-z][\w.-]{0,30}/[\w./:@-]{1,80})\]:?"
+    rf"(?: {_STAMP})?|(?:stdout|stderr) [FP])(?=\s|$))"
+    r"|(?P<journal>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?:(?=\s|$)"
+    r"|\d{4}-\d\d-\d\dT[\d:.,]{8,15}(?:Z|[+-]\d\d:?\d\d)? \S+ [\w./-]+\[\d+\]:(?=\s|$))"
+    rf"|(?P<stamp>{_STAMP}:?(?: \d\d[OE]\+?|(?: - [\w.-]{{1,40}}){{0,3}}(?: -)? {_LEVEL}(?:\s?[|:-])?)?(?=\s|$))"
+    r"|(?P<elapsed>#\d{1,4} \d{1,6}\.\d{1,3}(?=\s|$)|\[\s{0,5}\d{1,7}\.\d{3,6}\](?=\s|$))"  # of Docker builds, of Linux
     r"|(?P<number>\s{0,7}\d{1,6}(?:\s?[:.)|])?(?=\s|$))"
     r"|(?P<container>\w[\w./-]* +\|(?=\s|$))"
+    r"|(?P<pod>[a-z0-9][a-z0-9.-]{0,60}-[bcdfghjklmnpqrstvwxz2456789]{5} [a-z0-9][a-z0-9-]{0,60}(?=\s|$))"
     r"|(?P<speaker>[\w.@-]{1,30}>(?=\s|$))"
     r"|(?P<host>\d{1,3}(?:\.\d{1,3}){3}:(?=\s|$))"
     r"|(?P<sign>\s{0,3}(?:#+|//|[*|;-])(?=\s|$)|\+))"
@@ -207,7 +211,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 def _margin(line: str) -> re.Match[str] | None:
     """Return a line's margin, or None if it has none. A quick test first excludes most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
-    if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
+    if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line or "-" in line):
         return None
     return _MARGIN.match(line)
 
@@ -221,7 +225,7 @@ def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> b
         return before is match
     if match.lastgroup == "number":
         return int(match[0].strip(" :.)|\t")) == int(before[0].strip(" :.)|\t")) + 1
-    return match.lastgroup in ("tagged", "stamp", "journal") or match[0].strip() == before[0].strip()
+    return match.lastgroup in ("tagged", "stamp", "journal", "elapsed") or match[0].strip() == before[0].strip()
 
 
 def _remove_margin(block: Sequence[_Marked]) -> list[Line]:

@@ -57,6 +57,16 @@ FORMS = {
     "a test's log": _each_line(lambda number, line: f"20:22:{number % 60:02d} DEBUG| [stdout] {line}"),
     "Python's log": _each_line(lambda number, line: f"2024-05-01 20:22:{number % 60:02d},123 INFO {line}"),
     "a logger": _each_line(lambda number, line: f"20:22:{number % 60:02d} - MainThread - fio_run - INFO - {line}"),
+    "the journal with the time zone": _each_line(
+        lambda number, line: f"2024-03-02T12:00:{number % 60:02d}+0100 nas fio[1234]: {line}"
+    ),
+    "a job of GitLab": _each_line(lambda number, line: f"2024-03-02T12:00:{number % 60:02d}.123456Z 01O {line}"),
+    "a Docker build": _each_line(lambda number, line: f"#12 {number}.456 {line}"),
+    "the kernel's log": _each_line(lambda number, line: f"[  412.{number:06d}] {line}"),
+    "a pod's log": _each_line(lambda _, line: f"disk-test-x7k2p disk-test {line}"),
+    "a pod's log with time stamps": _each_line(
+        lambda number, line: f"[pod/disk-test-x7k2p/fio] 2024-03-02T12:00:{number % 60:02d}.1Z {line}"
+    ),
     "a container's log": _each_line(lambda _, line: f"2024-03-02T12:00:01.1234567Z stdout F {line}"),
     "pods": _each_line(lambda _, line: f"[pod/fio-x7k2p/fio] {line}"),
     "Ansible": _each_line(lambda _, line: f"        {json.dumps(line)},"),
@@ -90,6 +100,19 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_a_run_is_the_same_in_every_form(form: str) -> None:
     assert _told(FORMS[form]) == _told(POST)
+
+
+def test_stamps_before_words_with_a_colon_are_not_those_of_the_journal() -> None:
+    text = (
+        "2024-03-02T12:00:01.1Z CPU BOGOMIPS:      11616.00\n2024-03-02T12:00:01.1Z BUFFERED READS:    83.86 MB/sec\n"
+    )
+    assert [each.figures.directions["read"].bandwidth_bytes for each in audit_text("post", text, Context())] == [
+        83.86 * 1024**2
+    ]
+
+
+def test_two_words_are_a_margin_only_if_they_name_a_pod() -> None:
+    assert _told(_each_line(lambda _, line: f"disk-test-alpha disk-test {line}")) != _told(POST)
 
 
 def test_text_around_a_margin_is_unchanged() -> None:
