@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 from poolproof.errors import BuildError, PoolproofError
-from poolproof.hosts.base import Host, host_named
+from poolproof.hosts.base import Host, HostUnreachable, host_named
 from poolproof.layers.base import HealthCheck
 from poolproof.layers.tree import TreePlan, from_bottom
 from poolproof.process import CommandTimedOut
@@ -55,6 +55,8 @@ def checked_every(
 ) -> Iterator[Callable[[], None]]:
     """Repeat a check in a background thread until it finds errors or the context ends.
 
+    A check during which the connection to the host is lost finds nothing.
+
     `limit_s`: the maximum time, in seconds, that a check takes.
     `pause_s`: returns the time until the next check, in seconds, if it differs from `interval_s`.
     `goes_on`: True to repeat the check even after it has found errors.
@@ -67,8 +69,10 @@ def checked_every(
 
     def repeat() -> None:
         while (goes_on or not found) and not end.wait(pause_s() if pause_s is not None else interval_s):
-            for error in check():
-                found.append(error)  # added at once, because what the check does next can make the context fail
+            # A lost connection is reported by the thread that does the work.
+            with contextlib.suppress(HostUnreachable):
+                for error in check():
+                    found.append(error)  # added at once, because what the check does next can make the context fail
 
     def raise_found() -> None:
         if found:

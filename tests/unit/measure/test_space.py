@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from poolproof.errors import BuildError, CampaignError, HostError, PoolproofError
-from poolproof.hosts.base import Hosts
+from poolproof.hosts.base import Hosts, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.measure import free_space
 from poolproof.measure.free_space import FreeSpace, Place, enough_space
@@ -204,6 +204,30 @@ def test_a_file_system_with_much_space_is_checked_only_every_two_seconds(monkeyp
     disk = Fast(monkeypatch, 1024 * 1024 * MIB, 100 * MIB)
     assert disk.write([Place("/srv")], until_bytes=(1024 * 1024 - 100) * MIB) is None  # for a second
     assert disk.checks == 0
+
+
+def test_a_lost_connection_is_left_to_the_thread_that_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check goes on, so it still stops the work if the connection returns and the file system is almost full."""
+    disk, stopped = Disk(1024 * 1024 * MIB), list[float]()
+    failures = iter((False, True, True))
+
+    def answer(argv: Argv) -> Completed | None:
+        if next(failures, False):
+            disk.free_bytes = 0
+            raise HostUnreachable("the connection was lost", "ssh nas1 true")
+        return disk.answer(argv)
+
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    host = ScriptedHost(script(), instead=answer)
+    with (
+        pytest.raises(BuildError, match="has only"),
+        enough_space(host, [Place("/srv")], lambda: stopped.append(time.monotonic())) as check,
+    ):
+        deadline = time.monotonic() + 5
+        while not stopped and time.monotonic() < deadline:
+            time.sleep(0.01)
+        check()
+    assert next(failures, None) is None
 
 
 @pytest.mark.parametrize(("kind", "is_quick"), [("ef53", True), ("6969", False), ("65735546", False), ("", False)])
