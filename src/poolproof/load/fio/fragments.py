@@ -31,8 +31,26 @@ def _shows_values(part: PartOutcome) -> bool:
 def without_lone_latencies(found: Sequence[FoundResult]) -> list[FoundResult]:
     """Return the results in line order, without fragments that show latencies or samples of a result with a rate.
 
-    Such a fragment repeats the means of another result, or the result above it is a quoted rate without latencies.
+    Such a fragment repeats the means of another result, or the result above it is a quoted rate without latencies. A
+    single line with a mean latency is left out, too, if the text contains other results: neither its direction nor its
+    job is known.
     """
+    whole = [each for each in found if not _is_single_latency(each.result)]
+    return _without_repeated_latencies(whole or found)
+
+
+def _is_single_latency(result: Outcome) -> bool:
+    """True if a fragment shows only one mean latency, without percentiles and without a direction."""
+    values = result.parts[0].mixed if len(result.parts) == 1 else None
+    if values is None or not _is_fragment(result) or result.parts[0].latency_shares or any(result.groups.values()):
+        return False
+    latencies = [latency for latency in (values.slat, values.clat, values.lat) if latency is not None]
+    has_samples = values.bandwidth_mean_bytes is not None or values.iops_mean is not None
+    is_alone = len(latencies) == 1 and not latencies[0].percentiles_ns
+    return is_alone and not has_samples and not _has_rate(values)
+
+
+def _without_repeated_latencies(found: Sequence[FoundResult]) -> list[FoundResult]:
     owners: dict[_Mean, set[int]] = {}
     rated = (values for each in found for part in each.result.parts for values in part.directions.values())
     for at, values in enumerate(filter(_has_rate, rated)):

@@ -66,7 +66,17 @@ def test_means_that_repeat_a_complete_result_are_not_further_results() -> None:
     below = NORMAL + "\nThe line about latency:\n\n    clat (usec): min=310, max=9004, avg=1460.10, stdev=120.00\n"
 
     assert _lines(HEADER + below) == [1]
-    assert _lines(HEADER + below.replace("avg=1460.10", "avg=1460.20", 1)) == [1, 9]
+    other = below.replace("avg=1460.10", "avg=1460.20", 1)
+    assert _lines(HEADER + other) == [1]
+    assert _lines(HEADER + other + PERCENTILES.removeprefix("Percentiles:\n\n")) == [1, 9]
+
+
+def test_a_single_mean_next_to_a_result_is_not_a_further_result() -> None:
+    """Neither its direction nor its job is known."""
+    line = "    lat (usec): min=310, max=9004, avg=1461.30, stdev=120.00\n"
+
+    assert _lines(f"{HEADER}{NORMAL}\nOn another machine:\n\n{line}") == [1]
+    assert _lines(f"{line}\nand:\n{line}") == [1, 4]
 
 
 @pytest.mark.parametrize("line", [SUBMISSION, PERCENTILES])
