@@ -57,6 +57,12 @@ class ProgramVersion:
     is_last: bool = False
 
 
+IN_RAM = frozenset({"1021994", "858458f6"})
+"""The magic numbers of file systems whose files are in RAM, in hexadecimal digits: tmpfs and ramfs."""
+
+_SPARE_RAM = 16
+
+
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
     """Collect the facts about the host, including which of these programs and modules are available.
 
@@ -93,6 +99,15 @@ def memory_bytes(memory: str, key: str) -> int:
     """Return a value in bytes from /proc/meminfo or /proc/PID/status, such as `MemTotal`, or 0 if it is missing."""
     match = re.search(rf"^{key}:\s+(\d{{1,15}}) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
+
+
+def ram_for_files(memory: str) -> int | None:
+    """Return how many bytes of RAM new files may use, according to /proc/meminfo, or None if this is unknown.
+
+    A sixteenth of the RAM must stay available. Otherwise, the kernel would end programs of the machine to get memory.
+    """
+    available = memory_bytes(memory, "MemAvailable")
+    return max(0, available - memory_bytes(memory, "MemTotal") // _SPARE_RAM) if available else None
 
 
 def is_guest(host: Host) -> bool | None:

@@ -7,9 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 from poolproof.errors import BuildError, CommandError, PoolproofError
-from poolproof.hosts.base import Host, Hosts
+from poolproof.facts.machine import IN_RAM, ram_for_files
+from poolproof.hosts.base import Host, Hosts, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.health_check import checked_every
 from poolproof.units import format_rate, format_size
@@ -51,11 +53,13 @@ class FreeSpace:
 
     `can_hang`: True if the file system may not respond, or if its type is unknown.
     `free_files`: the number of files that can still be created, or None if it is unlimited or unknown.
+    `is_in_ram`: True if its files are in RAM. `free_bytes` is then at most the RAM that files may use.
     """
 
     free_bytes: int
     can_hang: bool
     free_files: int | None = None
+    is_in_ram: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,16 @@ def free_space(host: Host, directory: str) -> FreeSpace | None:
     can_hang = len(printed) < 3 or printed[2] in _CAN_HANG
     total, files = printed[3:5] if len(printed) == 5 else ("0", "0")
     is_limited = total.isdecimal() and files.isdecimal() and int(total) > 0
-    return FreeSpace(int(printed[0]) * int(printed[1]), can_hang, int(files) if is_limited else None)
+    free_bytes, is_in_ram = int(printed[0]) * int(printed[1]), printed[2:3] != [] and printed[2] in IN_RAM
+    if is_in_ram:
+        free_bytes = _within_ram(free_bytes, text_of(host, "/proc/meminfo"))
+    return FreeSpace(free_bytes, can_hang, int(files) if is_limited else None, is_in_ram)
+
+
+def _within_ram(free_bytes: int, memory: str) -> int:
+    """Return the free bytes of a file system in RAM. Its size limit may be larger than the RAM that is available."""
+    ram = ram_for_files(memory)
+    return free_bytes if ram is None else min(free_bytes, ram)
 
 
 def floor_bytes(free_bytes: int) -> int:
@@ -176,6 +189,7 @@ class _Watch:
         self._host, self._place = host, place
         main = host.main if isinstance(host, Hosts) else host
         self._is_quick = isinstance(main, LocalHost) and not first.can_hang
+        self._is_in_ram = first.is_in_ram
         self._space = _Supply(
             first.free_bytes,
             counted=place.counted_bytes,
@@ -232,6 +246,9 @@ class _Watch:
             return free_space(self._host, self._place.directory)
         try:
             answer = os.statvfs(self._place.directory)
+            free_bytes = answer.f_bavail * answer.f_frsize
+            if self._is_in_ram:
+                free_bytes = _within_ram(free_bytes, Path("/proc/meminfo").read_text())
         except OSError:
             return None
-        return FreeSpace(answer.f_bavail * answer.f_frsize, False, answer.f_ffree if answer.f_files else None)
+        return FreeSpace(free_bytes, False, answer.f_ffree if answer.f_files else None)

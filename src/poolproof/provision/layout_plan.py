@@ -13,7 +13,8 @@ from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volum
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import HostError, as_word
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
-from poolproof.hosts.base import Host
+from poolproof.facts.machine import IN_RAM, ram_for_files
+from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.numbers import whole_numbers
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
@@ -210,7 +211,10 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             check_not_swappable(host, real)
             printed = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout
             free_blocks, block_bytes = whole_numbers(printed, f"stat -f {as_word(path)}", 2)
+            free_bytes = free_blocks * block_bytes
             found = leaves_under(host, real)
+            if not found:
+                free_bytes = _within_ram(host, real, free_bytes)
         except HostError as error:
             raise error.concerning(path) from None
         except CommandFailed:
@@ -220,7 +224,17 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
-    return Volume(real, False, leaves, free_blocks * block_bytes)
+    return Volume(real, False, leaves, free_bytes)
+
+
+def _within_ram(host: Host, path: str, free_bytes: int) -> int:
+    """Return the free bytes of a directory without a disk, which for a file system in RAM are limited by the free RAM.
+
+    Raises a CommandFailed if the directory no longer exists.
+    """
+    kind = host.run(["stat", "--file-system", "--format=%t", path], timeout_s=_LIMIT_S).stdout.strip()
+    ram = ram_for_files(text_of(host, "/proc/meminfo")) if kind in IN_RAM else None
+    return free_bytes if ram is None else min(free_bytes, ram)
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:

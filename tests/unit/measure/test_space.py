@@ -1,20 +1,24 @@
 """Images and test files must fit on the host's own file systems, both before a run and during it."""
 
 import contextlib
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import BuildError, CampaignError, HostError, PoolproofError
+from poolproof.facts import machine
 from poolproof.hosts.base import Hosts, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.measure import free_space
 from poolproof.measure.free_space import FreeSpace, Place, enough_space
 from poolproof.measure.space import SPARE_BYTES
 from poolproof.process import Completed
+from poolproof.provision import layout_plan
 from tests.golden import Message
 
 from .scripted_host import CAMPAIGN, Argv, ScriptedHost, planned, script
@@ -120,6 +124,44 @@ def test_a_file_system_with_few_inodes_must_keep_an_eighth_of_them(
         disk.free_files = left
         time.sleep(0.2)
     assert bool(stopped) == is_stopped
+
+
+class _LittleRam(LocalHost):
+    """This machine, with 1600 MiB of RAM, of which 300 MiB are available."""
+
+    def read(self, path: str) -> str:
+        if path == "/proc/meminfo":
+            return "MemTotal: 1638400 kB\nMemFree: 102400 kB\nMemAvailable: 307200 kB\n"
+        return super().read(path)
+
+
+@pytest.fixture
+def in_ram() -> Iterator[Path]:
+    """A directory on a tmpfs, which may be larger than the RAM that is available."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_a_file_system_in_ram_has_no_more_space_than_the_machine_has_ram_to_spare(in_ram: Path) -> None:
+    """Otherwise, the kernel would end programs of the machine while test files are written."""
+    found = free_space.free_space(_LittleRam(), str(in_ram))
+    assert found is not None
+    assert (found.free_bytes, found.is_in_ram) == (200 * MIB, True)
+    campaign = parse_campaign(
+        f"layouts: {{one: dir {in_ram}}}\nworkloads: {{w: {{rw: read, bs: 4k, size: 4m}}}}\n", "a.yaml"
+    )
+    assert layout_plan._directory_of(campaign, _LittleRam(), str(in_ram), ()).size_bytes == 200 * MIB
+
+
+def test_a_load_is_stopped_if_its_files_take_too_much_ram(monkeypatch: pytest.MonkeyPatch, in_ram: Path) -> None:
+    monkeypatch.setattr(free_space, "EVERY_S", 0.01)
+    stopped = list[float]()
+    with contextlib.suppress(BuildError), enough_space(LocalHost(), [Place(str(in_ram))], lambda: stopped.append(0)):
+        time.sleep(0.2)
+        assert not stopped
+        monkeypatch.setattr(machine, "_SPARE_RAM", 1)  # as if all of the RAM had to stay available
+        time.sleep(0.5)
+    assert stopped
 
 
 class Fast:
