@@ -15,6 +15,14 @@ LAYOUTS = {
     "lvm and luks": "lvm linear (a | luks) b | ext4",
     "md": "md raid1 a b bitmap=none size=64M | ext4",
 }
+MADE_BY_HAND = {
+    "crypto_LUKS": (
+        "printf key | cryptsetup luksFormat --batch-mode --pbkdf pbkdf2 --pbkdf-force-iterations 1000 $a -"
+    ),
+    "LVM2_member": "lvm pvcreate --yes $a >&2",
+}
+"""Shell commands that use the first disk, keyed by the signature that they write."""
+
 LIMIT_S = 600.0
 _REMOVE_LAYOUT = (
     "umount --all --types zfs; umount /var/tmp/poolproof-*/mnt/*; zpool list -Ho name | xargs -r -n1 zpool destroy -f;"
@@ -38,18 +46,18 @@ def test_clean_empties_the_disks_of_a_killed_run(lab: Machine, tmp_path: Path, l
     assert answer.code == 0, answer.out + answer.err
 
 
-def test_clean_keeps_luks_that_is_not_the_runs(lab: Machine, disks: str, tmp_path: Path) -> None:
-    """Someone empties a disk of a killed run and encrypts it, and the record in /run is gone."""
-    run = _killed_run(lab, tmp_path, "zfs a log b")
+@pytest.mark.parametrize("made", MADE_BY_HAND)
+def test_clean_keeps_what_someone_made_on_the_disk_of_a_killed_run(
+    lab: Machine, disks: str, tmp_path: Path, made: str
+) -> None:
+    """The machine was not rebooted, so it still has the record that the run claimed the disk."""
+    run = _killed_run(lab, tmp_path, LAYOUTS["zfs"])
     try:
-        lab.ask(
-            f"{disks}; ({_REMOVE_LAYOUT}) >&2; rm /run/poolproof-claim-*;"
-            " printf key | cryptsetup luksFormat --batch-mode --pbkdf pbkdf2 --pbkdf-force-iterations 1000 $a -"
-        )
+        lab.ask(f"{disks}; ({_REMOVE_LAYOUT}) >&2; {MADE_BY_HAND[made]}")
         answer = _clean(run)
-        assert "is not empty, and this machine has no record that a run claimed it" in answer.out + answer.err
+        assert f"contains {made}, which this run did not make" in answer.out + answer.err
         assert answer.code != 0
-        assert lab.ask(f"{disks}; blkid --probe --output value --match-tag TYPE $a").strip() == "crypto_LUKS"
+        assert lab.ask(f"{disks}; blkid --probe --output value --match-tag TYPE $a").strip() == made
     finally:
         lab.ask(f"{disks}; wipefs --all --quiet $a $b")
     assert _clean(run).code == 0

@@ -138,22 +138,48 @@ def test_a_file_system_that_the_run_did_not_make_is_not_wiped(testbed: Testbed, 
         assert testbed.command("wipefs", "--no-act", disk.path) == before != ""
 
 
-@pytest.mark.parametrize(("is_claimed", "is_wiped"), [(True, True), (False, False)])
-def test_a_luks_header_is_wiped_only_if_this_machine_recorded_the_claim(
-    testbed: Testbed, is_claimed: bool, is_wiped: bool
+def _luks(uuid: str) -> bytes:
+    """Return the start of a LUKS1 header, which has no label."""
+    return b"LUKS\xba\xbe\0\1".ljust(168, b"\0") + uuid.encode()
+
+
+def _lvm(uuid: str) -> bytes:
+    """Return the first two sectors of a physical volume. The checksum is described in LVM's lib/misc/crc.c."""
+    label = struct.pack("<I8s", 32, b"LVM2 001") + uuid.replace("-", "").encode().ljust(480, b"\0")
+    checksum = ~zlib.crc32(label, ~0xF597A6CF & 0xFFFFFFFF) & 0xFFFFFFFF
+    return bytes(512) + b"LABELONE" + struct.pack("<QI", 1, checksum) + label
+
+
+_OWN_UUID = "a1b2c3d4-89ab-4def-8123-456789abcdef"
+_OWN_VOLUME = "a1b2c3-d489-ab4d-ef81-2345-6789-abcdef"
+
+
+@pytest.mark.parametrize(
+    ("header", "kind", "is_claimed", "is_wiped"),
+    [
+        (_luks(_OWN_UUID), "crypto_LUKS", True, True),
+        (_luks(_OWN_UUID), "crypto_LUKS", False, False),
+        (_luks("01234567-89ab-4def-8123-456789abcdef"), "crypto_LUKS", True, False),
+        (_lvm(_OWN_VOLUME), "LVM2_member", True, True),
+        (_lvm("Zf3qkG-d489-ab4d-ef81-2345-6789-abcdef"), "LVM2_member", True, False),
+    ],
+    ids=["luks", "luks without a record", "luks of someone else", "lvm", "lvm of someone else"],
+)
+def test_a_header_is_wiped_only_if_its_uuid_is_the_runs_and_this_machine_recorded_the_claim(
+    testbed: Testbed, header: bytes, kind: str, is_claimed: bool, is_wiped: bool
 ) -> None:
-    """A LUKS1 header has no label. A run directory from a stranger can contain the note of a claim, too."""
+    """LVM and LUKS1 have no labels. A run directory from a stranger can contain the note of a claim, too."""
     with _claimed_later(testbed) as disk:
         journal, _ = _claimed(testbed, disk)
         if not is_claimed:
             _record(testbed).unlink()
         with Path(disk.path).open("r+b") as file:
-            file.write(b"LUKS\xba\xbe\0\1".ljust(168, b"\0") + b"01234567-89ab-cdef-0123-456789abcdef")
+            file.write(header)
+        assert kind in testbed.command("wipefs", "--no-act", disk.path)
         left = undo_all(journal, HOST, _owned(journal))
-        refused = "is not empty, and this machine has no record that a run claimed it"
+        refused = f"contains {kind}, which" if is_claimed else "this machine has no record that a run claimed it"
         assert [refused in each.reason for each in left] == ([] if is_wiped else [True])
-        assert ("LUKS" in testbed.command("wipefs", "--no-act", disk.path)) != is_wiped
-        assert not _record(testbed).exists()
+        assert (kind in testbed.command("wipefs", "--no-act", disk.path)) != is_wiped
 
 
 def test_a_claim_without_a_label_does_not_wipe_a_file_system(testbed: Testbed) -> None:

@@ -58,22 +58,25 @@ keep_record claim "$8" "$0" "$disk" || {
 """
 )
 # Prints the signatures on the disk and its partitions that are not from the run with the label $mine. Layers put the
-# label into each label and name that they can choose. A pool on a whole disk creates a partition table. Cache and spare
-# devices of a pool do not name the pool. wipefs may not recognize them either, so a partition with a name that zpool
-# gives (zfs-…) counts as part of a pool. Signatures that cannot have a label count as the run's, because the machine
-# has a record of the claim.
+# label into each label, name and UUID that they can choose. A pool on a whole disk creates a partition table. Cache and
+# spare devices of a pool name neither the pool nor its run, but they contain no data of their own. wipefs may not
+# recognize them either, so a partition with a name that zpool gives (zfs-…) counts as part of a pool.
 _FOREIGN = """
 foreign() {
   found=$(
     lsblk --noheadings --list --paths --output NAME,TYPE "$disk" | while read -r part kind; do
-      case $(blkid --probe --output value --match-tag PART_ENTRY_NAME "$part") in zfs-*) echo zfs_member ;; esac
-      case $kind in disk|part|loop) wipefs --no-act --noheadings --output TYPE,LABEL "$part" || exit ;; esac
+      case $(blkid --probe --output value --match-tag PART_ENTRY_NAME "$part") in zfs-*) echo - zfs_member ;; esac
+      case $kind in disk|part|loop) ;; *) continue ;; esac
+      signatures=$(wipefs --no-act --noheadings --output TYPE,LABEL "$part") || exit
+      uuid=$(blkid --probe --output value --match-tag UUID "$part")
+      echo "$signatures" | while read -r type label; do [ -z "$type" ] || echo "${uuid:--} $type $label"; done
     done
   ) || return
-  echo "$found" | while read -r type label; do
+  echo "$found" | while read -r uuid type label; do
     case $type:$label in
       *:"$mine"|*poolproof-"$mine"-*|:*) ;;
-      zfs_member:|LVM2_member:*|crypto_LUKS:*|DM_*) ;;
+      zfs_member:) ;;
+      crypto_LUKS:*|LVM2_member:*) case $uuid in "$mine"-*|"${mine%??}-${mine#??????}"*) ;; *) echo "$type" ;; esac ;;
       gpt:*|dos:*|PMBR:*) case $found in *"$mine"*|*zfs_member*) ;; *) echo "$type" ;; esac ;;
       *) echo "$type" $label ;;
     esac
@@ -142,8 +145,8 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     The file `note` must still name the disk. The disk at `path` must still have the recorded size, `number`
     (major:minor; empty for a disk with a by-id name), serial number and WWN. Nothing is erased if the machine was
     rebooted after the claim or has no record of it (`records.py`), or if the disk contains a file system, pool or array
-    without the run's `label`. Signatures that have no label, such as those of LVM and LUKS, count as the run's.
-    Journals of older versions have no label, so their disks are erased only if they are empty.
+    without the run's `label`. The UUIDs of LVM and LUKS signatures begin with this label. Journals of older versions
+    have no label, so their disks are erased only if they are empty.
     """
 
     identity: Compared

@@ -15,7 +15,7 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.option_values import values
-from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, wipe
+from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, signature_uuid, wipe
 from poolproof.steps import LET_GO_S, Step
 from poolproof.undos import COMMAND_LIMIT_S, CommandUndo, Holds, OwnName, Removal
 
@@ -80,7 +80,7 @@ class LuksLayer(Layer[Chosen]):
         (device,) = inputs
         mapping, key = kernel_name(site, name, longest=_LONGEST_NAME), key_path(site, name)
         return LayerPlan(
-            make=(make_key(key), wipe([device.path]), _format(spec, device, key)),
+            make=(make_key(key), wipe([device.path]), _format(spec, device, key, signature_uuid(site, name))),
             open=(_open(spec, device.path, key, mapping),),
             close=(Step(f"close {mapping}", ("cryptsetup", "close", mapping), patience_s=LET_GO_S),),
             volume=self.volume(spec, f"/dev/mapper/{mapping}", inputs),
@@ -104,13 +104,13 @@ def _has_integrity(spec: Chosen) -> bool:
     return "integrity" in dict(spec.make)
 
 
-def _format(spec: Chosen, device: Volume, key: str) -> Step:
+def _format(spec: Chosen, device: Volume, key: str, uuid: str) -> Step:
     """Return the step that formats the device.
 
     With integrity, cryptsetup also writes every block once, because each block needs a tag. `integrity-no-wipe` skips
     this.
     """
-    chosen = {"type": "luks2", **dict(spec.make)}
+    chosen = {"type": "luks2", "uuid": uuid, **dict(spec.make)}
     named = long_options(chosen.items())
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING
     no_wipe = ("--integrity-no-wipe",) if "integrity-no-wipe" in spec.open else ()

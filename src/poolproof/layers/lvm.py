@@ -29,7 +29,7 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
-from poolproof.layers.lvm_commands import UndoGroup, lvm, only
+from poolproof.layers.lvm_commands import UndoGroup, label, lvm, only
 from poolproof.layers.option_values import SETTINGS
 from poolproof.layers.shared_steps import kernel_name, long_options, wipe
 from poolproof.steps import LET_GO_S, Step, await_block
@@ -171,7 +171,13 @@ class LvmLayer(Layer[Lvm]):
         clean = (write_back,) if spec.kind == "cache" and spec.value("cachemode", "") == "writeback" else ()
         activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
         return LayerPlan(
-            make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
+            make=(
+                wipe(paths),
+                *label(paths, site, name),
+                *_group(spec, group, paths),
+                *_volumes(spec, group, paths, volume.size_bytes),
+                *synced,
+            ),
             open=(Step(f"activate {group}", activate), await_block(node)),
             close=(*clean, Step(f"deactivate {group}", deactivate, timeout_s=300, patience_s=LET_GO_S)),
             volume=volume,
@@ -299,14 +305,11 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the volume group. The undo removes labels and group."""
+    """Return the step that creates the volume group. The undo removes the group and the labels of its devices."""
     size = spec.value("physicalextentsize", "")
-    labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
-    return (
-        Step(f"create physical volumes on {', '.join(paths)}", labels, overwrites=tuple(paths)),
-        Step(f"create the volume group {group}", create, UndoGroup(group, tuple(paths)), overwrites=tuple(paths)),
-    )
+    undo = UndoGroup(group, tuple(paths))
+    return (Step(f"create the volume group {group}", create, undo, overwrites=tuple(paths)),)
 
 
 def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:

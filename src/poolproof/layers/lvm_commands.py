@@ -1,8 +1,11 @@
 """LVM commands that can access only the devices of one layout, and an undo that removes a volume group."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from poolproof.devices.model import Site
+from poolproof.layers.shared_steps import signature_uuid
+from poolproof.steps import Step
 from poolproof.undos import CommandUndo, DevicePath, Holds, OwnName, Removal
 
 # The configuration allows LVM to use all devices, but only the group's physical volumes lose their labels.
@@ -40,3 +43,18 @@ def only(devices: Sequence[str]) -> str:
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"
+
+
+def label(paths: Sequence[str], site: Site, name: str) -> Iterator[Step]:
+    """Yield the steps that label the devices as physical volumes, with UUIDs that begin with the run's label.
+
+    They have no undo, because the undo of the volume group removes the labels too.
+    """
+    for number, path in enumerate(paths):
+        digits = signature_uuid(site, f"{name} {number}").replace("-", "")
+        uuid = re.sub("^(.{6})(.{4})(.{4})(.{4})(.{4})(.{4})", r"\1-\2-\3-\4-\5-\6-", digits)
+        yield Step(
+            f"create a physical volume on {path}",
+            lvm("pvcreate", paths, "--yes", "--quiet", "--norestorefile", "--uuid", uuid, path),
+            overwrites=(path,),
+        )

@@ -23,6 +23,15 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
     return f"poolproof-{site.label}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_DIGITS]}"
 
 
+def signature_uuid(site: Site, name: str) -> str:
+    """Return a UUID for a signature that has no label. It begins with the run's label.
+
+    After a crash, `poolproof clean` erases the signature only if it has such a UUID (`devices/disk.py`).
+    """
+    rest = hashlib.sha256(f"{site.label} {name}".encode()).hexdigest()
+    return f"{site.label}-{rest[:4]}-4{rest[4:7]}-8{rest[7:10]}-{rest[10:22]}"
+
+
 def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Return the key-value pairs as a flat list of command-line arguments: `--key`, `value`."""
     return [part for key, value in pairs for part in (f"--{key}", value)]

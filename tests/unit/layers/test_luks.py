@@ -1,11 +1,15 @@
 """LUKS: the exact commands, which never contain the key."""
 
+from dataclasses import replace
+from uuid import UUID
+
 import pytest
 
 from poolproof.layers.luks import UndoMapping
+from poolproof.layers.shared_steps import signature_uuid
 from poolproof.undos import UndoTree
 
-from .ground import GIB, MIB, plan
+from .ground import GIB, MIB, SITE, plan
 
 KEY = "/run/poolproof/r1/ram.mix-luks.key"
 MAPPING = "poolproof-r1-mix-luks"
@@ -20,8 +24,9 @@ def test_a_device_is_encrypted_opened_and_closed() -> None:
     assert key.argv[3:] == (KEY,)
     assert key.undo == UndoTree(KEY)
     assert wiped.argv == ("wipefs", "-a", "-q", "/dev/a")
-    chosen = ("--type", "luks2", "--cipher", "aes-xts-plain64", "--key-size", "512", "--sector-size", "4096")
-    assert formatted.argv == (*FORMAT, *chosen, *LEAST, "/dev/a")
+    uuid = signature_uuid(SITE, "mix-luks")
+    kind, cipher = ("--type", "luks2", "--uuid", uuid), ("--cipher", "aes-xts-plain64", "--key-size", "512")
+    assert formatted.argv == (*FORMAT, *kind, *cipher, "--sector-size", "4096", *LEAST, "/dev/a")
     assert formatted.overwrites == ("/dev/a",)
     assert opened.argv == (*OPEN, "--allow-discards", "/dev/a", MAPPING)
     assert opened.undo == UndoMapping(MAPPING)
@@ -29,6 +34,14 @@ def test_a_device_is_encrypted_opened_and_closed() -> None:
     assert built.open[0] == opened
     assert built.block_paths == {f"/dev/mapper/{MAPPING}"}
     assert [leaf.name for leaf in built.leaves] == ["a"]
+
+
+def test_the_uuid_of_a_header_begins_with_the_runs_label() -> None:
+    own = replace(SITE, label="a1b2c3d4")
+    uuids = {signature_uuid(own, name) for name in ("one", "two")}
+    assert len(uuids) == 2
+    assert {str(UUID(uuid)) for uuid in uuids} == uuids
+    assert all(uuid.startswith("a1b2c3d4-") for uuid in uuids)
 
 
 @pytest.mark.parametrize("said", ["iter-time=5000", "pbkdf=argon2id"])

@@ -1,5 +1,8 @@
 """LVM: the exact commands, which can access only the run's own devices."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from poolproof.evidence.model import Target
@@ -8,7 +11,7 @@ from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.layers.lvm_commands import UndoGroup
 from poolproof.undos import Holds
 
-from .ground import MIB, plan
+from .ground import MIB, SITE, plan
 from .recorded import RecordedHost
 
 GROUP = "poolproof-r1-mix-lvm"
@@ -95,10 +98,11 @@ def test_only_the_runs_own_devices_are_looked_at() -> None:
 
 def test_a_group_is_made_activated_and_removed() -> None:
     built = plan("lvm linear a b physicalextentsize=8m | ext4")
-    assert commands("lvm linear a b physicalextentsize=8m | ext4")[:2] == [
-        ("pvcreate", "--yes", "--quiet", "/dev/a", "/dev/b"),
-        ("vgcreate", "--quiet", "--physicalextentsize", "8m", GROUP, "/dev/a", "/dev/b"),
-    ]
+    one, two, created_group = commands("lvm linear a b physicalextentsize=8m | ext4")[:3]
+    for labelled, device in ((one, "/dev/a"), (two, "/dev/b")):
+        assert (labelled[:5], labelled[-1]) == (("pvcreate", "--yes", "--quiet", "--norestorefile", "--uuid"), device)
+    assert one[5] != two[5]
+    assert created_group == (*("vgcreate", "--quiet", "--physicalextentsize", "8m", GROUP, "/dev/a", "/dev/b"),)
     (grouped,) = (step for step in built.make if step.argv[:2] == ("lvm", "vgcreate"))
     assert grouped.undo == UndoGroup(GROUP, ("/dev/a", "/dev/b"))
     removal = grouped.undo.removal()
@@ -107,6 +111,15 @@ def test_a_group_is_made_activated_and_removed() -> None:
     assert built.open[0].argv == ("lvm", "vgchange", "--config", config("a", "b"), "--quiet", "--activate", "y", GROUP)
     assert built.close[-1].argv[-3:] == ("--activate", "n", GROUP)
     assert built.block_paths == {f"/dev/{VOLUME}"}
+
+
+def test_the_uuid_of_a_physical_volume_begins_with_the_runs_label() -> None:
+    made = plan("lvm linear a b", site=replace(SITE, label="a1b2c3d4")).make
+    labelled = [step for step in made if step.argv[:2] == ("lvm", "pvcreate")]
+    uuids = [step.argv[step.argv.index("--uuid") + 1] for step in labelled]
+    assert len(set(uuids)) == 2
+    assert all(re.fullmatch(r"a1b2c3-d4\w{2}(-\w{4}){4}-\w{6}", uuid) for uuid in uuids)
+    assert [step.overwrites for step in labelled] == [("/dev/a",), ("/dev/b",)]
 
 
 def test_a_sync_is_awaited_unless_the_layout_says_nosync() -> None:
