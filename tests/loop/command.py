@@ -13,6 +13,18 @@ from pathlib import Path
 from typing import Any
 
 POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
+NOBODY = 65534
+"""The user ID of a user without any rights."""
+
+_READ = "+dac_read_search"
+AS_NOBODY = (
+    *("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"),
+    # Python and its packages may be in a home directory that others can't enter. This permits only reading.
+    *(f"--{which}-caps=-all,{_READ}" for which in ("inh", "ambient")),
+    f"--bounding-set=-all,{_READ}",
+)
+"""A command that runs another one as nobody."""
+
 _LIMIT_S = 300.0
 _END_S = 60.0
 _MEET_S = 90.0

@@ -4,19 +4,11 @@ import os
 
 import pytest
 
-from tests.loop.command import Answer, ask
+from tests.loop.command import AS_NOBODY, NOBODY, Answer, ask
 from tests.loop.testbed import Testbed, judged
 
 pytestmark = pytest.mark.parallel
 
-_NOBODY = "65534"
-_READ = "+dac_read_search"
-_AS_NOBODY = (
-    *("setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups"),
-    # Python and its packages may be in a home directory that others can't enter. This permits only reading.
-    *(f"--{which}-caps=-all,{_READ}" for which in ("inh", "ambient")),
-    f"--bounding-set=-all,{_READ}",
-)
 _WORKLOADS = """
 workloads:
   reads: {rw: randread, bs: 4k, size: 32m}
@@ -37,7 +29,7 @@ def open_testbed(testbed: Testbed) -> Testbed:
     testbed.path.chmod(0o755)
     testbed.data = testbed.loop_mount("disk", "ext4", "512M")
     for folder in (testbed.work, testbed.runs, testbed.data):
-        os.chown(folder, int(_NOBODY), int(_NOBODY))
+        os.chown(folder, NOBODY, NOBODY)
     return testbed
 
 
@@ -73,7 +65,7 @@ def test_a_command_that_needs_root_says_so_in_one_line(open_testbed: Testbed, re
 
 @pytest.mark.parametrize("line", ["devices", "presets", "rules", "explain loop-cache", "--help"])
 def test_commands_that_need_no_disk_work(line: str) -> None:
-    answer = ask(*line.split(), before=_AS_NOBODY)
+    answer = ask(*line.split(), before=AS_NOBODY)
     assert answer.code == 0, answer.err
     assert answer.out
 
@@ -85,11 +77,11 @@ def test_a_run_made_by_root_is_refused_with_the_right_command(open_testbed: Test
     made = open_testbed.ask(f"layouts: {{mine: 'dir {open_testbed.data}'}}\n{reads}")
     assert made.code == 0, made.out + made.err
     for command in ("resume", "clean"):
-        answer = ask(command, str(open_testbed.runs / "run"), "--json", before=_AS_NOBODY)
+        answer = ask(command, str(open_testbed.runs / "run"), "--json", before=AS_NOBODY)
         assert answer.code == _RUN, answer.out + answer.err
         assert "cannot be written: Permission denied" in answer.error["message"]
         assert "sudo poolproof" in answer.error["hint"]
 
 
 def _run(testbed: Testbed, text: str) -> Answer:
-    return ask(*testbed.words(testbed.campaign(text)), before=_AS_NOBODY, env={"HOME": str(testbed.runs)})
+    return ask(*testbed.words(testbed.campaign(text)), before=AS_NOBODY, env={"HOME": str(testbed.runs)})
