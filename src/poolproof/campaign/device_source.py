@@ -10,7 +10,6 @@ from poolproof.units import parse_size
 KINDS = ("disk", "file", "qcow2", "emulate")
 _SHORT = "write one of file:16G, qcow2:16G, emulate:nvme,16G or disk:ata-MODEL_SERIAL"
 _LONG = "write one of {file: 16G}, {qcow2: 16G}, {emulate: nvme, size: 16G} or {disk: ata-MODEL_SERIAL}"
-_FLAG = "write --device NAME=file:16G, NAME=emulate:nvme,16G or NAME=disk:ata-MODEL_SERIAL"
 _IDENTITY = re.compile(r"[A-Za-z0-9._:@+/-]+")
 _MOST_BYTES = 1 << 60
 
@@ -26,15 +25,17 @@ def read_device(name: Scalar, value: Node) -> Device:
     raise value.spot.mistake(f"expected the source of device `{name.text}`, found {describe(value)}", _LONG)
 
 
-def parse_device_flag(text: str) -> Device:
-    """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`.
+def parse_device_flag(text: str, option: str = "--device") -> Device:
+    """Parse the value of a command-line option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`.
 
-    Raises a CampaignError if the option is not a valid device.
+    `option`: the name of the option, for error messages.
+
+    Raises a CampaignError if the value is not a valid device.
     """
-    spot = Spot(f"--device {text}")
+    spot = Spot(f"{option} {text}")
     name, equals, source = text.partition("=")
     if not equals:
-        raise spot.mistake("expected NAME=SOURCE", _FLAG)
+        raise spot.mistake("expected NAME=SOURCE", f"write {option} NAME=file:16G or NAME=emulate:nvme,16G")
     return read_device(Scalar(name, True, spot), Scalar(source, False, spot))
 
 
@@ -47,7 +48,7 @@ def _from_text(text: str, spot: Spot) -> DeviceSource:
         raise spot.mistake(f"expected {listed(KINDS)} before a `:`, found `{text}`{guess}", _SHORT)
     if kind == "emulate":
         model, _, size = rest.partition(",")
-        return _emulated(model, size, spot)
+        return _emulated(model, size, spot, f"emulate:{model.strip()},16G")
     return _source(kind, rest.strip(), spot)
 
 
@@ -60,7 +61,8 @@ def _from_table(name: str, table: YamlMapping) -> DeviceSource:
     kind = kinds[0].text
     value = _text_of(table, kind)
     if kind == "emulate":
-        return _emulated(value, _text_of(table, "size") if table.get("size") else "", table.spot)
+        size = _text_of(table, "size") if table.get("size") else ""
+        return _emulated(value, size, table.spot, f"{{emulate: {value}, size: 16G}}")
     if table.get("size"):
         raise table.spot_of("size").mistake(f"`size` can only be combined with `emulate`, not with `{kind}`", _LONG)
     return _source(kind, value, table.spot_of(kind))
@@ -83,13 +85,11 @@ def _source(kind: str, value: str, spot: Spot) -> DeviceSource:
     return LoopFile(_size(value, spot)) if kind == "file" else Qcow2(_size(value, spot))
 
 
-def _emulated(model: str, size: str, spot: Spot) -> Emulated:
+def _emulated(model: str, size: str, spot: Spot, example: str) -> Emulated:
     if not is_name(model.strip()):
         raise spot.mistake(f"expected a disk model to emulate, found `{model}`", _LONG)
     if not size:
-        raise spot.mistake(
-            f"an emulated disk needs a size as well as the model `{model}`", f"write {{emulate: {model}, size: 16G}}"
-        )
+        raise spot.mistake(f"an emulated disk needs a size as well as the model `{model}`", f"write {example}")
     return Emulated(model.strip(), _size(size, spot))
 
 

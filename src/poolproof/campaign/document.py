@@ -26,6 +26,8 @@ _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
 }  # keys of `measure` that users often write at another level, each with an example
+_WRITTEN_KEY = re.compile(r"\b(write |add )([a-z]+): (?=[\w.%])")
+_REMOVED_KEY = re.compile(r"\b(remove )`([a-z]+)`")
 _UNFIT_HINT = "save the file as UTF-8, without control characters"
 _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
@@ -42,6 +44,16 @@ class Spot:
 
     def mistake(self, message: str, hint: str = "") -> CampaignError:
         return CampaignError(f"{self}: {message}", hint)
+
+
+class OptionSpot(Spot):
+    """An option of the command line whose value could also be written under a key of the campaign."""
+
+    def mistake(self, message: str, hint: str = "") -> CampaignError:
+        """Return the error. Its hint names options instead of keys: `--time 10s` instead of `time: 10s`."""
+        if "--" not in hint:  # otherwise, it already says what to write on the command line
+            hint = _REMOVED_KEY.sub(r"\1--\2", _WRITTEN_KEY.sub(r"\1--\2 ", hint))
+        return super().mistake(message, hint)
 
 
 @dataclass(frozen=True)

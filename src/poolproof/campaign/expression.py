@@ -116,7 +116,7 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
     if not hint and file and line.isdecimal():
         hint = f"to check the campaign after the fix: poolproof check {as_word(file)}"
     prefix = f"{expression.origin}: " if expression.origin else ""
-    hint = hint or "to see what a run would do: poolproof run … --dry-run"
+    hint = hint or "docs/layout-expressions.md lists the layers and their options"
     return CampaignError(prefix + pointed(expression.text, span, message), hint)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from poolproof.campaign.check import check_campaign
 from poolproof.campaign.device_source import parse_device_flag
-from poolproof.campaign.document import Scalar, Spot, YamlMapping
+from poolproof.campaign.document import OptionSpot, Scalar, Spot, YamlMapping
 from poolproof.campaign.layout import BraceMistake, expand_text, make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Layout, Measure, Workload, WorkloadRequest
@@ -32,7 +32,7 @@ _COMMA = re.compile(r"[{},]")
 _WORKLOAD = "write --workload etcd, --workload rw=randread,bs={4k,16k} or --workload NAME:rw=randread,bs=4k"
 _VALUE_IN_NAME = ("rw", "readwrite", "bs", "blocksize")
 _PLURALS = {"layouts": Spot("--layout"), "workloads": Spot("--workload")}
-_SPOTS = {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)}
+_SPOTS = {key: OptionSpot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)}
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
     # The budget in the file belongs to `until`, so both are dropped if `--time` is given.
     budget_s = None if overrides.time is not None else campaign.budget_s
     if overrides.budget is not None:
-        budget_s = duration(overrides.budget, Spot("--budget"), "budget")
+        budget_s = duration(overrides.budget, OptionSpot("--budget"), "budget")
     result = replace(
         campaign,
         measure=replace(measure, calibrate=measure.calibrate or overrides.calibrate),
@@ -166,11 +166,11 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
         "seed": None if overrides.seed is None else str(overrides.seed),
     }
     entries = tuple(
-        (Scalar(key, True, Spot(f"--{key}")), Scalar(text, False, Spot(f"--{key}")))
+        (Scalar(key, True, OptionSpot(f"--{key}")), Scalar(text, False, OptionSpot(f"--{key}")))
         for key, text in given.items()
         if text is not None
     )
-    return read_measure(YamlMapping(entries, Spot("--time")), measure) if entries else measure
+    return read_measure(YamlMapping(entries, OptionSpot("--time")), measure) if entries else measure
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
@@ -228,6 +228,8 @@ def campaign_from_flags(
         (campaign.workloads, "--workload", "NAME:rw=randread,bs=4k"),
     ):
         names = [each.name for each in named]
+        if not names and flag != "--device":
+            raise Spot(flag).mistake(f"no {flag.removeprefix('--')} was given", f"add {flag} {example}")
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             hint = f"give one of them a name: {flag} {example}"

@@ -41,6 +41,7 @@ _DURATIONS = {
     "min": "the minimum length of a trial",
     "max": "the maximum length of a trial",
     "budget": "the time limit of the run",
+    "limit": "the time limit of the program",
 }
 
 Given = Mapping[str, Node]

@@ -77,7 +77,7 @@ def start(
     from poolproof.lab.start import start as start_lab
 
     end_in_order()
-    devices = tuple(parse_device_flag(text) for text in disk or ())
+    devices = tuple(parse_device_flag(text, "--disk") for text in disk or ())
     check_programs(name, devices)
     request = LabRequest(
         name=name,
@@ -108,12 +108,12 @@ def run(
 
     poolproof lab run nas -- zpool version
     """
-    from poolproof.campaign.document import Spot
+    from poolproof.campaign.document import OptionSpot
     from poolproof.campaign.measure import duration
     from poolproof.lab.labs import find
     from poolproof.lab.reach import run_in_lab
 
-    completed = run_in_lab(find(name), argv, duration(limit, Spot("--limit")))
+    completed = run_in_lab(find(name), argv, duration(limit, OptionSpot("--limit"), "limit"))
     if as_json:
         names = ("returncode", "stdout", "stderr")
         print_json({name: getattr(completed, name) for name in names})

@@ -37,6 +37,8 @@ The module of each subcommand has the same name, except for `import`, whose modu
 """
 
 _HIDDEN = ("import", "plots")
+_GROUPS: tuple[list[str], ...] = ([], ["lab"])
+"""Command lines that name no command, only a group of commands. For them, the help is printed."""
 
 FAULT_EXIT_CODE = 70
 """The exit code for a bug in poolproof, which is EX_SOFTWARE in sysexits.h."""
@@ -83,16 +85,17 @@ def _run() -> NoReturn:
     gc.set_threshold(_NEW_OBJECTS)
     atexit.register(_skip_last_collection)
     try:
-        arguments = sys.argv[1:] or ["--help"]
+        arguments = sys.argv[1:] if sys.argv[1:] not in _GROUPS else [*sys.argv[1:], "--help"]
         app = app_for(arguments)
         if callable(signal.getsignal(signal.SIGINT)):  # not done if the process was started with SIGINT ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, standalone_mode=False, prog_name="poolproof")
     except PoolproofError as error:
         _fail(error.message, error.hint, error.exit_code)
     except TyperException as error:
-        words = [word for word in sys.argv[1:2] if word in NAMES]
-        _fail(error.format_message(), " ".join(["poolproof", *words, "--help"]), UsageError.exit_code)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "poolproof"
+        _fail(error.format_message(), f"{command} --help", UsageError.exit_code)
     except KeyboardInterrupt:  # during startup
         code = Interrupted.exit_code
     except BrokenPipeError:

@@ -70,8 +70,10 @@ def parse_percent(text: str, option: str) -> float:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
+        example = f"{text.strip()}%" if re.fullmatch(r"\s*\d{1,2}(\.\d{1,9})?\s*", text) else "2%"
         raise UsageError(
-            f"{option} {text[:60]}: expected a percentage of at least 0% and less than 100%", f"write {option} 2%"
+            f"{option} {text[:60]}: expected a percentage of at least 0% and less than 100%",
+            f"write {option} {example}",
         )
     return float(match[1]) / 100
 

@@ -161,7 +161,7 @@ def find(name: str) -> Lab:
         others = ", ".join(each.name for each in labs())
         raise HostError(
             f"there is no lab {folder.name}" + (f"; existing labs: {others}" if others else ""),
-            f"poolproof lab start {folder.name}",
+            f"to list all labs: poolproof lab list; to start one: poolproof lab start {folder.name}",
         )
     return lab
 

@@ -40,6 +40,6 @@ def rule(rule_id: str, others: Iterable[str] = ()) -> Rule:
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:
         return by_id[rule_id]
-    near = get_close_matches(rule_id, [*by_id, *others], n=1, cutoff=0.4)
+    near = get_close_matches(rule_id, [*by_id, *others], n=1, cutoff=0.6)
     meant = f"; did you mean `{near[0]}`?" if near else ""
     raise UsageError(f"there is no rule `{rule_id}`{meant}", "poolproof rules")

@@ -76,7 +76,7 @@ DEVICE_MISTAKES = [
     ("a=", "--device a=: ", "file:16G"),
     ("=file:8G", "--device =file:8G: ``", "letters"),
     ("a=fil:8G", "--device a=fil:8G: ", "file:16G"),
-    ("a=emulate:nvme", "--device a=emulate:nvme: ", "size: 16G"),
+    ("a=emulate:nvme", "--device a=emulate:nvme: ", "write emulate:nvme,16G"),
 ]
 
 

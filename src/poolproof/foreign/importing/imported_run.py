@@ -71,7 +71,11 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     records = _records(tuple(distinct), context, unread) if files else []
     if not records:
         first = f": {unread[0].source}: {unread[0].why}" if unread else ""
-        raise FioError(f"no result in the given files{first}", "to see why: poolproof audit FILES…")
+        raise FioError(
+            f"no result in the given files{first}",
+            "specify files or folders with benchmark results; to create some: fio --output-format=json+ "
+            "--output=result.json …",
+        )
     placed = place(records, layout_from)
     trials = tuple(_trial(each) for each in placed)
     metrics = {trial.workload: trial.metric for trial in trials}

@@ -13,6 +13,7 @@ from poolproof.results.runs.loading import read_lines
 from poolproof.results.runs.model import RunRecord
 
 _DEEPEST = 5
+_OTHER_FOLDER = "to create a run: poolproof run; to list the runs in another folder: poolproof runs DIR"
 _AS_ROOT = "run poolproof as root: sudo poolproof …"
 _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
@@ -69,9 +70,7 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]
         except RunError as error:
             left_out.append(SkippedRun(name, error.message, error.hint))
     if not runs and not left_out:
-        raise RunError(
-            f"{root} contains no runs", "to create a run: poolproof run; to list another folder: poolproof runs DIR"
-        )
+        raise RunError(f"{root} contains no runs", _OTHER_FOLDER)
     return tuple(runs), tuple(left_out)
 
 
@@ -84,7 +83,7 @@ def _check_folder(root: Path) -> None:
         hint = _AS_ROOT if isinstance(error, PermissionError) else f"ls -ld {as_word(root)}"
         raise RunError(f"{root} cannot be read: {error.strerror}", hint) from None
     if not is_folder:
-        raise RunError(f"{root} is not a folder", "give the folder that contains the runs, as in: poolproof runs runs")
+        raise RunError(f"{root} {'is not a folder' if os.path.lexists(root) else 'does not exist'}", _OTHER_FOLDER)
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:

@@ -55,7 +55,7 @@ _SMALLER = "add a where clause or a limit"
 _FASTER = "add a where clause, for example run = 'NAME', or allow more time, for example --time-limit 1h"
 _HINT = (
     "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or poolproof query "
-    "'describe trials'"
+    "DIR 'describe trials'"
 )
 
 _SIMPLER = f"write a simple select; {_HINT}"

@@ -90,9 +90,10 @@ class RunDirectory:
             raise _refused(path / "run.json", "read", error) from None
         if kind != "":
             why = f"its run.json is {kind}, not a regular file" if kind else "it has no run.json"
+            missing = f"there is no run directory {path}"
             folder = path if any(path.glob("*/run.json")) else Path("runs")
             raise RunError(
-                f"{path} is not a run directory: {why}",
+                f"{path} is not a run directory: {why}" if os.path.lexists(path) else missing,
                 f"to list the runs in {folder}/: poolproof runs{f' {as_word(folder)}' if folder == path else ''}",
             )
         return cls(path.resolve())

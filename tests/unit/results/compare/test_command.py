@@ -123,10 +123,10 @@ MISTAKES: list[tuple[tuple[str, ...], int, str]] = [
     (("compare", "before", "after", "--effect", "100%"), 2, "--effect 100%"),
     (("compare", "before", "after", "--fail-if-slower", "-5%"), 2, "--fail-if-slower -5%"),
     (("compare", "before", "after", "--metric", "ipos"), 2, "`iops`"),
-    (("compare", "before", "nowhere"), 7, "nowhere "),
+    (("compare", "before", "nowhere"), 7, "nowhere\n"),
     (("rank", "clear", "--goal", "raeds"), 2, "`reads`"),
     (("rank", "clear", "--metric", "p999"), 2, "--metric p999: "),
-    (("rank", "nowhere"), 7, "nowhere "),
+    (("rank", "nowhere"), 7, "nowhere\n"),
 ]
 
 
