@@ -97,7 +97,7 @@ def ssh_command(
     )
 
 
-def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
+def parse_result(stdout: str, stderr: str, mark: str) -> SshResult:
     """Parse the output of ssh. Anything before the mark was printed by the login shell and is ignored."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")

@@ -182,7 +182,7 @@ class SshHost:
             ended = process.run_kept_alive(
                 self._command(command.line), timeout_s=timeout_s, stdin=command.stdin, grace_s=_GRACE_S
             )
-        result = remote_exec.outcome(ended.stdout, ended.stderr, self.mark)
+        result = remote_exec.parse_result(ended.stdout, ended.stderr, self.mark)
         if result.code is None:
             raise self._unreachable(argv, result.begun, ended.returncode, result.stderr)
         return CommandResult(result.code, result.absent, result.stdout, result.stderr)

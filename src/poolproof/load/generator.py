@@ -76,11 +76,11 @@ class LiveReport(Protocol):
         """Return the full reports that contain these statuses, joined into one string."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the results in the reports that contain these statuses. Damaged reports are skipped."""
+        """Return the outcomes in the reports that contain these statuses. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
-    """Turns a workload into a load, runs it, and parses the program's output into a result.
+    """Turns a workload into a load, runs it, and parses the program's report into an outcome.
 
     The generator writes its files to the layout's `scratch` directory on the host. The directory's path must appear in
     the generator's command line, so that `poolproof clean` can find a generator that a crashed run left behind.
@@ -218,7 +218,7 @@ class LoadGenerator(Protocol):
         """Return the complete report file of a program that has ended, or an empty string if it wrote none."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
-        """Return the results in all complete reports, in the order in which they appear."""
+        """Return the outcomes in all complete reports, in the order in which they appear."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
         """True if the exit code shows that the run completed or, with `interrupted`, that `interrupt` stopped it."""

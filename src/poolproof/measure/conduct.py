@@ -98,7 +98,7 @@ def _remove_everything(plan: RunPlan, host: Host, run: RunDirectory, journal: Jo
     """Undo all changes. If the first Ctrl-C arrives now, start again, because later ones don't interrupt anything."""
 
     def remove() -> None:
-        complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
+        complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.activity_begins), str(run.path))
 
     try:
         remove()
@@ -242,7 +242,7 @@ class _Conductor:
             self.host,
             owned_by_site(self.plan.site),
             keep=lambda change: change.number in keep or change in self.left,
-            tell=self.listener.step,
+            tell=self.listener.activity_begins,
         )
 
     def _build(self, planner: Callable[[int], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
@@ -266,7 +266,7 @@ class _Conductor:
                     self.journal,
                     may_overwrite=planned.may_overwrite,
                     identity_checks=planned.identity_checks,
-                    tell=self.listener.step,
+                    tell=self.listener.activity_begins,
                 )
                 return planned
             except BuildError as error:

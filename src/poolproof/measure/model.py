@@ -52,8 +52,8 @@ class Listener:
     def trial_added(self, cell: CellKey) -> None:
         """Called when a cell gets one more trial than planned, because its result is not precise enough yet."""
 
-    def step(self, title: str) -> None:
-        """Called when a new step begins. `title` describes the step to the user."""
+    def activity_begins(self, title: str) -> None:
+        """Called when a part of the work begins. `title` describes it to the user."""
 
     def trial_begins(self, key: TrialKey) -> None:
         """Called when a trial begins, before caches are dropped and the load generator is started."""

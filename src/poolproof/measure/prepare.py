@@ -78,7 +78,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
-        listener.step(f"fill {layout.top}")
+        listener.activity_begins(f"fill {layout.top}")
         check_identity(f"fill {layout.top}", layout.identity_checks, host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
@@ -151,7 +151,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     fills: dict[str, Fill] = {}
     check_identity(f"fill the test files of {layout.name}", layout.identity_checks, host)
     for number, (text, entry) in enumerate(filling.items(), start=1):
-        listener.step(f"fill the test files (set {number} of {len(filling)})")
+        listener.activity_begins(f"fill the test files (set {number} of {len(filling)})")
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.created_bytes)
     laid_out = {directory: list_files(host, directory) for directory in own}
     return [

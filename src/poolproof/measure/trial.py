@@ -30,8 +30,8 @@ from poolproof.measure.disk_faults import disk_errors, last_error_s, layer_fault
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
+from poolproof.measure.load_output import LoadOutput, gathered, results_after_warm_up
 from poolproof.measure.load_watch import LoadStuck, LoadWatch, RatePublisher
-from poolproof.measure.load_window import LoadRun, gathered, window_of
 from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
@@ -62,7 +62,7 @@ Resident = tuple[int, ...] | None
 class _TrialMeasurements:
     """The measurements of a trial.
 
-    `fio`: the finished run of the load generator.
+    `fio`: the output of the load generator.
     `window`: the counters before the load, after the load, and after the drain.
     `samples`: the samples of the counters within the window.
     `seconds`: the duration of each phase.
@@ -76,7 +76,7 @@ class _TrialMeasurements:
     ended.
     """
 
-    fio: LoadRun
+    fio: LoadOutput
     window: Window
     samples: Sequence[CounterReading]
     seconds: Mapping[str, float]
@@ -151,7 +151,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     _save(context, directory, measured, generator)
     result = asked_of(prepared.load, _result_of(measured.fio, prepared.load))
     evidence = _evidence(context, prepared, measured, result, resident)
-    figures, settling = window_of(measured.fio, result, workload.metric, generator)
+    figures, settling = results_after_warm_up(measured.fio, result, workload.metric, generator)
     asked_s = measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s
     case = Case(prepared.load, result, evidence, context.layout.target, cold=cold, asked_s=asked_s)
     judgement = judge(case, workload.metric)
@@ -182,7 +182,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
     if not cold:
         flush(context.host, context.layout)
         return None, time.monotonic() - begun
-    context.listener.step("drop caches")
+    context.listener.activity_begins("drop caches")
     if context.layout.found is not None or not context.layout.tree.close:
         flush(context.host, context.layout)  # a `dir` layout is never unmounted, so it is flushed here
     resident = drop_caches(context.host, context.layout, prepared.paths)
@@ -193,7 +193,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
     check_identity(f"measure {context.layout.name}", context.layout.identity_checks, host)
     seconds = {"settle": _pause(context)}
-    context.listener.step("measure")
+    context.listener.activity_begins("measure")
     places = counting_points(context.layout.tree, host)
     more = [CounterFile(place.host, path) for place in places for path in place.counters]
     sampler = Sampler(host, leaves, SAMPLE_S, more)
@@ -222,7 +222,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     if watch.stuck is not None:
         raise LoadStuck(watch.stuck, generator.name)
     zfs = before.zfs_use(context)
-    context.listener.step("drain to the disks")
+    context.listener.activity_begins("drain to the disks")
     # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
     with ThreadPoolExecutor() as pool:
         report = pool.submit(gathered, host, load, scratch, watch if status_s else None, ending, ran)
@@ -305,7 +305,7 @@ def _pause(context: TrialContext) -> float:
     return after.at_s - before.at_s
 
 
-def _result_of(fio: LoadRun, load: Load) -> Outcome:
+def _result_of(fio: LoadOutput, load: Load) -> Outcome:
     """Return the load generator's last complete report. All earlier reports are interim reports.
 
     Raises a FioError if there is no report, or if the load generator failed in a way that its report does not show.

@@ -65,7 +65,7 @@ def test_an_exit_code_that_is_not_a_number_is_an_error(code: bytes) -> None:
 
 @pytest.mark.parametrize("code", ["x", "", "-1", "9" * 5000])
 def test_a_lone_command_without_an_exit_code_has_none(code: str) -> None:
-    assert remote_exec.outcome("mark\n", f"mark\n\nmark {code}\n", "mark").code is None
+    assert remote_exec.parse_result("mark\n", f"mark\n\nmark {code}\n", "mark").code is None
 
 
 @pytest.mark.parametrize("text", [" x\ne\n", "tnot a time\ne\n", "c1\ne\n", "c1 x y\ne\n", "+\ne\n"])

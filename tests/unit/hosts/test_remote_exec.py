@@ -18,7 +18,7 @@ def _ask(*argv: str, stdin: str | None = None, limit_s: int = 10) -> remote_exec
     """Pass the command to a shell as sshd would, and keep the shell's standard input open until it ends."""
     command = remote_exec.ssh_command(argv, mark=_MARK, limit_s=limit_s, stdin=stdin)
     ended = run_kept_alive(["sh", "-c", command.line], timeout_s=_LIMIT_S, stdin=command.stdin, grace_s=5)
-    return remote_exec.outcome(ended.stdout, ended.stderr, _MARK)
+    return remote_exec.parse_result(ended.stdout, ended.stderr, _MARK)
 
 
 @pytest.mark.usefixtures("shell")
@@ -43,13 +43,13 @@ def test_a_program_that_is_not_there_is_told_from_one_that_says_127() -> None:
 
 
 def test_words_before_the_mark_are_not_the_program_s() -> None:
-    found = remote_exec.outcome(f"Welcome\n{_MARK}\nout", f"mind the gap\n{_MARK}\nerr\n{_MARK} 7\n", _MARK)
+    found = remote_exec.parse_result(f"Welcome\n{_MARK}\nout", f"mind the gap\n{_MARK}\nerr\n{_MARK} 7\n", _MARK)
     assert found == remote_exec.SshResult(True, 7, False, "out", "err")
 
 
 def test_no_report_is_no_exit_code() -> None:
-    assert remote_exec.outcome(f"{_MARK}\nhalf", f"{_MARK}\nclosed by remote host", _MARK).code is None
-    assert not remote_exec.outcome("", "Permission denied", _MARK).begun
+    assert remote_exec.parse_result(f"{_MARK}\nhalf", f"{_MARK}\nclosed by remote host", _MARK).code is None
+    assert not remote_exec.parse_result("", "Permission denied", _MARK).begun
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))

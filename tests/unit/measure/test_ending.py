@@ -16,7 +16,7 @@ from poolproof.load.fio.json_output import read_json
 from poolproof.load.fio.load import load_of
 from poolproof.load.generator import Status
 from poolproof.measure.ending import Ending, status_interval_s, with_enough_samples
-from poolproof.measure.load_window import LoadRun, window_of
+from poolproof.measure.load_output import LoadOutput, results_after_warm_up
 from poolproof.measure.series import LatencyInterval
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import stopping_rule
@@ -96,8 +96,8 @@ def test_an_empty_window_has_the_metrics_of_the_whole_trial() -> None:
     }  # fmt: skip
     text = json.dumps(report)
     decision = StoppingDecision(True, False, 20.0, None, None, 1.0, 4.1, (), None)
-    fio = LoadRun("", text, Completed((), 0, "", "", 4.2), decision=decision, warm_up=text, most_s=3.4)
-    figures, settling = window_of(fio, read_json(text), "iops", GENERATOR)
+    fio = LoadOutput("", text, Completed((), 0, "", "", 4.2), decision=decision, warm_up=text, most_s=3.4)
+    figures, settling = results_after_warm_up(fio, read_json(text), "iops", GENERATOR)
     assert figures.iops == pytest.approx(19.95)
     assert settling is not None and settling.whole == pytest.approx(19.95)
 
@@ -108,8 +108,8 @@ def test_a_changing_rate_has_a_lowest_and_a_highest_tenth() -> None:
     assert {reason.name for reason in decision.reasons} & {"step", "bimodal"}
     report = {"jobs": [{"job_runtime": 12000, "write": {"total_ios": 900, "runtime": 12000, "iops": 75}}]}
     text = json.dumps({"fio version": "fio-3.33", **report})
-    fio = LoadRun("", text, Completed((), 0, "", "", 12.2), decision=decision, most_s=12)
-    _figures, settling = window_of(fio, read_json(text), "iops", GENERATOR)
+    fio = LoadOutput("", text, Completed((), 0, "", "", 12.2), decision=decision, most_s=12)
+    _figures, settling = results_after_warm_up(fio, read_json(text), "iops", GENERATOR)
     assert settling is not None and settling.least_share is not None and settling.most_share is not None
     assert (settling.least_share, settling.most_share) == pytest.approx((50 / 75, 100 / 75))
     assert settling.trend_share == pytest.approx(-50 / 75), "100 in the first half, 50 in the second"
@@ -122,8 +122,8 @@ def test_a_percentile_has_a_lowest_and_a_highest_tenth() -> None:
         "total_ios": 1000, "lat_ns": {"N": 1000, "percentile": {"99.000000": 2_000_000}}}}]}  # fmt: skip
     text = json.dumps({"fio version": "fio-3.33", **report})
     decision = decide(RateSeries(0.1, (100.0,) * 100), StoppingRule(min_s=10, max_s=10))
-    fio = LoadRun("", text, Completed((), 0, "", "", 10.2), decision=decision, most_s=10, latencies=stretches)
-    figures, settling = window_of(fio, read_json(text), "sync_p99", GENERATOR)
+    fio = LoadOutput("", text, Completed((), 0, "", "", 10.2), decision=decision, most_s=10, latencies=stretches)
+    figures, settling = results_after_warm_up(fio, read_json(text), "sync_p99", GENERATOR)
     assert figures.sync_p99_ns == 2_000_000
     assert settling is not None and (settling.least_share, settling.most_share) == (1.0, 2.0)
 

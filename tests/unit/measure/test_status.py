@@ -14,7 +14,7 @@ from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
 from poolproof.load.merge import percentile
 from poolproof.measure.figures import figures_of
-from poolproof.measure.load_window import since
+from poolproof.measure.load_output import since
 from poolproof.measure.series import after_ramp, series_of
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())

@@ -29,7 +29,7 @@ class Steps(Listener):
         assert key.layout and key.workload and key.number
         self.steps = []
 
-    def step(self, title: str) -> None:
+    def activity_begins(self, title: str) -> None:
         if self.trial is None:
             self.steps.append(title)
 

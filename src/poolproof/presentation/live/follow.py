@@ -43,7 +43,7 @@ class Update:
     """The run's state after an update.
 
     `running`: whether a poolproof process is working on the run.
-    `since_s`: the start time of the current step in seconds since 1970, or None if unknown.
+    `since_s`: the start time of the current activity in seconds since 1970, or None if unknown.
     """
 
     running: bool
@@ -69,7 +69,7 @@ class Follower:
         self._trials = TrialFollower(self.run.path / "trials.jsonl")
         self._done: Counter[CellKey] = Counter()
         self._done_of_build: dict[tuple[str, int], set[TrialKey]] = defaultdict(set)
-        self._layout = self._step = ""
+        self._layout = self._activity = ""
         self._build = 0
         self._running: TrialKey | None = None
         self._reported_s = 0.0
@@ -146,7 +146,7 @@ class Follower:
             listener.layout_begins(layout, max(0, self._cells_of[layout] * trials - done), build)
         if number > trials * builds_of(self.campaign, layout):
             listener.trial_added(key.cell)
-        self._running, self._step, self._reported_s = key, "", 0.0
+        self._running, self._activity, self._reported_s = key, "", 0.0
         listener.trial_begins(key)
 
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
@@ -164,7 +164,7 @@ class Follower:
         return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the current step, and return its start time in seconds since 1970, or None if unknown.
+        """Report the current activity, and return its start time in seconds since 1970, or None if unknown.
 
         The step is inferred from the file that changed most recently: a trial's directory or the journal.
         """
@@ -173,7 +173,7 @@ class Follower:
         begun_s, key = self._newest_directory(trials_s)
         if key is not None and begun_s >= (journal_s or 0.0):
             self._begin(key, self._build_of(key, has_built=(journal_s or 0.0) > trials_s), listener)
-            self._report_step(MEASURING, listener)
+            self._report_activity(MEASURING, listener)
             if listener.wants_live:
                 for line in self._notes.lines(key):
                     if line.elapsed_s > self._reported_s:
@@ -182,13 +182,13 @@ class Follower:
             return begun_s
         if self._running is not None or journal_s is None:
             return None
-        self._report_step(_last_step(self.run.journal_path) if journal_s > trials_s else _BETWEEN, listener)
+        self._report_activity(_last_step(self.run.journal_path) if journal_s > trials_s else _BETWEEN, listener)
         return max(journal_s, trials_s)
 
-    def _report_step(self, title: str, listener: Listener) -> None:
-        if title and title != self._step:
-            self._step = title
-            listener.step(title)
+    def _report_activity(self, title: str, listener: Listener) -> None:
+        if title and title != self._activity:
+            self._activity = title
+            listener.activity_begins(title)
 
     def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
         """Return the running trial's start time and key, or (0, None) if no trial is running.

@@ -1,4 +1,4 @@
-"""The live screen: progress, current step, load and disk rates, recent findings, and layouts."""
+"""The live screen: progress, current activity, load and disk rates, recent findings, and layouts."""
 
 import contextlib
 import io
@@ -109,7 +109,7 @@ def _line(text: Text) -> Text:
 def _activity(progress: RunProgress, width: int) -> Text:
     place = _trial_name(progress.running, width) if progress.running else _short(progress.layout, width // 2)
     line = Text(f"{place}: " if place else "", style="bold").append(progress.activity, style="default")
-    return line.append(f", {whole_seconds(progress.step_s)}", style=QUIET)
+    return line.append(f", {whole_seconds(progress.activity_s)}", style=QUIET)
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:

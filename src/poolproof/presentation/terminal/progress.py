@@ -19,7 +19,7 @@ from poolproof.verdicts import WORST_FIRST, Verdict
 
 _MOST_RATES = 240
 _MOST_NEWS = 50
-_STEPS = {"drop caches": "dropping caches", "drain to the disks": "waiting for all data to reach the disks"}
+_ACTIVITIES = {"drop caches": "dropping caches", "drain to the disks": "waiting for all data to reach the disks"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class RunProgress(Listener):
         self.warnings: list[str] = []
         self.trials: list[Trial] = []
         self._campaign, self._clock = campaign, clock
-        self._steps = {**_STEPS, "measure": f"{self.generators} is measuring"}
+        self._activities = {**_ACTIVITIES, "measure": f"{self.generators} is measuring"}
         self._begun_s = clock() if begun_s is None else begun_s
-        self._since_s = self._step_since_s = self._begun_s
+        self._since_s = self._activity_since_s = self._begun_s
         self._planned = {cell: campaign.measure.trials * builds_of(campaign, cell.layout) for cell in cells}
         self._added: Counter[CellKey] = Counter()
         self._verdicts: defaultdict[CellKey, list[Verdict]] = defaultdict(list)
@@ -84,9 +84,9 @@ class RunProgress(Listener):
     def trial_added(self, cell: CellKey) -> None:
         self._added[cell] += 1
 
-    def step(self, title: str) -> None:
-        self.activity = self._steps.get(title, title)
-        self._step_since_s = self._clock()
+    def activity_begins(self, title: str) -> None:
+        self.activity = self._activities.get(title, title)
+        self._activity_since_s = self._clock()
 
     def trial_begins(self, key: TrialKey) -> None:
         cell = key.cell
@@ -114,7 +114,7 @@ class RunProgress(Listener):
 
     def set_start(self, at_s: float) -> None:
         """Set the time at which the current trial or build began, in seconds since 1970."""
-        self._since_s = self._step_since_s = at_s
+        self._since_s = self._activity_since_s = at_s
 
     def worst(self, cell: CellKey) -> Verdict | None:
         """Return the worst verdict among the cell's finished trials, or None if none has finished."""
@@ -133,9 +133,9 @@ class RunProgress(Listener):
         return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property
-    def step_s(self) -> float:
-        """Return the number of seconds since the current step began."""
-        return max(0.0, self._clock() - self._step_since_s)
+    def activity_s(self) -> float:
+        """Return the number of seconds since the current activity began."""
+        return max(0.0, self._clock() - self._activity_since_s)
 
     def left_text(self) -> str:
         """Format the remaining time, for example as `, about 7 s left`.

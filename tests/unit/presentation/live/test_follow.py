@@ -40,7 +40,7 @@ class Heard(Listener):
     def trial_added(self, cell: CellKey) -> None:
         self.lines.append(f"added {cell.layout} {cell.workload}")
 
-    def step(self, title: str) -> None:
+    def activity_begins(self, title: str) -> None:
         self.lines.append(f"step {title}")
 
     def trial_begins(self, key: TrialKey) -> None:

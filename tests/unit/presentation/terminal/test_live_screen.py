@@ -26,7 +26,7 @@ def measuring(clock: Clock, layouts: int = 2, workloads: int = 2) -> RunProgress
     clock.now_s += 30
     progress.trial_ends(trial("l0", "w0", 1, "refuted", begun_s=START_S + 20))
     progress.trial_begins(TrialKey("l0", "w1", 1))
-    progress.step("measure")
+    progress.activity_begins("measure")
     for second in range(1, 4):
         clock.now_s += 1
         progress.live(LiveRates(float(second), second * 40e6, second * 20e6))

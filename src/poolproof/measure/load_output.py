@@ -1,7 +1,7 @@
-"""The output of a run of the load generator, and its results for the window after the warm-up.
+"""The output of the load generator in a trial, and the results for the time after the warm-up.
 
-Bytes, I/Os, samples and histogram bins are counts. For the window, they are the exact difference between two reports.
-Means can be computed from sums. Other values (minimum, maximum, standard deviation) are unknown for the window.
+Bytes, I/Os, samples and histogram bins are counts. For the time after the warm-up, they are the exact difference
+between two reports. Means can be computed from sums. Other values (minimum, maximum, standard deviation) are unknown.
 """
 
 import math
@@ -29,15 +29,15 @@ _SWING_S = 0.5
 
 
 @dataclass(frozen=True)
-class LoadRun:
-    """A finished run of the load generator.
+class LoadOutput:
+    """The output of the load generator after it has ended.
 
     `job_text`: the contents of the job file that the load generator read.
     `report`: the last complete report, or the entire output if no report is complete.
     `statuses`: the totals in each report after the ramp.
     `decision`: the decision on convergence, or None for a trial of fixed length.
     `ended`: True if the load generator was stopped because of the decision.
-    `warm_up`: the report at the start of the window, or an empty string if the window starts with the run.
+    `warm_up`: the report at the end of the warm-up, or an empty string if there was no warm-up.
     `most_s`: the maximum length of the trial in seconds, or 0 for a trial of fixed length.
     `latencies`: the latency histograms over time.
     """
@@ -60,27 +60,27 @@ class LoadRun:
 
 def gathered(
     host: Host, load: Load, scratch: str, watch: LoadWatch | None, ending: Ending | None, ran: tuple[str, Completed]
-) -> LoadRun:
-    """Collect the output of a finished run of the load generator.
+) -> LoadOutput:
+    """Collect the output of the load generator, which has ended.
 
     Raises a CommandError if the host does not respond.
 
-    `watch`: the watcher of the run, or None if the load generator did not report while it was running.
+    `watch`: the watcher of the load generator, or None if it did not report while it was running.
     """
     job_text, completed = ran
     if watch is None:
-        return LoadRun(job_text, generator_of(load).whole_report(host, scratch), completed)
+        return LoadOutput(job_text, generator_of(load).whole_report(host, scratch), completed)
     report = watch.report
     (report.read_all if completed.elapsed_s <= _SHORT_S else report.read_on)()
     if not report.statuses:
-        return LoadRun(job_text, generator_of(load).whole_report(host, scratch), completed)
+        return LoadOutput(job_text, generator_of(load).whole_report(host, scratch), completed)
     last = report.documents(report.statuses[-1:])
     counting = after_ramp(report.statuses, load.ramp_s, report.begun_at_s)
-    run = LoadRun(job_text, last, completed, counting, latencies=latencies(report, counting))
+    run = LoadOutput(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
 
 
-def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
+def _with_decision(run: LoadOutput, watch: LoadWatch, ending: Ending) -> LoadOutput:
     decision = watch.decision or ending.judge_report(watch.report)
     first = _first_after(run.statuses, decision.warmup_s)
     return replace(
@@ -101,12 +101,12 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
 
-def window_of(
-    fio: LoadRun, result: Outcome, metric: MetricId, generator: LoadGenerator
+def results_after_warm_up(
+    fio: LoadOutput, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the metrics and the convergence of the window.
+    """Return the metrics for the time after the warm-up, and the trial's convergence.
 
-    For a trial of fixed length, return the metrics of the whole run, and None.
+    For a trial of fixed length, return the metrics for the whole time, and None.
     """
     whole, decision = figures_of(result), fio.decision
     if decision is None:
@@ -136,10 +136,11 @@ def window_of(
 
 
 def _extremes(
-    fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
+    fio: LoadOutput, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest value of the metric in any tenth of the window, relative to the whole window.
+    """Return the lowest and highest value of the metric in any tenth of the time after the warm-up.
 
+    Both are relative to the value for that whole time.
     A value is None if it is unknown.
     """
     percent = metric_of(metric).percent
