@@ -16,7 +16,7 @@ _MODEL = (  # of Seagate, Western Digital, HGST and Toshiba
 _BY_MODEL = re.compile(_MODEL, re.IGNORECASE)
 _HARD = re.compile(
     r"\b(?:(?:5400|5900|7200|10k|10,?000|15k|15,?000)\s?rpm|hdds?|hard (?:disks?|drives?)"
-    r"|(?:spinning|mechanical|rotational) (?:rust|disks?|drives?)"
+    r"|(?:spinning|mechanical|rotational|platter) (?:rust|disks?|drives?)"
     r"|(?:5\.4|7\.2|10|15)k (?:sas|sata|nl-?sas|disks?|drives?)"
     r"|nl-?sas|near-?line sas|smr (?:disks?|drives?)"
     r"|ironwolf|exos|barracuda|constellation es|skyhawk|wd (?:red|gold|purple|blue|white)|ultrastar"

@@ -25,6 +25,7 @@ _NUMBER = re.compile(rf"^(?P<number>{_DIGITS})\+?(?: ?(?:K?IOPS|IOP/s))?$", re.I
 _RATE = re.compile(
     rf"^~?(?P<number>\d[\d.,]{{0,12}}) ?(?P<unit>[kKMGT]i?B){_PER_SECOND}?\+?(?: ?\([^()|]{{1,24}}\))?$", re.IGNORECASE
 )
+_WITH_TIME = re.compile(_PER_SECOND, re.IGNORECASE)
 _IOPS_FIRST = re.compile(
     rf"^(?P<iops>{_DIGITS})(?P<word> ?IOPS)? ?(?P<mark>[,;/@|(\[]?) ?"
     rf"~?(?P<rate>\d[\d.,]{{0,12}} ?[kKMGT]i?B){_PER_SECOND}[)\]]?$",
@@ -100,6 +101,11 @@ def rate_in(cell: str, unit: str) -> Rate | None:
     if match is None or match["number"][-1:].isalpha():
         return None
     return _rate(match["number"], unit, has_own_unit=False) if unit else Rate(0.0, 0.0, has_own_unit=False)
+
+
+def has_rate(cell: str) -> bool:
+    """True if a cell is a rate with its own unit per second: `8.99 MB/sec`."""
+    return _RATE.match(cell) is not None and _WITH_TIME.search(cell) is not None
 
 
 def _rate(digits: str, unit: str, *, has_own_unit: bool) -> Rate | None:

@@ -15,6 +15,14 @@ _BLOCK = re.compile(
     r"(?<![\w.])(?:(?:bs=)?(?P<size>\d{1,4}\s?[kKmM])(?:i?[bB])?|bs=(?P<bytes>\d{3,8}))(?![\w.])", re.IGNORECASE
 )
 _MIXED = re.compile(r"rand?rw|\brw\b|read[-/ +&]*(?:and )?write|mixed|r/w|混合|50[:/]50|70[:/]30", re.IGNORECASE)
+_RESULTS = re.compile(r"\b(?:results?|benchmarks?|benchmarking|measurements?|measured|fio)\b", re.IGNORECASE)
+_SPECIFIED = re.compile(
+    r"\b(?:capacity|capacities|price|msrp|warranty|endurance|tbw|dwpd|mtbf|interface|form factor|controller|nand|flash|"
+    r"up to|rated|spec(?:ified|ification)?s?|claimed|advertised|required|typical|minimum|maximum|"
+    r"recommended|limits?|quotas?|base(?:line)?|burst)\b"
+    r"|[$€£] ?\d",
+    re.IGNORECASE,
+)
 _LARGEST_BLOCK_BYTES = 1 << 40
 
 
@@ -48,6 +56,16 @@ class TextJobs:
 @functools.lru_cache(maxsize=1)
 def _parts_of(text: str) -> tuple[LoadPart, ...]:
     return tuple(part for made in source_commands(plain_lines(text)) for part in made.load.parts)
+
+
+def promise_results(titles: Iterable[str]) -> bool:
+    """True if one of the titles around a table says that it contains results: `Results`, `Disk benchmarks`."""
+    return any(_RESULTS.search(title) for title in titles)
+
+
+def is_data_sheet(cells: Iterable[str]) -> bool:
+    """True if one of the cells has a word of data sheets, limits or prices: `Capacity`, `up to`, `$20`."""
+    return any(_SPECIFIED.search(cell) for cell in cells)
 
 
 def row_direction(names: Iterable[str], jobs: TextJobs) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from poolproof.foreign.audit.formats.directions import named_direction
 from poolproof.foreign.audit.table_cells import Rate, both_in, iops_in, is_missing, rate_in
 from poolproof.foreign.audit.table_columns import NAME, TableColumn, column_of, describes_test, is_comparison
-from poolproof.foreign.audit.table_context import TextJobs, block_in, row_direction
+from poolproof.foreign.audit.table_context import TextJobs, block_in, is_data_sheet, promise_results, row_direction
 from poolproof.foreign.audit.table_rows import is_measured
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -26,15 +26,7 @@ _UNIT = re.compile(r"\d ?(?:(?:[kKM] ?)?(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|
 _TEST = re.compile(
     r"^(?:(?:fio|disk|storage) )?(?:tests?|benchmarks?|workloads?|i/?o (?:pattern|type))$", re.IGNORECASE
 )
-_RESULTS = re.compile(r"\b(?:results?|benchmarks?|benchmarking|measurements?|measured|fio)\b", re.IGNORECASE)
 _QUEUE = re.compile(r"(?<![a-z\d])Q\d{1,3} ?T\d{1,2}(?!\d)", re.IGNORECASE)
-_SPECIFIED = re.compile(
-    r"\b(?:capacity|capacities|price|msrp|warranty|endurance|tbw|dwpd|mtbf|interface|form factor|controller|nand|flash|"
-    r"up to|rated|spec(?:ified|ification)?s?|claimed|advertised|required|typical|minimum|maximum|"
-    r"recommended|limits?|quotas?|base(?:line)?|burst)\b"
-    r"|[$€£] ?\d",
-    re.IGNORECASE,
-)
 
 
 @dataclass
@@ -120,9 +112,9 @@ def is_test(cells: Sequence[str]) -> bool:
 def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], titles: Sequence[str]) -> bool:
     """True if a table lists tests, with a column for each disk, and is not a data sheet."""
     is_of_tests = _TEST.match(header[0]) is not None or any(_QUEUE.search(cells[0]) for _, cells in rows if cells)
-    is_of_tests = is_of_tests or any(_RESULTS.search(title) for title in titles)
+    is_of_tests = is_of_tests or promise_results(titles)
     words = (*header, *(cell for _, cells in rows for cell in cells))
-    return is_of_tests and not any(_SPECIFIED.search(word) for word in words)
+    return is_of_tests and not is_data_sheet(words)
 
 
 def _kind_of(cells: Sequence[str]) -> str:

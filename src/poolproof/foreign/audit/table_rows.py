@@ -2,14 +2,15 @@
 
 The direction of a row's values is that of their column, or else the one that the row's name, the header's first cell or
 the heading above the table mentions, or else the direction of all jobs in the text. A table without IOPS next to a
-bandwidth or a block size must name the direction.
+bandwidth or a block size must name the direction. Rates below `Read` and `Write` alone are results if a title of the
+sections around the table says so, because data sheets have such columns, too.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.table_cells import both_in, either_in, iops_in, is_missing, rate_in
+from poolproof.foreign.audit.table_cells import both_in, either_in, has_rate, iops_in, is_missing, rate_in
 from poolproof.foreign.audit.table_columns import (
     NAME,
     TableColumn,
@@ -18,7 +19,14 @@ from poolproof.foreign.audit.table_columns import (
     is_parameter,
     is_parameter_name,
 )
-from poolproof.foreign.audit.table_context import TextJobs, block_bytes, block_in, row_direction
+from poolproof.foreign.audit.table_context import (
+    TextJobs,
+    block_bytes,
+    block_in,
+    is_data_sheet,
+    promise_results,
+    row_direction,
+)
 from poolproof.foreign.audit.table_layout import aligned_cells, cells_of, separator_of
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
@@ -60,6 +68,11 @@ class TableHeader:
         """True if only rows that name a direction are results."""
         kinds = {column.kind for column in self.columns}
         return not ("pair" in kinds or ("iops" in kinds and kinds & {"bandwidth", "block"}))
+
+    @property
+    def has_results(self) -> bool:
+        """True if the titles around the table say that it contains results, and no column is one of a data sheet."""
+        return promise_results((self.heading, *self.jobs.sections)) and not is_data_sheet(self.cells)
 
     def cells_in(self, line: str) -> list[str]:
         """Return the cells of a row."""
@@ -233,8 +246,7 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
         values = both_in(cell, block, is_named=is_named, unit=column.unit)
         if values is None and column.kind == "pair" and not column.unit:
             values = either_in(cell)
-        iops = iops_in(cell) if column.kind == "side" and _WITH_WORD.search(cell) else None
-        return values or (Direction(iops=iops) if iops else None)
+        return values or (_one_in(cell, header) if column.kind == "side" else None)
     iops = None
     if counted := cells.get("iops"):
         column, cell = counted
@@ -247,3 +259,12 @@ def _direction(cells: dict[str, tuple[TableColumn, str]], header: TableHeader, b
     rate = rate_in(rated[1], rated[0].unit) if rated else None
     in_bytes = rate.in_bytes(iops, block) if rate else None
     return Direction(iops=iops, bandwidth_bytes=in_bytes) if iops or in_bytes else None
+
+
+def _one_in(cell: str, header: TableHeader) -> Direction | None:
+    """Return the IOPS, or the rate of a table of results, in a cell below the name of a direction."""
+    iops = iops_in(cell) if _WITH_WORD.search(cell) else None
+    if iops or not (header.has_results and has_rate(cell)):
+        return Direction(iops=iops) if iops else None
+    rate = rate_in(cell, "")
+    return Direction(bandwidth_bytes=rate.in_bytes(None, None)) if rate else None

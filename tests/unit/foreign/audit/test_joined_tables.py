@@ -84,6 +84,29 @@ def test_a_data_sheet_below_a_title_about_results_is_none() -> None:
     assert _values("# Benchmarks\n\n" + _STORAGES + "| Endurance | 600 TBW | 1200 TBW |\n") == []
 
 
+_DIRECTIONS = """\
+| Disk | 4K Random Read | 4K Random Write |
+| --- | --- | --- |
+| first | 9.25 MB/sec | 8.75 MB/sec |
+| second | 14.5 MB/sec | 24.5 MB/sec |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("## Disk Benchmarks\n\n" + _DIRECTIONS, [9.25e6, 8.75e6, 14.5e6, 24.5e6]),
+        ("## Measured\n### Disks\n\n" + _DIRECTIONS, [9.25e6, 8.75e6, 14.5e6, 24.5e6]),
+        ("## Disks\n\n" + _DIRECTIONS, []),
+        ("## Disk Benchmarks\n\n" + _DIRECTIONS.replace("Disk |", "Capacity |"), []),
+        ("## Disk Benchmarks\n\n" + _DIRECTIONS.replace("MB/sec", "MB"), []),
+        ("## Disk Benchmarks\n\n" + _DIRECTIONS.replace("9.25", "up to 9.25"), [8.75e6, 14.5e6, 24.5e6]),
+    ],
+)
+def test_rates_below_directions_are_results_below_a_title_that_says_so(table: str, expected: list[float]) -> None:
+    assert [rate for _, _, rate in _values(table)] == expected
+
+
 @pytest.mark.parametrize(
     ("table", "rate"),
     [

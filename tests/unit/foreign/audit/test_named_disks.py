@@ -31,6 +31,7 @@ def _is_suspect(disks: str, iops: int = 9000, path: str = "/srv/f") -> bool:
         ("two 7.2k SAS drives", True),
         ("NL-SAS shelves", True),
         ("mechanical drives", True),
+        ("three platter drives", True),
         ("WDS500G2B0A-00SM50", False),
         ("Device Model: INTEL SSDSC2KB480G8", False),
         ("HGST HUSMM1640ASS204", False),
