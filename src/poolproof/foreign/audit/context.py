@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.layers.layer_catalogue import compressed_unit_bytes
-from poolproof.units import parse_size
+from poolproof.units import format_size, parse_size
 
 _ZFS = re.compile(r"^(?P<kind>openzfs|zfs|zvol)(?:[-/ ]?(?P<version>\d+\.\d+\S*))?$")
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
@@ -25,6 +25,7 @@ _KNOWN = frozenset(
 """The names of file systems, as kernels use them (Documentation/filesystems, `man 5 filesystems`)."""
 
 _LONGEST_NAME = 30
+_LEAST_RAM_BYTES = 16 * 1024**2  # no machine has less; a size without a unit, such as `64`, is in bytes
 _NOT_COMPRESSED = ("off", "none", "no", "0")
 _DISKS = re.compile(
     r"^(?:(?P<count>\d{1,6})\s*+(?:[x×*]\s*+|(?=[a-z])))?(?P<kind>[a-z][\w-]*)?"
@@ -199,4 +200,6 @@ def _size(option: str, text: str | None) -> int | None:
         raise UsageError(f"{option}: {text!r} is not a size", hint) from None
     if size_bytes <= 0:
         raise UsageError(f"{option}: {text} is not a positive size", hint)
+    if option == "--ram" and size_bytes < _LEAST_RAM_BYTES:
+        raise UsageError(f"{option}: {text} is only {format_size(size_bytes)}", hint)
     return size_bytes

@@ -35,7 +35,7 @@ from poolproof.verdicts import Verdict, worst
 
 _MOST_PAIRS = 150_000  # about a minute
 _OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
-_WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
+_WEIGHTS_EXAMPLE = "write, for example, --weights etcd=2,media=1"
 
 
 @dataclass(frozen=True)

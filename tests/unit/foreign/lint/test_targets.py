@@ -75,7 +75,8 @@ def test_shingled_disks_are_those_that_the_flag_names(devices: str, zoned: bool 
 
 
 @pytest.mark.parametrize(
-    "given", [{"fs": "?"}, {"ram": "0"}, {"recordsize": "x"}, {"devices": ["a floppy"]}, {"devices": ["3x"]}]
+    "given",
+    [{"fs": "?"}, {"ram": "0"}, {"ram": "64"}, {"recordsize": "x"}, {"devices": ["a floppy"]}, {"devices": ["3x"]}],
 )
 def test_a_flag_that_cannot_be_read_names_a_right_one(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as raised:
