@@ -35,14 +35,11 @@ FILE = "owner.json"
 
 _NAME = r"poolproof-(?=\d*[a-f])[0-9a-f]{8}"  # as in `owned.new_label`: eight decimal digits could be a date
 _MOUNTED = re.compile(rf"(/\S*/{_NAME})(?:/.*)?", re.DOTALL)
-_LISTED = re.compile(rf"(\d+) (\S+) (/.*/{_NAME})")
+_LISTED = re.compile(rf"directory (\d+) (\S+) (/.*/{_NAME})")
+# One `stat` for many directories, because another user could create thousands of them.
 _LIST = """
 id -u
-for parent; do
-    for folder in "$parent"/poolproof-*; do
-        [ -d "$folder" ] && [ ! -L "$folder" ] && stat -c '%u %U %n' "$folder"
-    done
-done
+for parent; do printf '%s\\0' "$parent"/poolproof-*; done | xargs -0 stat -c '%F %u %U %n' 2>/dev/null
 true"""
 _WRITE = 'cat >"$1.part" && sync "$1.part" && mv "$1.part" "$1"'
 _WRITE_LIMIT_S = 60.0
@@ -223,9 +220,12 @@ def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
 def crash_warning(host: Host) -> str | None:
     """Return a warning if crashed runs have left mounts on the host, otherwise None.
 
-    Raises a CommandError if the host does not respond.
+    If the mounts can't be examined in time, the warning says so. A FUSE file system of another user may hang.
     """
-    found = [each for each in find_leftovers(host, None) if each.state.owner is not None]
+    try:
+        found = [each for each in find_leftovers(host, None) if each.state.owner is not None]
+    except CommandError as error:
+        return f"warning: the mounts of crashed runs could not be searched for: {error.message}"
     crashed = [each for each in found if each.condition in ("dead", "lost")]
     if not crashed:
         return None

@@ -200,7 +200,7 @@ def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are
         "/dev/loop0 /mnt/w/poolproof-0badcafe/mnt/one-ext4 ext4 rw 0 0\n"
         "/dev/sda1 /mnt/poolproof-record-a1b2c3d4 ext4 rw 0 0\n"
     )
-    listed = "1000\n0 root /mnt/w/poolproof-0badcafe\n1000 me /mnt/w/poolproof-0000000a\n"
+    listed = "1000\ndirectory 0 root /mnt/w/poolproof-0badcafe\ndirectory 1000 me /mnt/w/poolproof-0000000a\n"
     host = ToldHost({"/proc/self/mounts": mounts}, {"/mnt/w": listed})
     (found,) = find_leftovers(host, None)
     assert (found.state.path, found.condition) == ("/mnt/w/poolproof-0badcafe", "foreign")

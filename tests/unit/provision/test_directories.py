@@ -14,6 +14,7 @@ from poolproof.facts.machine import mark_of
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.resolve import resolve
 from poolproof.process import CommandTimedOut, Completed
+from poolproof.provision import directories
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import (
     FILE,
@@ -73,6 +74,32 @@ def test_a_directory_whose_file_system_does_not_answer_is_not_called_missing(tmp
     node = resolve(campaign.layouts[0].expression, set())
     with pytest.raises(CommandTimedOut):
         gather_facts(Hung(), campaign, [node], str(tmp_path / "state"))
+
+
+def test_thousands_of_directories_of_another_user_do_not_exhaust_the_time_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every user can create them in /var/tmp, or next to a FUSE mount of their own."""
+    monkeypatch.setattr(directories, "_LIMIT_S", 3.0)
+    for number in range(8_000):
+        (tmp_path / f"poolproof-{0xABC00000 + number:08x}").mkdir()
+    (tmp_path / "poolproof-abcdef12").symlink_to(tmp_path)
+    (tmp_path / "poolproof-abcdef13").write_text("")
+    found = directories.state_directories(HOST, str(tmp_path))
+    assert {state.path for state in found} == {f"{tmp_path}/poolproof-{0xABC00000 + each:08x}" for each in range(8_000)}
+
+
+def test_a_hanging_mount_of_another_user_does_not_prevent_a_run() -> None:
+    class Hung(LocalHost):
+        def read(self, path: str) -> str:
+            return "x /home/ada/poolproof-abcdef12/mnt fuse.x rw 0 0\n" if path == "/proc/self/mounts" else ""
+
+        def run(self, argv: Sequence[str], *, timeout_s: float, **_options: object) -> Completed:
+            raise CommandTimedOut(argv, timeout_s)
+
+    warning = directories.crash_warning(Hung())
+    assert warning is not None
+    assert warning.startswith("warning: the mounts of crashed runs could not be searched for: ")
 
 
 def test_a_directory_that_may_not_be_accessed_is_not_called_missing() -> None:
