@@ -13,6 +13,8 @@ from poolproof.units import format_count, format_rate
 
 _MOST_EACH = 1500
 _FLASH = re.compile(r"ssd|nvme|optane|flash|cache", re.IGNORECASE)
+_RANDOM = re.compile(r"\bra?nd|random", re.IGNORECASE)
+_OTHER_ORDER = re.compile(r"\bseq|sequential", re.IGNORECASE)
 
 
 def _in_result(case: Case) -> Findings:
@@ -24,7 +26,7 @@ def _in_result(case: Case) -> Findings:
     disks = max(1, case.quoted.hard_disk_count)
     for part in parts(case.outcome):
         job, iops = case.job_named(part.job.name), part.figures.iops
-        is_random = job is not None and job.is_random
+        is_random = job.is_random if job is not None else not case.jobs and _is_named_random(part.job.name)
         if case.quoted.has_log_device and part.kind == "write":
             continue
         if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
@@ -35,6 +37,11 @@ def _in_result(case: Case) -> Findings:
                 metrics=OF_READS if case.quoted.has_log_device else (),
             )
             return
+
+
+def _is_named_random(name: str) -> bool:
+    """True if the name of a result, such as a row of a table, mentions only random I/O, and no flash."""
+    return _RANDOM.search(name) is not None and not _OTHER_ORDER.search(name) and not _FLASH.search(name)
 
 
 def _paths(case: Case) -> Iterator[str]:
@@ -69,7 +76,8 @@ RULE = Rule(
     "RAM of the machine, of a NAS or of a controller was involved. A sentence is weaker evidence than a counter, so it "
     "never refutes a result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD, "
-    "ST8000VN004) but no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. A "
+    "ST8000VN004) but no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk. "
+    "Without a job, the name of the result must say that it is random, such as a row of a table. A "
     "line with a model number may be in a list of disks, such as the output of lsblk: the list must not mention flash, "
     "and its lines with model numbers are counted. Jobs whose paths name flash (`/mnt/nvme`) are left out. If the line "
     "names an SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model "

@@ -55,3 +55,31 @@ def test_a_list_of_disks_counts_and_may_include_flash() -> None:
 def test_a_path_may_say_that_the_file_is_on_flash() -> None:
     assert _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/rust/f")
     assert not _is_suspect("WDC WD60EFRX-68L0BN1", path="/srv/nvme0/f")
+
+
+_TABLE = """\
+The pool has 4 {}.
+
+| Test | IOPS | Bandwidth |
+|---|---|---|
+| {} | {} | {} MiB/s |
+"""
+
+
+@pytest.mark.parametrize(
+    ("disks", "test", "iops", "is_doubted"),
+    [
+        ("hard disks", "4k random read", 6100, True),
+        ("hard disks", "4k randwrite", 6100, True),
+        ("hard disks", "4k random read", 5900, False),
+        ("hard disks", "4k sequential read", 6100, False),
+        ("hard disks", "4k read", 6100, False),
+        ("hard disks", "4k random read on nvme", 6100, False),
+        ("SSDs", "4k random read", 6100, False),
+    ],
+)
+def test_without_a_job_the_name_of_a_result_says_that_it_is_random(
+    disks: str, test: str, iops: int, *, is_doubted: bool
+) -> None:
+    (judged,) = audit_text("post", _TABLE.format(disks, test, iops, iops / 256), Context())
+    assert any(finding.rule == "named-disk" for finding in judged.findings) is is_doubted
