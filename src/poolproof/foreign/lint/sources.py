@@ -26,6 +26,7 @@ COMMAND = "command line"
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
+_USAGE = "poolproof lint job.fio, or poolproof lint -- fio --name=…"
 _SPLIT_IT = "specify a job file or a script, or split it into several files"
 _LARGEST_BYTES = 512 * 1024  # this much text takes seconds; scripts and job files are much smaller
 _MOST_JOBS = 4096  # rules compare each job with all others
@@ -122,7 +123,9 @@ def read_sources(
     Raises a UsageError if no file or command is given, or a file cannot be read, is too large or has too many sections.
     """
     if not words:
-        raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
+        raise UsageError("no file or command to lint", _USAGE)
+    if len(words) == 1 and Path(words[0]).name == "fio" and not Path(words[0]).is_file():
+        raise UsageError(f"the command `{words[0]}` has no options, so there is no job to lint", _USAGE)
     here = _surroundings(Path(), environment, keywords)
 
     def named(name: str) -> Source:

@@ -54,6 +54,11 @@ def test_a_finding_reads_like_a_compilers(lint: Lint, job_file: Callable[[str], 
     assert code == 0
 
 
+def test_fio_without_options_is_a_command_and_not_a_missing_file(lint: Lint) -> None:
+    code, _, err = lint("--", "fio")
+    assert code == 2 and "`fio` has no options" in err and "poolproof lint -- fio --name=" in err
+
+
 @pytest.mark.parametrize(
     ("text", "plain", "strict"), [(_SOUND, 0, 0), (_TRAP, 0, 1), (_REFUSED, 1, 1), ("[a]\nrw=read\nsize=1g\n", 0, 0)]
 )
