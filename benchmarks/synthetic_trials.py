@@ -50,7 +50,10 @@ def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
 
 def main() -> None:
     """Print the table in docs/stopping.md."""
-    print("| deviation of trials | with the other cells: held, trials | alone: held, trials |")
+    print(
+        "| deviation between trials | with the variances of the other cells: coverage, trials | from the cell's own "
+        "trials only: coverage, trials |"
+    )
     print("|---|---|---|")
     for typical in _DEVIATIONS:
         found = [list(held(typical, shared=shared)) for shared in (True, False)]
