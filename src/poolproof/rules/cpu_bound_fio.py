@@ -43,8 +43,9 @@ def _in_reported_job(case: Case, job: PartOutcome) -> Finding | None:
     user, system = job.user_cpu_percent, job.system_cpu_percent
     if user is None or system is None or user + system < _BUSY_PERCENT or _polls(case, job):
         return None
+    subject = f"job `{job.name}`" if job.name else "the job"
     return notes(
-        f"job `{job.name}` used {user + system:.0f}% of a CPU ({user:.0f}% in fio, {system:.0f}% in the kernel): the "
+        f"{subject} used {user + system:.0f}% of a CPU ({user:.0f}% in fio, {system:.0f}% in the kernel): the "
         "CPU is the limit, not the disk"
     )
 

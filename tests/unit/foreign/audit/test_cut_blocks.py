@@ -37,3 +37,10 @@ def test_the_issued_ios_show_the_direction_if_there_is_only_one() -> None:
     (mixed,) = audit_text("post", _rest_of_block("1500000,1500000,0,0"), Context())
     assert list(reads.figures.directions) == ["read"]
     assert list(mixed.figures.directions) == ["mixed"]
+
+
+def test_a_job_whose_name_was_cut_off_is_the_job() -> None:
+    text = _rest_of_block("1500000,0,0,0").replace("usr=3.64%, sys=3.15%", "usr=1.20%, sys=95.80%")
+    (audited,) = audit_text("post", text, Context())
+    (note,) = [finding for finding in audited.findings if finding.rule == "cpu-bound-fio"]
+    assert note.message.startswith("the job used 97% of a CPU")
