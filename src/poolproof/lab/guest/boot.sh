@@ -1,5 +1,6 @@
 #!/bin/busybox sh
-# The initial RAM disk's only program: load what the root disk needs, mount it, go there.
+# The only program of the initial RAM disk. It loads the modules that the root disk needs, mounts the root disk and starts
+# lab-init on it.
 export PATH=/bin
 busybox mount -t devtmpfs dev /dev
 for module in /modules/*; do

@@ -1,5 +1,6 @@
-# mmdebstrap runs this over the whole tree ($1), as its root user: check the modules that DKMS compiled, make the
-# initial RAM disk, remove what only the build needed. BOOT and INIT hold the two programs, MODULES the modules' names.
+# mmdebstrap runs this script as root of its namespace, with the root directory of the new system as $1. The script checks the
+# modules that DKMS compiled, creates the initial RAM disk, and removes everything that only the build needed. BOOT and INIT
+# contain the texts of boot.sh and init.sh, and MODULES contains the names of the modules.
 set -eu
 root=$1
 NOT_NEEDED='^(linux-(headers|kbuild|compiler)|linux-libc-dev$|gcc|cpp|binutils|make$|(.*-)?dkms$|lib.*-dev$|lib(gcc|asan|tsan|lsan|ubsan|cc1|isl|mpc|mpfr|itm|quadmath|binutils|ctf|gprofng))'
@@ -37,7 +38,8 @@ rm -rf "$disk"
 mv "$root/boot/vmlinuz-$kernel" "$root/boot/kernel"
 rm -f "$root"/boot/initrd.img-* "$root"/boot/System.map-* "$root"/vmlinuz* "$root"/initrd.img*
 
-# Not by dpkg: the package's own removal would take the module along. A listed folder may be a link, such as /lib.
+# The files are removed without `dpkg --remove`, because the package of a module would also remove the compiled module. A
+# directory in the list may be a link, such as /lib.
 packages=$(chroot "$root" dpkg-query --show --showformat '${Package}\n' |
     grep -E "$NOT_NEEDED" | grep -vE '^(libgcc-s1|gcc-[0-9]+-base)$')
 chroot "$root" dpkg-query --listfiles $packages | sort -u | while read -r path; do

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The first process of a lab: devices, network, sshd, one line that says so. What it starts and what is orphaned, it reaps.
+# The first process of a lab. It sets up the devices and the network, starts sshd, and then prints `poolproof-lab: ready`.
+# From then on, it only reaps its children, including orphans.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 mount -t proc proc /proc
@@ -16,16 +17,16 @@ ip link set lo up
 ip address add 10.0.2.15/24 dev eth0
 ip link set eth0 up
 
-# Nobody brings arrays, volume groups and pools together here but poolproof; each of these rules starts programs for each
-# event, of which a zpool create makes dozens.
+# In a lab, only poolproof assembles arrays, volume groups and pools. Each of these udev rules would start programs for each
+# event, and a single `zpool create` causes dozens of events.
 mkdir -p /run/udev/rules.d
 for rules in 64-md-raid-assembly 69-lvm 69-vdev 90-zfs; do
     ln -s /dev/null "/run/udev/rules.d/$rules.rules"
 done
 /lib/systemd/systemd-udevd --daemon
-# Disks only: to look for drivers of everything else would double the time that a boot takes by emulation.
+# Only disks: with emulation, loading the drivers of all other devices would double the boot time.
 udevadm trigger --action=add --subsystem-match=block
-# Their device nodes come with them, and programs look for those first.
+# These modules create device nodes that programs look for when they start, such as /dev/loop-control and /dev/fuse.
 modprobe -a loop fuse dm_mod
 modprobe zfs &
 
