@@ -1,10 +1,11 @@
-"""Measure every claim, and print a line for each. Exits with 1 if a limit is exceeded."""
+"""Measure every claim, and print a line for each: `python -m benchmarks`. Exits with 1 if a limit is exceeded."""
 
 import contextlib
 import os
 from collections.abc import Iterator
 
 from benchmarks import campaign_overhead, importing, querying, replay, report, sampling_cost, start_up
+from benchmarks.arguments import arguments
 from benchmarks.result import Result
 
 
@@ -31,6 +32,7 @@ def _print_all() -> bool:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     with contextlib.suppress(PermissionError):  # root only: other programs then disturb the measurement less
         os.nice(-10)
     raise SystemExit(0 if _print_all() else 1)

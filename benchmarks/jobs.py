@@ -12,11 +12,11 @@ because it warns about every write to a device that lint can't examine. Exits wi
 """
 
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.arguments import arguments
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.audit.context import read_context, target_of
 from poolproof.foreign.lint.check import lint
@@ -105,9 +105,9 @@ def table(good: Sequence[LintedJob], traps: Sequence[LintedJob]) -> str:
     )
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(given: Sequence[str] = ()) -> int:
     """Print the table and every wrong finding. Return 0 if the goals are reached, otherwise 1."""
-    folder = Path(arguments[0]) if arguments else _FOLDER
+    folder = Path(given[0]) if given else _FOLDER
     good, traps = linted(folder / "good.txt"), linted(folder / "traps.txt")
     print(table(good, traps))
     for job in good:
@@ -121,4 +121,4 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main(arguments(__doc__)))

@@ -14,13 +14,13 @@ other numbers for its line, and as missed if it reports nothing for that line. E
 """
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.arguments import arguments
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
@@ -134,12 +134,12 @@ def _details(found: Iterable[Labelled]) -> Iterable[str]:
         yield f"{each.text}: {each.kind} {figures}: {each.said} {rules}".rstrip()
 
 
-def posts_folder(arguments: Sequence[str], repository: Path) -> Path:
+def posts_folder(given: Sequence[str], repository: Path) -> Path:
     """Return the given folder, or else the nearest `shared/cases/posts` next to or above the repository.
 
     Exits with a message if the folder does not exist or contains no labels.
     """
-    candidates = [Path(each) for each in arguments[:1]] or [parent / _BESIDE for parent in repository.parents]
+    candidates = [Path(each) for each in given[:1]] or [parent / _BESIDE for parent in repository.parents]
     folder = next((each for each in candidates if (each / _LABELS).is_file()), None)
     if folder is None:
         looked = ", ".join(str(each) for each in candidates)
@@ -150,7 +150,7 @@ def posts_folder(arguments: Sequence[str], repository: Path) -> Path:
 
 
 def _main() -> int:
-    found = judged(posts_folder(sys.argv[1:], Path(__file__).resolve().parents[1]))
+    found = judged(posts_folder(arguments(__doc__), Path(__file__).resolve().parents[1]))
     print("\n".join([*_details(found), "", *table(found), "", *(missed := missed_goals(found))]))
     return 1 if missed else 0
 

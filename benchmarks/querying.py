@@ -1,4 +1,7 @@
-"""Measure `poolproof query` and `poolproof runs --page` on generated data, with 10,000 cells and 1,000,000 trials."""
+"""Measure `poolproof query` and `poolproof runs --page` with 10,000 cells and 1,000,000 trials.
+
+`python -m benchmarks.querying` generates the data and takes a few minutes.
+"""
 
 import json
 import os
@@ -12,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.arguments import arguments
 from benchmarks.result import Result
 
 _TRIES = 3
@@ -183,6 +187,7 @@ def _line(layout: str, workload: str, number: int, chance: random.Random) -> str
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     begun = time.monotonic()
     for result in measure():
         print(result.line(), flush=True)

@@ -8,6 +8,7 @@ and how many trials were needed, both with and without the typical variance of t
 import random
 from collections.abc import Iterator
 
+from benchmarks.arguments import arguments
 from poolproof.statistics.shared_variance import fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
@@ -62,4 +63,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    arguments(__doc__)
     main()
