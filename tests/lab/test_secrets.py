@@ -9,7 +9,7 @@ from .machine import Machine, kill_in_trial, leftovers, poolproof
 
 _LIMIT_S = 600.0
 _CAMPAIGN = """
-devices: {a: {file: 128M}}
+devices: {a: {disk: DISK}}
 layouts: {one: a | luks | ext4}
 workloads: {writes: {rw: randwrite, bs: 4k, size: 8m}}
 measure: {trials: 1, time: 60s}
@@ -18,9 +18,9 @@ measure: {trials: 1, time: 60s}
 
 def test_the_key_is_in_no_file_of_the_run_and_on_no_command_line(lab: Machine, tmp_path: Path) -> None:
     assert leftovers(lab) == ""
-    (tmp_path / "c.yaml").write_text(_CAMPAIGN)
-    run = tmp_path / "run"
-    begun = Started(tmp_path, "run", str(tmp_path / "c.yaml"), "--on", lab.on, "--out", str(run))
+    disk, run = lab.record.disks["a"], tmp_path / "run"
+    (tmp_path / "c.yaml").write_text(_CAMPAIGN.replace("DISK", disk))
+    begun = Started(tmp_path, "run", str(tmp_path / "c.yaml"), "--on", lab.on, "--wipe", disk, "--out", str(run))
     kill_in_trial(lab, begun, _LIMIT_S)
     try:
         listed = lab.ask("stat -c '%a %U' /dev/shm/poolproof-*.key; base64 --wrap=0 /dev/shm/poolproof-*.key").split()
