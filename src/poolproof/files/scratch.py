@@ -13,16 +13,18 @@ _YOUNG_S = 60.0  # another process may have made the directory, but not locked i
 
 
 @contextlib.contextmanager
-def scratch_directory(prefix: str) -> Iterator[Path]:
+def scratch_directory(prefix: str, within: str | None = None) -> Iterator[Path]:
     """Create a temporary directory, and remove it when the context ends.
+
+    `within`: the parent directory, if it is not the usual one for temporary files.
 
     The directory is locked while it is in use. This user's directories with the same prefix that nobody uses, because
     SIGKILL ended their process, are removed first.
     """
-    for each in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+    for each in Path(within or tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             _remove_if_unused(each)
-    with tempfile.TemporaryDirectory(prefix=prefix) as path, _locked(Path(path)):
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=within) as path, _locked(Path(path)):
         yield Path(path)
 
 

@@ -9,7 +9,6 @@ import math
 import re
 import secrets
 import shlex
-import shutil
 import tempfile
 import threading
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
+from poolproof.files.scratch import scratch_directory
 from poolproof.hosts import remote_exec, remote_shell, remote_stream
 from poolproof.hosts.base import FileMissing, HostUnreachable, Tick
 from poolproof.hosts.remote_shell import CommandResult
@@ -77,7 +77,8 @@ class SshHost:
         self._config = () if config is None else ("-F", str(config))
         self._through: tuple[str, ...] = ()
         self._reader = RemoteReader()
-        self._folder = _private_folder()
+        self._scratch = contextlib.ExitStack()
+        self._folder = self._scratch.enter_context(_private_folder())
         self._shells = Shells(self._command, self.mark)
         try:
             self._become_root()
@@ -97,7 +98,7 @@ class SshHost:
         if (self._folder / "link").exists():
             with contextlib.suppress(CommandError):
                 process.run([*self._ssh(), "-O", "exit", "--", self.name], timeout_s=_CLOSE_S, check=False)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
@@ -253,7 +254,7 @@ def _readable(tick: Tick) -> Tick:
     return replace(tick, texts=tuple("" if _ABSURD.search(text) else text for text in tick.texts))
 
 
-def _private_folder() -> Path:
+def _private_folder() -> contextlib.AbstractContextManager[Path]:
     """Create a directory that only this user can access. Its path is short enough for a socket."""
     short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
-    return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))
+    return scratch_directory("poolproof-ssh-", None if short else "/tmp")

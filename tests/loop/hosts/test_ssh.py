@@ -3,6 +3,8 @@
 import os
 import signal
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -48,6 +50,32 @@ def _use(server: Sshd, place: Path) -> str:
         wait_until_true(lambda: set(running(host.mark)) <= shell)
         assert running(str(folder))
         return host.mark
+
+
+def test_the_directory_of_a_killed_process_is_removed_by_the_next_connection(
+    server: Sshd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = f"""
+import sys, time
+from pathlib import Path
+from poolproof.hosts.ssh import SshHost
+with SshHost("far", Path({str(server.config)!r})):
+    print("connected", flush=True)
+    time.sleep({_LIMIT_S})
+"""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        monkeypatch.setenv("TMPDIR", place)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as killed:
+            assert killed.stdout is not None and killed.stdout.readline() == "connected\n"
+            (left,) = Path(place).iterdir()
+            os.utime(left, (0, 0))
+            with SshHost("far", server.config):
+                assert left.is_dir()  # its process is still running
+            killed.kill()
+        with SshHost("far", server.config):
+            assert not left.exists()
+        wait_until_true(lambda: not running(place))
 
 
 def test_no_connection_is_one_clear_error(tmp_path: Path) -> None:
