@@ -75,7 +75,6 @@ with SshHost("far", Path({str(server.config)!r})):
             killed.kill()
         with SshHost("far", server.config):
             assert not left.exists()
-        wait_until_true(lambda: not running(place))
 
 
 def test_no_connection_is_one_clear_error(tmp_path: Path) -> None:
