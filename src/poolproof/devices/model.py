@@ -59,8 +59,7 @@ class IdentityCheck(NamedTuple):
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check`: a command that fails if another disk or file has taken the place of this one. Empty for qcow2
-    images on the kernel's nbd driver.
+    `identity_check`: a command that fails if another disk or file has taken the place of this one.
     """
 
     steps: tuple[Step, ...]

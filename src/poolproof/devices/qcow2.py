@@ -11,6 +11,15 @@ from poolproof.undos import UndoDaemon
 # Opens the image with O_DIRECT, so that its blocks are not cached twice. Flushes still reach the disk.
 _CACHE = "--cache=none"
 
+_IS_CONNECTED = """
+own=$(cat "$1" 2>/dev/null) found=$(cat "/sys/block/${0#/dev/}/pid" 2>/dev/null)
+[ -n "$found" ] && [ "$found" = "$own" ] || {
+  echo "$0 is served by ${found:+thread }${found:-no thread} instead of thread $own, so nothing is written to it" >&2
+  exit 1
+}
+"""
+"""A shell script that fails unless the device $0 is still served by the thread whose ID is in the file $1."""
+
 _WITH_KERNEL_NBD = ("qemu-img", "qemu-nbd")
 DAEMONS = ("qemu-nbd",)
 PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
@@ -30,8 +39,19 @@ def plan(
     if nbd is not None:
         on_nbd = ("qemu-nbd", f"--connect=/dev/nbd{nbd}", _CACHE, "--pid-file", pidfile, "-f", "qcow2", image)
         undo = UndoDaemon(pidfile, image)
-        connect = Step(f"connect {name} to /dev/nbd{nbd}", on_nbd, undo, await_file=pidfile)
-        return DevicePlan((clear(name, image, pidfile), create, connect), block_volume(f"nbd{nbd}", name, size, below))
+        thread, server = f"{site.state_dir}/{name}.nbd.thread", f"/sys/block/nbd{nbd}/pid"
+        steps: tuple[Step, ...] = (
+            clear(name, image, pidfile, thread),
+            create,
+            Step(f"connect {name} to /dev/nbd{nbd}", on_nbd, undo, await_file=pidfile),
+            Step(f"wait until /dev/nbd{nbd} is connected", ("true",), await_file=server, timeout_s=30.0),
+            Step(f"record the thread that serves {name}", ("cp", server, thread)),
+        )
+        return DevicePlan(
+            steps,
+            block_volume(f"nbd{nbd}", name, size, below),
+            ("sh", "-c", _IS_CONNECTED, f"/dev/nbd{nbd}", thread),
+        )
     socket, (file, *leftovers) = socket_path(site, name), fuse_files(site, name)
     argv = (
         *("qemu-nbd", "--socket", socket, "--fork", "--persistent", "--shared=0"),

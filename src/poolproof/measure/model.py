@@ -82,7 +82,7 @@ class BuiltLayout:
 
     `scratch`: the run's directory on the host for the load generator's files.
     `found`: the first existing directory that the layout uses, or None. Files in it can be used as they are.
-    `identity_checks`: one check for each real disk and loop device.
+    `identity_checks`: one check for each real disk, loop device and nbd device.
     `below`: the write amplification of the storage under existing directories, keyed by path, for `write_factor`.
     """
 

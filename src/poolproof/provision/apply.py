@@ -14,6 +14,7 @@ from poolproof.process import CommandFailed
 from poolproof.provision.covered import covered
 from poolproof.provision.journal import Journal
 from poolproof.steps import Step, path_on
+from poolproof.undos import UndoDaemon
 
 _POLL_S = 0.03
 _AGAIN_S = 0.1
@@ -39,8 +40,8 @@ def apply(
     """Run the steps in order.
 
     `may_overwrite`: the devices that the steps may write to, as paths in the form of `path_on`.
-    `identity_checks`: commands that check the identity of real disks, and the files of loop devices. A device's check
-    runs before each step that writes to the device or has its path among its arguments, such as a mount.
+    `identity_checks`: commands that check the identity of real disks, and the files of loop and nbd devices. A device's
+    check runs before each step that writes to the device or has its path among its arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced. The step was not run.
@@ -85,9 +86,10 @@ def _check_uncovered(step: Step, host: Host) -> None:
 def _named_disks(step: Step, run_host: Host, checks: Iterable[IdentityCheck]) -> list[IdentityCheck]:
     """Return the checks for the disks that the step writes to or names in its arguments (`device=/dev/sdb`).
 
-    The step that attaches a loop device needs no check, because losetup fails if the device is in use.
+    The step that attaches a loop device or connects an nbd device needs no check, because it fails if the device is in
+    use.
     """
-    if isinstance(step.undo, UndoLoop):
+    if isinstance(step.undo, (UndoLoop, UndoDaemon)):
         return []
     parts, host = (*step.overwrites, *step.argv), host_named(run_host, step.host)
     own = [check for check in checks if host_named(run_host, check.host) is host]

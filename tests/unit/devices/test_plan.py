@@ -74,10 +74,14 @@ def test_a_qcow2_image_on_a_loop_device() -> None:
 
 def test_a_qcow2_image_on_the_kernels_nbd() -> None:
     plan = plan_device(Device("q", Qcow2(_GIB)), _SITE, replace(_FACTS, nbds=(3,)))
-    assert plan.steps[-1].argv == (
+    connect, wait, record = plan.steps[-3:]
+    assert connect.argv == (
         *("qemu-nbd", "--connect=/dev/nbd3", "--cache=none", "--pid-file", f"{_S}/q.nbd.pid"),
         *("-f", "qcow2", f"{_S}/q.qcow2"),
     )
+    assert wait.await_file == "/sys/block/nbd3/pid"
+    assert record.argv == ("cp", "/sys/block/nbd3/pid", f"{_S}/q.nbd.thread")
+    assert plan.identity_check[-2:] == ("/dev/nbd3", f"{_S}/q.nbd.thread")
     assert plan.volume.path == "/dev/nbd3"
     assert plan.volume.leaves[0].counter == "/sys/class/block/nbd3/stat"
 
