@@ -37,7 +37,8 @@ _OWN_RUN = (
     "sh",
 )
 _RECORDS = ["sh", "-c", "cd /run && ls | grep ^poolproof-[cs] || true"]
-_LUKS = b"LUKS\xba\xbe\0\1".ljust(168, b"\0") + b"01234567-89ab-cdef-0123-456789abcdef"
+_LUKS = b"LUKS\xba\xbe\0\1".ljust(168, b"\0") + f"{_LABEL}-89ab-4def-8123-456789abcdef".encode()
+"""The start of a LUKS1 header of the run: the UUID begins with its label."""
 
 
 @pytest.fixture

@@ -96,8 +96,9 @@ def test_thousands_of_directories_of_another_user_are_read_by_few_processes(
         (places / f"poolproof-{0xABC00000 + number:08x}").mkdir()
     (places / "poolproof-abcdef12").symlink_to(places)
     (places / "poolproof-abcdef13").write_text("")
-    found = directories.state_directories(HOST, str(places))
-    assert {state.path for state in found} == {f"{places}/poolproof-{0xABC00000 + each:08x}" for each in range(1_000)}
+    found = [state.path for state in directories.state_directories(HOST, str(places))]
+    own = {path for path in found if path.startswith(f"{places}/")}  # other runs on this machine are found too
+    assert own == {f"{places}/poolproof-{0xABC00000 + each:08x}" for each in range(1_000)}
     assert 0 < len(calls.read_text().splitlines()) < 20
 
 
