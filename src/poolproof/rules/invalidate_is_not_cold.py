@@ -3,7 +3,14 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fill, fio_source, linux_source, suspects, zfs_issue, zfs_source
-from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram, release_of
+from poolproof.rules.path import (
+    is_fuse,
+    is_network,
+    is_uncached_when_closed,
+    is_zfs,
+    may_end_in_ram,
+    release_of,
+)
 
 _EVICTS = (2, 4, 2)
 _EMPTY = (
@@ -28,6 +35,9 @@ def warm_start(case: Case, job: LoadPart) -> str | None:
         return _reason_of_program(case)
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
+    is_emptied = case.drops_each_time and not (is_zfs(case.target) or is_network(case.target))
+    if is_emptied or is_uncached_when_closed(job, case.target):
+        return None
     if not job.invalidates_cache:
         return "invalidate=0 leaves the data of earlier reads and writes in RAM"
     if is_zfs(case.target):
@@ -58,7 +68,8 @@ RULE = Rule(
     "FUSE and network file systems.",
     shows=(
         "In a job: buffered reads with pre_read=1 or invalidate=0, or buffered reads on ZFS, FUSE or a network file "
-        "system."
+        "system. With invalidate=0, block devices are not reported: the kernel drops their pages when they are closed. "
+        "A script that drops the caches before each run is reported only on ZFS and network file systems."
     ),
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix=f"{_EMPTY}, then use invalidate=1 without pre_read",
@@ -67,6 +78,7 @@ RULE = Rule(
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),
         zfs_source("2.4.2", "module/os/linux/zfs/zpl_file.c", "zpl_fadvise (calls dmu_evict_range since this release)"),
         linux_source("6.12", "mm/fadvise.c", "generic_fadvise"),
+        linux_source("6.12", "block/bdev.c", "blkdev_put_whole (blkdev_flush_mapping)"),
         zfs_issue(18684),
     ),
     in_job=_in_job,

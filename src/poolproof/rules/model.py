@@ -102,6 +102,8 @@ class Case:
     `drops_caches`: True if the input drops the caches after the last earlier load.
     `drops_only_clean`: True if the input drops the caches before the written data was synced. Dirty pages then stay in
     RAM, and `drops_caches` is False.
+    `drops_each_time`: True if the input drops the caches each time before it runs this load, and runs nothing else in
+    between.
     `empty`: the files and devices that a program in the input leaves without data, mapped to the program's name.
     `zeros`: the files and devices that a program in the input fills with zeros, mapped to the program's name.
     """
@@ -116,6 +118,7 @@ class Case:
     earlier: tuple[Load, ...] = ()
     drops_caches: bool = False
     drops_only_clean: bool = False
+    drops_each_time: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
 

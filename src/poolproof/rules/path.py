@@ -4,7 +4,7 @@ import re
 
 from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_on_devices
 from poolproof.rules.model import Case
 from poolproof.rules.tolerances import REQUESTS_OF_EACH
 
@@ -15,6 +15,7 @@ _DAX = {"dax", "dax=always"}
 _HONOURS_DIRECT = (2, 3, 0)
 _JOURNALS_DATA = {"data=journal"}
 _PAGE = 4096
+_KEEPS_DATA = re.compile(r"/dev/(?:zvol/|zd\d|shm(?:/|$)|z?ram\d)")
 _MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 
@@ -101,6 +102,16 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
 def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
     """True if each of the job's writes is durable when it returns, because of O_SYNC or the mount option sync."""
     return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
+
+
+def is_uncached_when_closed(job: LoadPart, target: Target | None) -> bool:
+    """True if the kernel writes back and drops the job's pages when the last program closes the files.
+
+    It does so for block devices (blkdev_put_whole() in block/bdev.c, Linux 6.12), so a job finds no data there that an
+    earlier job read or wrote. ZFS keeps the data of a zvol in the ARC.
+    """
+    names = fio_job(job).filenames
+    return is_on_devices(job) and not is_zfs(target) and not any(map(_KEEPS_DATA.match, names))
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:

@@ -3,12 +3,14 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
 from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, suspects
-from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.path import is_uncached_when_closed, may_end_in_ram
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.cold and not (case.drops_caches or case.drops_only_clean) else ():
         if not job.reads or job.writes or not may_end_in_ram(job, case.target):
+            continue
+        if is_uncached_when_closed(job, case.target):
             continue
         writers = list(writers_of(case, job))
         if writers and _remains(case, writers[-1], job):
@@ -45,12 +47,14 @@ RULE = Rule(
     "only clean pages. Without a sync, the pages of the write are still dirty, so they stay in RAM.",
     shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "
     "cache, with no command in between that drops the caches. If the reading job does not set invalidate=0, this "
-    "applies only to writes without a sync. Files at least twice the size of RAM are not reported.",
+    "applies only to writes without a sync. Files at least twice the size of RAM are not reported, and neither are "
+    "block devices, because the kernel drops their pages when the writer closes them.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
     "read, or read with direct=1",
     sources=(
         linux_source("6.12", "mm/truncate.c", "mapping_try_invalidate (skips dirty folios)"),
+        linux_source("6.12", "block/bdev.c", "blkdev_put_whole (blkdev_flush_mapping)"),
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
     ),
     in_job=_in_job,

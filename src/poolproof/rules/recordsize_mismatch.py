@@ -33,7 +33,7 @@ def _in_job(case: Case) -> Findings:
     unit = _unit(case)
     name = "record" if is_zfs(case.target) else "page"
     for job in case.jobs:
-        if _uses_units(case, job) and _is_partial(job, unit) and not job.commits_each_write:
+        if _uses_units(case, job) and _is_partial(job, unit) and (job.reads or not job.commits_each_write):
             rest = ", and a write has to read the rest first" if job.writes else ""
             yield notes(
                 f"{case.who([job])} uses random blocks of {format_size(job.block_bytes)}, but the file system reads "

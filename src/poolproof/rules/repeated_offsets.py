@@ -3,7 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
-from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
+from poolproof.rules.path import is_fuse, is_uncached_when_closed, is_zfs, may_end_in_ram
 from poolproof.rules.proof import OF_READS
 
 
@@ -14,8 +14,13 @@ def _repeating(case: Case) -> list[LoadPart]:
 
 def _in_job(case: Case) -> Findings:
     cache_remains = is_zfs(case.target) or is_fuse(case.target)
-    jobs = [job for job in _repeating(case) if not job.invalidates_cache or cache_remains]
-    if case.cold and jobs:
+    jobs = [
+        job
+        for job in _repeating(case)
+        if cache_remains or not (job.invalidates_cache or is_uncached_when_closed(job, case.target))
+    ]
+    is_emptied = case.drops_each_time and not is_zfs(case.target)
+    if case.cold and jobs and not is_emptied:
         yield suspects(
             f"{case.who(jobs)} reads the same random offsets in every run (randrepeat=1 is the default), and nothing "
             "drops these blocks from RAM in between: the second run reads what the first one left in the cache",
@@ -39,8 +44,9 @@ RULE = Rule(
     title="Every run reads the same random blocks",
     wrong="With randrepeat=1, the default, every run of a job uses the same random offsets. If the cache is not "
     "dropped between runs, the reads are served from RAM.",
-    shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 or a file system on which "
-    "invalidate has no effect. In the counters: the disks read less than fio did.",
+    shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 (except on block devices, which "
+    "lose their cached pages when they are closed) or a file system on which invalidate has no effect. Except on ZFS, "
+    "scripts that drop the caches before each run are not reported. In the counters: the disks read less than fio did.",
     error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2675 MB/s. With randrepeat=0: "
     "143 MB/s, then 154 MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",

@@ -11,6 +11,8 @@ _WHEN_TIMED = "set ramp_time=15 and runtime=60; or set steadystate=iops_slope:1%
 
 
 def _in_job(case: Case) -> Findings:
+    if case.target is not None and case.target.volatile:
+        return  # the volatile-target rule reports that no disk is involved
     limit = case.target.dirty_limit_bytes if case.target else None
     jobs = [job for job in case.jobs if _is_burst(job, limit if may_end_in_ram(job, case.target) else None)]
     if case.outcome is None and jobs:

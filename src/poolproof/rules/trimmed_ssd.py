@@ -1,11 +1,20 @@
 """An SSD whose blocks were trimmed and have not been written since."""
 
-from poolproof.rules.earlier import prepared_by, was_filled
+from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import is_cut_short, prepared_by, was_filled
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects, zfs_issue
+
+DISCARDING = ("blkdiscard", "nvme format", "nvme sanitize", "hdparm")
+"""The programs that trim or erase a whole device, as lint names them."""
 
 
 def _is_trimmed(case: Case) -> bool:
     return case.target is not None and bool(case.target.discarded) and case.target.rotational is not True
+
+
+def _fills_device(job: LoadPart) -> bool:
+    """True if the job writes the whole device in order, as a preconditioning job does."""
+    return not job.is_random and not job.reads and not job.size_bytes and not is_cut_short(job)
 
 
 def _in_job(case: Case) -> Findings:
@@ -18,9 +27,9 @@ def _in_job(case: Case) -> Findings:
 
     for job in case.jobs:
         program = prepared_by(job, case.empty)
-        if program == "blkdiscard" and job.writes and not was_filled(case, job):
+        if program in DISCARDING and job.writes and not was_filled(case, job) and not _fills_device(job):
             yield notes(
-                f"{case.who([job])} writes to a device that `blkdiscard` has just trimmed: until it has been filled "
+                f"{case.who([job])} writes to a device that `{program}` has just trimmed: until it has been filled "
                 "once, an SSD writes without erasing first",
                 weight=35,
             )
@@ -42,7 +51,8 @@ RULE = Rule(
     wrong="Until a trimmed SSD is filled, it returns zeros without accessing its flash and has free blocks for each "
     "write.",
     shows="Before the run: the disks were trimmed and have not been filled since, or the script trimmed the device "
-    "with blkdiscard. In a result: reads of such disks are suspect, unless the job also wrote or the test files are "
+    "(blkdiscard, nvme format or sanitize, the security erase of hdparm) and the job does not fill it in "
+    "order. In a result: reads of such disks are suspect, unless the job also wrote or the test files are "
     "known to be completely written. The counters include reads of trimmed blocks, so they do not show the effect.",
     error="Too high. Observed: 2083 MiB/s from a fresh SSD, 581 MiB/s from a used one.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",

@@ -10,6 +10,7 @@ from poolproof.rules.proof import OF_READS
 from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 500e6
+_FILL_DEVICE = "fill the whole device first, with a separate job without runtime and size (rw=write bs=1m direct=1)"
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
@@ -77,6 +78,7 @@ def _after_other_commands(case: Case) -> Findings:
                 f"{case.who([job])} reads blocks that `{program}` left empty: these reads return zeros and do not "
                 "reach the medium",
                 weight=85,
+                fix=_FILL_DEVICE if is_on_devices(job) else "",
             )
 
 
@@ -131,7 +133,8 @@ RULE = Rule(
     "left incomplete, because the runtime of that job was too short to write the file at 500 MB/s, or because it wrote "
     "at random with norandommap. (If the earlier job is time_based, it starts over until its runtime ends, so "
     "the read is reported only if three passes at 500 MB/s do not fit into this runtime.) A read of a file or device "
-    "that truncate, fallocate or blkdiscard left without data is reported too. In the counters: the disks read too "
+    "that truncate, fallocate, qemu-img create, blkdiscard, nvme format, hdparm's security erase, or the creation of a "
+    "thin volume or zvol left without data is reported too. In the counters: the disks read too "
     "little, and the files have holes or unwritten extents, or direct=1 bypassed RAM.",
     error="Too high by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "

@@ -18,6 +18,7 @@ _FUNCTION = re.compile(
 )
 _CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{1,99})(?![\w(=-])")
 _LOOP = r"\bfor\s+{name}\s+in\b"
+_LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
 _DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
 
 _Lines = Sequence[tuple[int, str]]
@@ -30,11 +31,14 @@ class Before:
     `loads`: the earlier loads, oldest first.
     `drops_caches`: True if the caches were dropped after the last write, including the written data.
     `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so that it stayed in RAM.
+    `drops_each_time`: True if the caches were dropped after the last fio call, each time that the script gets to this
+    call.
     `empty`: the programs that emptied files and devices, keyed by path. Only paths that still contain no data are
     listed.
     `zeros`: the programs that filled files and devices with zeros, keyed by path. Only paths that still contain only
     zeros are listed.
     `nodatacow`: the files and directories that `chattr +C` made nodatacow.
+    `in_ram`: the mount points of file systems in RAM.
     `snapshot`: the command that created a cloud volume from a snapshot. Empty if there is none.
     `was_read`: the devices that a program has read completely since the volume was created.
     """
@@ -42,9 +46,11 @@ class Before:
     loads: tuple[Load, ...] = ()
     drops_caches: bool = False
     drops_only_clean: bool = False
+    drops_each_time: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
     nodatacow: frozenset[str] = frozenset()
+    in_ram: frozenset[str] = frozenset()
     snapshot: str = ""
     was_read: frozenset[str] = frozenset()
 
@@ -66,6 +72,7 @@ class History:
         self._syncs = [number for number, line in lines if syncs(line)]
         self._loads: list[Load] = []
         self._last_write = 0
+        self._last_call = 0
         self._is_dirty = False
         self._values: Mapping[str, str] = {}
         self._repeats: tuple[int, int] | None = None
@@ -86,23 +93,32 @@ class History:
         drops = self._since_write(self._drops, at)
         dropped = any(self._empties(line) for line in drops)
         prepared = [each for each in self._prepared if each.line <= at]
-        empty, zeros, nodatacow = (
+        empty, zeros, nodatacow, in_ram = (
             {each.path: each.command for each in _last(prepared, state) if each.state == state}
-            for state in ("empty", "zeros", "nodatacow")
+            for state in ("empty", "zeros", "nodatacow", "in RAM")
         )
         created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
         return Before(
             tuple(self._loads[-_MOST_LOADS:]),
             dropped,
             bool(drops) and not dropped,
+            any(self._drops_each_time(line, at) for line in drops),
             empty,
             zeros,
             frozenset(nodatacow),
+            frozenset(in_ram),
             prepared[created[-1]].command if created else "",
             frozenset(each.path for each in prepared[created[-1] :] if each.state == "read")
             if created
             else frozenset(),
         )
+
+    def _drops_each_time(self, line: int, at: int) -> bool:
+        """True if neither another fio call nor the start of a loop separates the line from the call on line `at`."""
+        between = self._text.split("\n")[line:at]
+        opened = sum(_LOOPS.match(each) is not None and "done" not in each for each in between)
+        is_outside_loop = opened > sum(map(bool, map(_DONE.match, between)))
+        return not is_outside_loop and not line < self._last_call < at
 
     def _empties(self, line: int) -> bool:
         """True if dropping the caches on this line also drops the data that was just written.
@@ -123,6 +139,7 @@ class History:
         if unit.jobs:
             load = load_of(unit.jobs)
             self._loads.append(load)
+            self._last_call = unit.runs_at or unit.line
             if load.writes:
                 self._last_write = unit.runs_at or unit.line
                 self._repeats = None

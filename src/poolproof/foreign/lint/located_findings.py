@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from poolproof.foreign.lint.earlier_commands import NOTHING_BEFORE, Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
-from poolproof.foreign.lint.time_limit import exceeds_limit
+from poolproof.foreign.lint.time_limit import exceeds_limit, time_limit_of
 from poolproof.foreign.lint.variables import possible_jobs, unknown_in
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
@@ -41,6 +41,7 @@ def locate_findings(
                 earlier=before.loads,
                 drops_caches=before.drops_caches,
                 drops_only_clean=before.drops_only_clean,
+                drops_each_time=before.drops_each_time,
                 empty=before.empty,
                 zeros=before.zeros,
             )
@@ -72,7 +73,7 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
             common = replace(common, effect=max(common.effect, "notes", key=EFFECTS.index))  # the depth may be 1
         if any(exceeds_limit(unit, parts[place], each) for place, each in zip(places, changes, strict=True)):
             changes = ({},) * len(places)
-            ends = f"the script ends fio after {unit.ends_after}: raise this limit first"
+            ends = f"the script ends fio after {time_limit_of(unit)}: raise this limit first"
             common = replace(common, fix=f"{common.fix}; {ends}")
         yield LocatedFinding(
             common,

@@ -47,6 +47,12 @@ def exceeds_limit(unit: FioCall, part: LoadPart, changes: Changes) -> bool:
     return limit_s is None or 0 < limit_s < (changed.runtime_s or 0.0) + changed.ramp_s
 
 
+def time_limit_of(unit: FioCall) -> str:
+    """Return the time after which the script ends fio, as a duration if it is known, otherwise as written."""
+    limit_s = _limit_s(unit)
+    return unit.ends_after if limit_s is None else format_duration(limit_s)
+
+
 def _limit_s(unit: FioCall) -> float | None:
     """Return the time limit in seconds, or None if there is none or it is unknown."""
     micros = attempt(parse_time_us, unit.ends_after)

@@ -155,7 +155,7 @@ def test_a_message_names_only_the_loop_variables_on_which_it_depends(message: Me
     loops = f"for mix in {mixes}; do\nfor bs in {sizes}; do\n{each}\ndone\ndone\n"
     (found,) = _found(loops, "destroys-data")
     assert re.findall(r"\((with .*)\)$", message(found.message)) == ["with mix=95 or 65 or 50 or 35 or 5 or 0"]
-    before = "blkdiscard /dev/sdq\nfio --name=w --filename=/dev/sdq --rw=write --direct=1 --bs=1m\n"
+    before = "blkdiscard /dev/sdq\nfio --name=w --filename=/dev/sdq --rw=write --direct=1 --bs=1m --size=9g\n"
     (first, *_) = _found(f"{before}{loops}", "trimmed-ssd")
     assert first.line == 2 and "with" not in first.message.rpartition("until")[2].replace("without", "")
 

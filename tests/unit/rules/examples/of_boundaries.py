@@ -138,6 +138,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "invalidate-is-not-cold": (
         Example(lint_of(_BIG, on_zfs(version="2.4.2")), "suspects", lint_of(_BIG, BTRFS)),
+        Example(lint_of("rw=read size=64g invalidate=0 filename=/dev/zvol/t/v", None), "suspects",
+                lint_of("rw=read size=64g invalidate=0 filename=/dev/sdb", None)),
     ),
     "iodepth-with-sync-engine": (
         Example(lint_of("rw=write size=1g iodepth=8 ioengine=pvsync end_fsync=1"), "suspects",
@@ -213,6 +215,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "recordsize-mismatch": (
         Example(lint_of("rw=randread bs=512 size=64g"), "notes", lint_of("rw=randread bs=512 size=64g direct=1")),
+        Example(lint_of("rw=randrw bs=2300 size=64g fsync=1"), "notes",
+                lint_of("rw=randwrite bs=2300 size=64g fsync=1")),
         Example(lint_of("rw=randwrite bs=2300 size=64g end_fsync=1", MERGERFS), "notes",
                 lint_of("rw=write bs=2300 size=64g end_fsync=1", MERGERFS)),
         Example(read_of("rw=randread bs=512 size=64g", 64 * MIB, 512 * MIB), "notes",

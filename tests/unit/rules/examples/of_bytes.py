@@ -161,6 +161,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "invalidate-is-not-cold": (
         Example(lint_of("rw=read size=64g", MERGERFS), "suspects", lint_of("rw=read size=64g direct=1", MERGERFS)),
         Example(lint_of("rw=read size=64g invalidate=0"), "suspects", lint_of("rw=read size=64g")),
+        Example(
+            replace(lint_of("rw=read size=64g", ZFS), drops_each_time=True),
+            "suspects",
+            replace(lint_of("rw=read size=64g invalidate=0"), drops_each_time=True),
+        ),
         Example(lint_of("rw=read size=64g pre_read=1"), "suspects", lint_of("rw=read size=64g pre_read=1", cold=False)),
     ),
     "loop-cache": (
@@ -256,6 +261,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randread bs=4k size=4g invalidate=0"),
             "suspects",
             lint_of("rw=randread bs=4k size=4g invalidate=0 randrepeat=0"),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k size=4g invalidate=0 filename=/dev/zd0", None),
+            "suspects",
+            lint_of("rw=randread bs=4k size=4g invalidate=0 filename=/dev/sdb", None),
         ),
         Example(
             read_of("rw=randread bs=4k size=4g io_size=256m invalidate=0", 256 * MIB, 38 * 4096),

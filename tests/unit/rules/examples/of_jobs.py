@@ -133,6 +133,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(
             lint_of(_BURST), "notes", lint_of("rw=write bs=1m size=4g time_based=1 runtime=60 ramp_time=15 end_fsync=1")
         ),
+        Example(lint_of(_BURST), "notes", lint_of(_BURST, replace(EXT4, volatile=True))),
         Example(
             lint_of("rw=write bs=1m size=1g end_fsync=1", replace(EXT4, dirty_limit_bytes=GIB)),
             "notes",

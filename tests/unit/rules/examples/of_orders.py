@@ -78,6 +78,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 after(f"{_READ} invalidate=0", f"{_WRITE} end_fsync=1", drops_caches=True)),
         Example(after(_READ, _WRITE), "suspects", after(f"{_READ} direct=1", _WRITE)),
         Example(after(_READ, _WRITE), "suspects", after(_READ, _WRITE.replace("filename=f", "filename=other"))),
+        Example(after(f"{_READ} filename=/dev/zvol/t/v", f"{_WRITE} filename=/dev/zvol/t/v", target=None), "suspects",
+                after(f"{_READ} filename=/dev/sdb", f"{_WRITE} filename=/dev/sdb", target=None)),
         Example(Case(jobs(_WRITE, f"{_READ} stonewall=1"), target=EXT4), "suspects",
                 Case(jobs(f"{_WRITE} direct=1", f"{_READ} stonewall=1"), target=EXT4)),
     ),

@@ -140,6 +140,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of("rw=write bs=4k size=200000k fdatasync=1")),
         Example(lint_of("rw=write bs=2300 size=22m fdatasync=1"), "notes",
                 lint_of("rw=write bs=2300 size=22m fdatasync=1 loops=10")),
+        Example(lint_of("rw=write bs=1m size=40g sync=1"), "notes",
+                lint_of("rw=write bs=1m size=40g sync=1 numjobs=2")),
         Example(lint_of("rw=write bs=4k size=22m sync=1"), "notes",
                 lint_of("rw=write bs=4k size=22m sync=1 time_based=1 runtime=60")),
     ),
