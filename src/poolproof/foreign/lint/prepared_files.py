@@ -1,8 +1,9 @@
 """Files and devices that a script prepares with other commands before it runs fio.
 
-`truncate` and `fallocate` give a file its size but no data. `blkdiscard` discards all data on a device. `dd
-if=/dev/zero` fills a file with zeros. `chattr +C` sets nodatacow on btrfs. A cloud volume that is created from a
-snapshot loads its blocks when they are first read.
+`truncate`, `fallocate` and `qemu-img create` give a file its size but no data. `blkdiscard`, `nvme format` and the
+security erase of `hdparm` discard all data on a device. A new thin volume and a new zvol contain no data. `dd
+if=/dev/zero` fills a file with zeros. `chattr +C` sets nodatacow on btrfs. `mount -t tmpfs` makes a directory a file
+system in RAM. A cloud volume that is created from a snapshot loads its blocks when they are first read.
 """
 
 import re
@@ -14,7 +15,7 @@ from typing import Literal
 
 from poolproof.foreign.lint.shell_words import ShellWord, read_script
 
-State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read"]
+State = Literal["empty", "zeros", "removed", "nodatacow", "from a snapshot", "read", "in RAM"]
 _DEVICES = "/dev"
 """A path that represents all devices, because scripts don't show the device name of a new cloud volume."""
 
@@ -26,6 +27,12 @@ _SNAPSHOTS = {
     "gcloud": r"\bdisks create\b(?=.*--source-snapshot\b)",
     "az": r"\bdisk create\b(?=.*--source\b[ =]\S*(?i:snap))",
 }
+_NVME_ERASES = ("format", "sanitize")
+_CONTROLLER = re.compile(r"/dev/nvme\d+")
+_SECURITY_ERASE = ("--security-erase", "--security-erase-enhanced")
+_IN_RAM = ("tmpfs", "ramfs")
+_LVCREATE = ("-n", "--name", "-V", "--virtualsize", "-L", "--size", "-l", "--extents", "-T", "--thinpool", "--type")
+_ZFS_CREATE = ("-V", "-b", "-o")
 _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 
@@ -60,6 +67,12 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
         yield from (PreparedFile(path, "empty", name, line) for path in _paths(rest, _EMPTIES[name]))
     elif name == "blkdiscard":
         yield from (PreparedFile(path, "empty", name, line) for path in _paths(rest, _DISCARDS))
+    elif (made := _made_empty(name, rest)) is not None:
+        yield from (PreparedFile(path, "empty", made[0], line) for path in made[1])
+    elif name in ("mount", "umount"):
+        places = [path for path in _paths(rest, ("-t", "-o", "--types", "--options")) if not path.startswith("/dev/")]
+        is_in_ram = _option(rest, ("-t", "--types")) in _IN_RAM
+        yield from (PreparedFile(path, "in RAM" if is_in_ram else "removed", name, line) for path in places[-1:])
     elif name == "rm":
         yield from (PreparedFile(path, "removed", name, line) for path in _paths(rest, ()))
     elif name == "chattr":
@@ -77,6 +90,39 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
             is_zero = given.get("if") == "/dev/zero"
             state = "empty" if given.get("count") == "0" else "zeros" if is_zero else "removed"
             yield PreparedFile(path, state, name, line)
+
+
+def _made_empty(name: str, rest: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Return how a program that creates or erases a volume or an image is named, and the paths that it leaves empty.
+
+    Returns None for all other programs.
+    """
+    if name == "nvme" and rest and rest[0] in _NVME_ERASES:
+        paths = [path for path in rest[1:] if path.startswith(("/dev/", "$"))]
+        return f"nvme {rest[0]}", [f"{path}n1" if _CONTROLLER.fullmatch(path) else path for path in paths]
+    if name == "hdparm" and any(word in _SECURITY_ERASE for word in rest):
+        return name, [path for path in rest if path.startswith(("/dev/", "$"))]
+    if name == "qemu-img" and rest[:1] == ["create"]:
+        is_raw = _option(rest, ("-f",)) in ("", "raw") and not any("preallocation=full" in word for word in rest)
+        return "qemu-img create", [*_paths(rest[1:], ("-f", "-o"))][:1] if is_raw else []
+    if name == "lvcreate" and (volume := _option(rest, ("-n", "--name"))):
+        is_thin = any(word.startswith(("-V", "--virtualsize")) for word in rest)
+        pool = _option(rest, ("-T", "--thinpool")) or next(_paths(rest, _LVCREATE), "")
+        group = pool.removeprefix("/dev/").partition("/")[0]
+        return name, [f"/dev/{group}/{volume}", f"/dev/mapper/{group}-{volume}"] if is_thin and group else []
+    if name == "zfs" and rest[:1] == ["create"]:
+        is_volume = any(word == "-V" or (word.startswith("-") and word.endswith("V")) for word in rest)
+        return "zfs create", [f"/dev/zvol/{path}" for path in _paths(rest[1:], _ZFS_CREATE)] if is_volume else []
+    return None
+
+
+def _option(words: Sequence[str], names: Sequence[str]) -> str:
+    """Return the value of the first of these options, or an empty string if none is given."""
+    for at, word in enumerate(words):
+        given, has_value, value = word.partition("=")
+        if given in names:
+            return value if has_value else next(iter(words[at + 1 : at + 2]), "")
+    return ""
 
 
 def _paths(words: Sequence[str], with_value: Sequence[str]) -> Iterator[str]:

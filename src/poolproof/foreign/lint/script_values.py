@@ -14,7 +14,7 @@ from poolproof.foreign.lint.shell_words import Script, key_without_default, read
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
-_ALL_OF = re.compile(r"\$\{(?P<name>\w+)\[[@*]\]\}")
+_ALL_OF = re.compile(r"\$\{(?P<indexes>!?)(?P<name>\w+)\[[@*]\]\}")
 _BRACES = re.compile(r"\{(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})(?:\.\.(?P<step>\d{1,9}))?\}")
 _SEQ = re.compile(r"(?:\$\(|`)\s*seq(?P<numbers>(?:\s+\d{1,9}){1,3})\s*[)`]")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
@@ -28,7 +28,7 @@ _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
 _DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
 _MAX_PASSES = 3
-_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
+_KEYWORDS = ("$", "do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 _MOST_VALUES = 16
 _MOST_RUNS = 32
 
@@ -114,7 +114,11 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
         values: list[str] = []
         for word in words[3:]:
             array = _ALL_OF.fullmatch(word)
-            values += arrays.get(array["name"], (word,)) if array else _numbers(word)
+            elements = arrays.get(array["name"]) if array else _numbers(word)
+            if elements is None:
+                values.append(word)
+            else:
+                values += map(str, range(len(elements))) if array and array["indexes"] else elements
         lists.setdefault(words[1], set()).add(tuple(values))
     only = {name: next(iter(found)) for name, found in lists.items() if len(found) == 1}
     return {

@@ -24,6 +24,7 @@ _NAME = re.compile(
 )  # $(X) of make
 _OF_CMD = re.compile(r"%(?P<name>\w+)%")
 _ALL_OF = re.compile(r"\"?\$(?:\{(?P<array>\w+\[[@*]\])\}|[@*])\"?")
+_ELEMENT = re.compile(r"\$\{(?P<array>\w+)\[(?:(?P<number>\d{1,4})|\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>\w+)\})\]\}")
 _DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=[ \t])[\^`][ \t]*\r?\n")  # ^ of cmd.exe, ` of PowerShell
@@ -298,6 +299,10 @@ class _ShellParser:
         ):
             self._place = default.end()
             return self._variables.get(default["name"], default["value"])
+        element = _ELEMENT.match(self._text, self._place)
+        if element is not None and (value := self._element(element)) is not None:
+            self._place = element.end()
+            return value
         begin, line = self._start + self._place, self._line
         raw = self._take(self._end_of_expansion())
         opening = "$(" if raw.startswith("$(") else "`"
@@ -310,6 +315,12 @@ class _ShellParser:
             self._script.commands += inner.commands
             self._script.documents += inner.documents
         return raw
+
+    def _element(self, found: re.Match[str]) -> str | None:
+        """Return the element `${ARRAY[0]}` or `${ARRAY[$i]}` of an array, or None if it is unknown."""
+        index = found["number"] or self._variables.get(found["name"] or found["braced"], "")
+        elements = self._variables.get(f"{found['array']}[@]", "").split()
+        return elements[int(index)] if index.isdecimal() and int(index) < len(elements) else None
 
     def _end_of_expansion(self) -> int:
         """Return the end of an expansion: `$(…)`, `${…}`, a command in backquotes or a special variable."""

@@ -21,7 +21,12 @@ It also matches `{{ device }}` (Jinja), `{path}` and `%s` (strings of programs),
 `%SIZE%`, `%%b` and `%1` (cmd.exe), `{}` (xargs and parallel), and `<device>`.
 """
 
-_NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
+_NEVER_CHECKED = frozenset(
+    {
+        "filename_format", "exec_prerun", "exec_postrun", "description", "name", "write_bw_log", "write_lat_log",
+        "write_iops_log", "write_hist_log",
+    }
+)  # fmt: skip
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "rw": ("read", "write", "randread", "randwrite", "randrw"),
     "ioengine": ("psync", "libaio", "io_uring"),

@@ -92,6 +92,28 @@ def test_the_forms_of_a_loop(loop: str) -> None:
     assert found.message.endswith("(with d=32)")
 
 
+@pytest.mark.parametrize("element", ["${D[$i]}", "${D[${i}]}"])
+def test_a_loop_over_the_indexes_of_an_array(element: str) -> None:
+    job = f"fio --name=a --rw=randread --iodepth={element} --size=1g --direct=1 --filename=/dev/sdb\n"
+    (found,) = lint(source(f'D=(1 32)\nfor i in "${{!D[@]}}"; do\n{job}done\n', "b.sh"))
+    assert found.rule == "iodepth-with-sync-engine" and found.message.endswith("(with i=1)")
+    assert not _found(f"D=(32 1)\n{job.replace(element, '${D[1]}')}", "iodepth-with-sync-engine")
+    assert _found(f"D=(1 32)\n{job.replace(element, '${D[2]}')}", "unknown-variable")
+
+
+def test_a_variable_that_is_set_after_a_prompt() -> None:
+    call = "fio $ARGS --name=a --filename=f --rw=randread --bs=4k --size=9g\n"
+    text = f'$ ARGS="--ioengine=psync --iodepth=32 --direct=1"\n$ {call}'
+    assert {each.rule for each in lint(source(text, "b.sh"))} == {"iodepth-with-sync-engine"}
+    assert _found(f"$ ARGS=$(cat args)\n$ {call}", "unknown-variable")
+
+
+def test_the_name_of_a_log_file_may_be_unknown() -> None:
+    call = "fio --name=a --filename=f --rw=randread --bs=4k --size=9g --write_bw_log=$OUT/a --log_avg_msec=1000\n"
+    assert not _found(call, "unknown-variable")
+    assert _found(call.replace("=f ", "=$OUT "), "unknown-variable")
+
+
 _WRITE = "fio --name=w --rw=write --bs=1m --size=1g --filename=/mnt/f"
 _READ = "fio --name=r --rw=read --bs=1m --size=1g --filename=/mnt/f"
 

@@ -28,6 +28,8 @@ _FILLS = "fio --name=w --rw=write --bs=1m --direct=1 --size=9g --filename="
         "F=/mnt/f\nfallocate -l 9G $F",
         "dd if=/dev/zero of=/mnt/f bs=1M count=0 seek=9216",
         "blkdiscard -f /mnt/f",
+        "qemu-img create -f raw /mnt/f 9G",
+        "qemu-img create /mnt/f 9G -o preallocation=falloc",
     ],
 )
 def test_a_file_that_another_command_leaves_without_data(before: str) -> None:
@@ -37,6 +39,94 @@ def test_a_file_that_another_command_leaves_without_data(before: str) -> None:
     assert not _found(f"{before}\n{read.replace('/mnt/f', '/mnt/g')}", "unwritten-read")
     assert not _found(f"{before}\nrm -f /mnt/f\n{read}", "unwritten-read")
     assert not _found(f"{read}{before}\n", "unwritten-read")
+
+
+@pytest.mark.parametrize(
+    ("before", "device"),
+    [
+        ("sudo nvme format /dev/nvme0n1 --ses=1 -f", "/dev/nvme0n1"),
+        ("nvme format -n 1 /dev/nvme0", "/dev/nvme0n1"),
+        ("nvme sanitize /dev/nvme0 -a 2", "/dev/nvme0n1"),
+        ("hdparm --user-master u --security-erase pass /dev/sdb", "/dev/sdb"),
+        ("lvcreate -V 100G -T vg0/pool -n thin1", "/dev/vg0/thin1"),
+        ("lvcreate --virtualsize 100G --thin --name thin1 /dev/vg0/pool", "/dev/mapper/vg0-thin1"),
+        ("zfs create -s -V 100G -o volblocksize=16k tank/v", "/dev/zvol/tank/v"),
+    ],
+)
+def test_a_device_that_another_command_leaves_without_data(before: str, device: str) -> None:
+    (found,) = _found(f"{before}\n{_READS_ALL}{device}\n", "unwritten-read")
+    assert "filefrag" not in found.fix
+    fill = f"fio --name=w --rw=write --bs=1m --direct=1 --filename={device}\n"
+    assert not _found(f"{before}\n{fill}{_READS_ALL}{device}\n", "unwritten-read")
+    assert not _found(f"{before}\n{_READS_ALL}/dev/sdz\n", "unwritten-read")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "nvme list /dev/nvme0n1",
+        "hdparm -I /dev/nvme0n1",
+        "qemu-img create -f qcow2 /dev/nvme0n1 9G",
+        "qemu-img create -o preallocation=full /dev/nvme0n1 9G",
+        "lvcreate -L 100G -n nvme0n1 vg0",
+        "zfs create -o recordsize=16k tank/v",
+    ],
+)
+def test_a_command_that_leaves_data_as_it_is(before: str) -> None:
+    devices = ":".join(("/dev/nvme0n1", "/dev/vg0/nvme0n1", "/dev/zvol/tank/v"))
+    assert not _found(f"{before}\n{_READS_ALL}{devices}\n", "unwritten-read")
+
+
+@pytest.mark.parametrize(
+    ("job", "is_found"),
+    [
+        ("--rw=randwrite --bs=4k", True),
+        ("--rw=write --bs=128k --loops=2", False),
+        ("--rw=write --bs=128k --size=100%", False),
+        ("--rw=write --bs=128k --size=10g", True),
+        ("--rw=write --bs=128k --runtime=60", True),
+    ],
+)
+def test_a_job_that_fills_a_trimmed_device(job: str, *, is_found: bool) -> None:
+    for erase in ("blkdiscard /dev/nvme0n1", "nvme format /dev/nvme0n1"):
+        text = f"{erase}\nfio --name=w --filename=/dev/nvme0n1 --direct=1 {job}\n"
+        assert bool(_found(text, "trimmed-ssd")) == is_found
+
+
+@pytest.mark.parametrize(
+    ("before", "is_found"),
+    [
+        ("mount -t tmpfs -o size=8g tmpfs /mnt/fast", True),
+        ("sudo mount -o size=8g --types=ramfs none /mnt/fast/", True),
+        ("mount -t tmpfs tmpfs /mnt/fast\numount /mnt/fast", False),
+        ("mount -t tmpfs tmpfs /mnt/fast\nmount /dev/sdb1 /mnt/fast", False),
+        ("mount -t tmpfs tmpfs /mnt/faster", False),
+        ("mount -t xfs /dev/sdb1 /mnt/fast", False),
+    ],
+)
+def test_a_directory_on_which_the_script_mounts_a_tmpfs(before: str, *, is_found: bool) -> None:
+    job = "fio --name=a --directory=/mnt/fast/d --rw=randread --bs=4k --size=1g --direct=1\n"
+    assert bool(_found(f"{before}\n{job}", "volatile-target")) == is_found
+
+
+_READ_AGAIN = "fio --name=r --filename=/mnt/f --rw=randread --bs=4k --size=64g --invalidate=0\n"
+_DROP = "sync; echo 3 > /proc/sys/vm/drop_caches\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "lines"),
+    [
+        (f"{_DROP}{_READ_AGAIN}", []),
+        (f"{_DROP}{_READ_AGAIN}{_READ_AGAIN}", [3]),
+        (f"{_DROP}for i in 1 2; do\n{_READ_AGAIN}done\n", [3]),
+        (f"for i in 1 2; do\n{_DROP}{_READ_AGAIN}done\n", []),
+        (f"for i in 1 2; do\n{_READ_AGAIN}{_DROP}done\n", [2]),
+        (f"for d in a b; do echo $d; done\n{_DROP}{_READ_AGAIN}", []),
+    ],
+)
+def test_caches_that_the_script_drops_before_each_run(script: str, lines: list[int]) -> None:
+    for rule in ("invalidate-is-not-cold", "repeated-offsets"):
+        assert [each.line for each in _found(script, rule)] == lines
 
 
 def test_relative_paths_belong_to_the_working_directory() -> None:

@@ -51,3 +51,12 @@ def test_the_limit_of_a_call_in_python(message: Message) -> None:
     assert _CUT_OFF in rules(text, name="b.py")
     for other in (text.replace("=120", "=700"), text.replace("timeout", "limit"), f"cmd = {_PYTHON}\ntimeout = 120\n"):
         assert _CUT_OFF not in rules(other, name="b.py")
+
+
+@pytest.mark.parametrize(("limit", "shown"), [("40", "40.0 s"), ("$T", "$T")])
+def test_a_fix_that_needs_a_higher_limit_names_it_with_its_unit(limit: str, shown: str) -> None:
+    burst = "--name=w --filename=f --rw=write --bs=1m --size=8g --time_based --runtime=10 --direct=1"
+    (found,) = [
+        each for each in lint(source(f"timeout {limit} fio {burst}\n", "b.sh")) if each.rule == "short-run-burst"
+    ]
+    assert f"the script ends fio after {shown}: raise this limit first" in found.fix
