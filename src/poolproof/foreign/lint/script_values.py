@@ -7,7 +7,7 @@ each number.
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
 from poolproof.foreign.lint.shell_words import Script, key_without_default, read_script
@@ -18,7 +18,7 @@ _ALL_OF = re.compile(r"\$\{(?P<indexes>!?)(?P<name>\w+)\[[@*]\]\}")
 _BRACES = re.compile(r"\{(?P<first>\d{1,9})\.\.(?P<last>\d{1,9})(?:\.\.(?P<step>\d{1,9}))?\}")
 _SEQ = re.compile(r"(?:\$\(|`)\s*seq(?P<numbers>(?:\s+\d{1,9}){1,3})\s*[)`]")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
-_SPECIAL = re.compile(r"[\s$]")
+_OPTION_VALUE = re.compile(r"--?[A-Za-z][\w-]*=[^\s`]+")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
 _ASSIGNS = ("=", ":=", "?=", "::=")  # in make, Python and PowerShell
@@ -72,7 +72,7 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
             found = _ASSIGNMENT.match(word)
             if found is not None:
                 value = found["value"]
-                is_literal = not (found["more"] or "$" in value or "`" in value or value.startswith("("))
+                is_literal = not (found["more"] or "`" in value or value.startswith("(")) and _is_known(value.split())
                 yield found["name"], value if is_literal else None
             elif not is_declaration:
                 break
@@ -81,7 +81,8 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
     """Return the elements of each array that the script sets exactly once, separated by spaces and keyed by `ARRAY[@]`.
 
-    An array is left out if the script appends to it, or if an element contains spaces or unknown variables.
+    An array is left out if the script appends to it, if an element contains spaces, or if an unknown variable may be
+    more than the value of an option.
     """
     found: dict[str, str] = {}
     again: set[str] = set()
@@ -89,10 +90,20 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
         elements = read_script(_COMMENT.sub("", each["values"]).replace("\n", " "), variables).commands
         words = [word.text for command in elements for word in command]
         name = f"{each['name']}[@]"
-        if name in found or each["more"] or any(not word or _SPECIAL.search(word) for word in words):
+        if name in found or each["more"] or not _is_known(words):
             again.add(name)
         found[name] = " ".join(words)
     return {name: value for name, value in found.items() if name not in again}
+
+
+def _is_known(words: Sequence[str]) -> bool:
+    """True if unknown variables occur only in the values of options (`--size=$SIZE`), so that all options are known."""
+    return all(
+        word
+        and not re.search(r"\s", word)
+        and ("$" not in word or ("$(" not in word and _OPTION_VALUE.fullmatch(word)))
+        for word in words
+    )
 
 
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:

@@ -25,6 +25,7 @@ _NAME = re.compile(
 _OF_CMD = re.compile(r"%(?P<name>\w+)%")
 _ALL_OF = re.compile(r"\"?\$(?:\{(?P<array>\w+\[[@*]\])\}|[@*])\"?")
 _ELEMENT = re.compile(r"\$\{(?P<array>\w+)\[(?:(?P<number>\d{1,4})|\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>\w+)\})\]\}")
+_ARRAY_NAME = re.compile(r"^(?P<name>[A-Za-z_]\w*)=$")
 _DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n|(?<=[ \t])[\^`][ \t]*\r?\n")  # ^ of cmd.exe, ` of PowerShell
@@ -155,6 +156,8 @@ class _ShellParser:
             self._word()
         elif character == "(" and (math := _ARITHMETIC.match(self._text, self._place)) and "fio" not in math[0]:
             self._take(math.end())
+        elif character == "(" and (array_end := self._end_of_array()):
+            self._take(array_end)
         elif character == "\n" and any(start <= self._place < end - 1 for start, end in self._folded):
             self._take(self._place + 1)
         elif redirection := (_REDIRECTION.match(self._text, self._place) if character in "<>" else None):
@@ -245,12 +248,31 @@ class _ShellParser:
             self._drops_next = False
             self._goes_to = self._goes_to or text
         elif elements is not None:
-            self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in elements.split()]
+            pieces = map(self._filled, elements.split())
+            self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in pieces]
         elif _NAME.fullmatch(raw) and raw != text:
-            pieces = [text] if is_windows_path(text) else text.split()
-            self._command += [replace(word, text=piece, is_split=len(pieces) > 1) for piece in pieces]
+            words = [text] if is_windows_path(text) else list(map(self._filled, text.split()))
+            self._command += [replace(word, text=piece, is_split=len(words) > 1) for piece in words]
         else:
             self._command.append(word)
+
+    def _end_of_array(self) -> int:
+        """Return the end of the array that begins here if its elements are known and used, otherwise 0.
+
+        The elements then are not a command: they may be the start of one, as in `"${FIO[@]}" --name=a`.
+        """
+        found = _ARRAY_NAME.search(self._command[-1].text) if self._command else None
+        if found is None or self._command[-1].end != self._start + self._place:
+            return 0
+        is_used = f"{found['name']}[@]" in self._variables and f"${{{found['name']}[" in self._text
+        return self._find(")", self._place) + 1 if is_used else 0
+
+    def _filled(self, text: str) -> str:
+        """Replace the variables in the value of another variable, such as a loop variable in `ARGS="--bs=$bs"`."""
+        if "$" not in text:
+            return text
+        names = ("braced", "plain", "made")
+        return _NAME.sub(lambda found: self._variables.get(next(filter(None, found.group(*names))), found[0]), text)
 
     def _part(self) -> str:
         """Read the next part of a word: quoted text, an escape, an expansion or ordinary characters."""

@@ -202,16 +202,6 @@ def test_a_variable_after_fio_contains_options(variable: str) -> None:
     assert _unsynced("kubectl exec fio -- $FIO --name=a --rw=write --size=1g --bs=1m\n") == [1]
 
 
-def test_options_in_an_array() -> None:
-    array = "ARGS=(\n  --ioengine=psync  # one at a time\n  --iodepth=32 --direct=1\n)\n"
-    call = 'fio "${ARGS[@]}" --name=a --filename=f --rw=randread --bs=4k --size=9g\n'
-    assert _rules(array + call) == {"iodepth-with-sync-engine"}
-    assert _rules(array + call.replace('"', "").replace("@", "*")) == {"iodepth-with-sync-engine"}
-    for more in ("ARGS+=(--iodepth=1)\n", "ARGS=(--iodepth=1)\n"):
-        assert "unknown-variable" in _rules(array + more + call), more
-    assert "unknown-variable" in _rules("ARGS=(--ioengine=psync $MORE)\n" + call)
-
-
 def test_a_file_whose_name_looks_like_fio() -> None:
     options = 'OPTIONS="--filename=/mnt/fio-10g --size=9g --filename /mnt/fio-10g --size 9g"\n'
     assert _rules(options + "fio $OPTIONS --name=a --rw=write --bs=1m --end_fsync=1\n") == set()

@@ -1,0 +1,53 @@
+"""Options of fio that a script keeps in variables and arrays, although some of their values are unknown."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from tests.unit.foreign.lint.making import rules, source
+
+
+def _rules(text: str) -> set[str]:
+    return rules(text, name="bench.sh")
+
+
+def test_options_in_an_array() -> None:
+    array = "ARGS=(\n  --ioengine=psync  # one at a time\n  --iodepth=32 --direct=1\n)\n"
+    call = 'fio "${ARGS[@]}" --name=a --filename=f --rw=randread --bs=4k --size=9g\n'
+    assert _rules(array + call) == {"iodepth-with-sync-engine"}
+    assert _rules(array + call.replace('"', "").replace("@", "*")) == {"iodepth-with-sync-engine"}
+    for more in ("ARGS+=(--iodepth=1)\n", "ARGS=(--iodepth=1)\n"):
+        assert "unknown-variable" in _rules(array + more + call), more
+    assert "unknown-variable" in _rules("ARGS=(--ioengine=psync $MORE)\n" + call)
+
+
+@pytest.mark.parametrize(
+    ("options", "call"),
+    [
+        ('ARGS=(\n  --filename="$FILE" --iodepth=32\n  --runtime=${SECONDS}s --direct=1\n)', 'fio "${ARGS[@]}"'),
+        ('ARGS=(fio --filename="$FILE" --iodepth=32 --direct=1)', '"${ARGS[@]}"'),
+        ('ARGS="--filename=$FILE --iodepth=32 --direct=1"', "fio $ARGS"),
+    ],
+)
+def test_options_with_unknown_values_in_a_variable(options: str, call: str) -> None:
+    job = f"{call} --name=a --rw=randread --bs=4k --size=9g\n"
+    assert _rules(f"{options}\n{job}") == {"iodepth-with-sync-engine", "unknown-variable"}
+    assert "iodepth-with-sync-engine" not in _rules(f"{options.replace('$FILE', '$(find .)')}\n{job}")
+    assert "iodepth-with-sync-engine" not in _rules(f"{options.replace('--direct=1', '$MORE')}\n{job}")
+
+
+def test_a_loop_variable_in_options_that_a_variable_contains() -> None:
+    loop = "for d in 1 32; do\n{}\nfio {} --name=a --rw=randread --bs=4k --size=9g --filename=f --direct=1\ndone\n"
+    for text in (
+        loop.format('ARGS=(--iodepth="$d")', '"${ARGS[@]}"'),
+        loop.format('ARGS="--iodepth=$d --thread"', "$ARGS"),
+    ):
+        (found,) = lint(source(text, "bench.sh"))
+        assert found.rule == "iodepth-with-sync-engine" and found.message.endswith("(with d=32)")
+
+
+def test_an_array_is_not_a_command_of_its_own() -> None:
+    array = "FIO=(fio --rw=randread --bs=4k --size=9g --filename=f --direct=1 --iodepth=32)\n"
+    assert _rules(f'{array}"${{FIO[@]}}" --name=a\n') == {"iodepth-with-sync-engine"}
+    assert _rules(f'{array}sudo "${{FIO[@]}}" --name=a --ioengine=libaio\n') == set()
+    assert "refused-by-fio" in _rules(f'{array}"${{FIO[@]}}"\n')
+    assert "iodepth-with-sync-engine" in _rules(array.replace("fio ", "fio --name=a ") + "run_all FIO\n")
