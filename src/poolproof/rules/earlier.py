@@ -29,7 +29,7 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
     """Yield the earlier jobs that wrote to any of this job's files, oldest first."""
     files = {extent.file for extent in job.extents}
     for part in before(case, job):
-        if part.writes and files & {extent.file for extent in part.extents}:
+        if part.writes and not only_creates(part) and files & {extent.file for extent in part.extents}:
             yield part
 
 
@@ -59,7 +59,24 @@ def _fills(part: LoadPart) -> bool:
     """
     if part.reads:
         return True
+    if only_creates(part):
+        return part.writes and fio_job(part).flag("overwrite")
     return part.writes and not is_cut_short(part) and not skips_blocks(part)
+
+
+def only_creates(part: LoadPart) -> bool:
+    """True if fio only creates the job's files (create_only=1).
+
+    It lays out the files of jobs that read or overwrite, and only reserves the blocks of other files (filesetup.c).
+    """
+    return fio_job(part).flag("create_only")
+
+
+def creators_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
+    """Yield the earlier jobs that reserved the blocks of this job's files without writing them, oldest first."""
+    for part in _touching(case, job):
+        if only_creates(part) and not _fills(part) and fio_job(part).text("fallocate") not in ("none", "0"):
+            yield part
 
 
 def is_cut_short(part: LoadPart) -> bool:

@@ -35,8 +35,8 @@ def warm_start(case: Case, job: LoadPart) -> str | None:
         return _reason_of_program(case)
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
-    is_emptied = case.drops_each_time and not (is_zfs(case.target) or is_network(case.target))
-    if is_emptied or is_uncached_when_closed(job, case.target):
+    is_emptied = case.empties_arc_each_time if is_zfs(case.target) else case.drops_each_time
+    if (is_emptied and not is_network(case.target)) or is_uncached_when_closed(job, case.target):
         return None
     if not job.invalidates_cache:
         return "invalidate=0 leaves the data of earlier reads and writes in RAM"
@@ -69,7 +69,8 @@ RULE = Rule(
     shows=(
         "In a job: buffered reads with pre_read=1 or invalidate=0, or buffered reads on ZFS, FUSE or a network file "
         "system. With invalidate=0, block devices are not reported: the kernel drops their pages when they are closed. "
-        "A script that drops the caches before each run is reported only on ZFS and network file systems."
+        "A script that drops the caches before each run is reported only on network file systems and, unless it "
+        "exports the pool, on ZFS."
     ),
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix=f"{_EMPTY}, then use invalidate=1 without pre_read",

@@ -104,6 +104,7 @@ class Case:
     RAM, and `drops_caches` is False.
     `drops_each_time`: True if the input drops the caches each time before it runs this load, and runs nothing else in
     between.
+    `empties_arc_each_time`: the same for ZFS's ARC, which is emptied by an export of the pool.
     `empty`: the files and devices that a program in the input leaves without data, mapped to the program's name.
     `zeros`: the files and devices that a program in the input fills with zeros, mapped to the program's name.
     """
@@ -119,6 +120,7 @@ class Case:
     drops_caches: bool = False
     drops_only_clean: bool = False
     drops_each_time: bool = False
+    empties_arc_each_time: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
 

@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
         for job in _repeating(case)
         if cache_remains or not (job.invalidates_cache or is_uncached_when_closed(job, case.target))
     ]
-    is_emptied = case.drops_each_time and not is_zfs(case.target)
+    is_emptied = case.empties_arc_each_time if is_zfs(case.target) else case.drops_each_time
     if case.cold and jobs and not is_emptied:
         yield suspects(
             f"{case.who(jobs)} reads the same random offsets in every run (randrepeat=1 is the default), and nothing "
@@ -45,8 +45,9 @@ RULE = Rule(
     wrong="With randrepeat=1, the default, every run of a job uses the same random offsets. If the cache is not "
     "dropped between runs, the reads are served from RAM.",
     shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 (except on block devices, which "
-    "lose their cached pages when they are closed) or a file system on which invalidate has no effect. Except on ZFS, "
-    "scripts that drop the caches before each run are not reported. In the counters: the disks read less than fio did.",
+    "lose their cached pages when they are closed) or a file system on which invalidate has no effect. Scripts that "
+    "drop the caches before each run (on ZFS, by exporting the pool) are not reported. In the counters: the "
+    "disks read less than fio did.",
     error="Too high from the second run on. Measured: 133 MB/s in the first run, then 2675 MB/s. With randrepeat=0: "
     "143 MB/s, then 154 MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",

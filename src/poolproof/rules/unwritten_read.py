@@ -1,7 +1,15 @@
 """Reads of blocks that are not stored on any disk, such as holes, unwritten extents and empty new volumes."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import MANY_PASSES, prepared_by, skips_blocks, was_filled, writers_of, writes_again
+from poolproof.rules.earlier import (
+    MANY_PASSES,
+    creators_of,
+    prepared_by,
+    skips_blocks,
+    was_filled,
+    writers_of,
+    writes_again,
+)
 from poolproof.rules.fio_job import is_on_devices
 from poolproof.rules.flow import cold_reads, compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
@@ -31,6 +39,7 @@ def _in_job(case: Case) -> Findings:
     if not case.files and case.cold:
         yield from _after_partial_writes(case)
         yield from _after_other_commands(case)
+        yield from _after_creation(case)
     if empty and case.load.reads:
         yield suspects(
             f"{format_size(empty)} of the {format_size(total)} to read was never written: the file system returns "
@@ -67,6 +76,20 @@ def _after_partial_writes(case: Case) -> Findings:
             "and reads of the rest return zeros without reading a disk",
             weight=70,
         )
+
+
+def _after_creation(case: Case) -> Findings:
+    """Yield a finding if an earlier job in the same input only created a file that a job reads."""
+    for job in case.jobs:
+        if not job.reads or not job.may_use_page_cache or is_on_devices(job) or was_filled(case, job):
+            continue
+        creators = [] if any(writers_of(case, job)) else list(creators_of(case, job))
+        if creators:
+            yield suspects(
+                f"{case.who([job])} reads a file that job `{creators[-1].name}` only creates (create_only=1): fio "
+                "reserves the blocks of a file to be written, and reads return zeros without reading a disk",
+                weight=80,
+            )
 
 
 def _after_other_commands(case: Case) -> Findings:
@@ -132,10 +155,11 @@ RULE = Rule(
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
     "left incomplete, because the runtime of that job was too short to write the file at 500 MB/s, or because it wrote "
     "at random with norandommap. (If the earlier job is time_based, it starts over until its runtime ends, so "
-    "the read is reported only if three passes at 500 MB/s do not fit into this runtime.) A read of a file or device "
-    "that truncate, fallocate, qemu-img create, blkdiscard, nvme format, hdparm's security erase, or the creation of a "
-    "thin volume or zvol left without data is reported too. In the counters: the disks read too "
-    "little, and the files have holes or unwritten extents, or direct=1 bypassed RAM.",
+    "the read is reported only if three passes at 500 MB/s do not fit into this runtime.) The same applies if the "
+    "earlier job only creates the file (create_only=1) and does not read. A read of a file or device that truncate, "
+    "fallocate, qemu-img create, blkdiscard, nvme format, hdparm's security erase, or the creation of a thin volume or "
+    "zvol left without data is reported too. In the counters: the disks read too little, and the files have holes or "
+    "unwritten extents, or direct=1 bypassed RAM.",
     error="Too high by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

@@ -9,6 +9,7 @@ from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile, State
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
+from poolproof.rules.earlier import only_creates
 
 _MOST_LOADS = 64
 _FUNCTION = re.compile(
@@ -19,6 +20,7 @@ _FUNCTION = re.compile(
 _CALL = re.compile(r"(?:^|[;&|(]|\b(?:do|then|else)\b)[ \t]{0,99}(?P<name>[\w-]{1,99})(?![\w(=-])")
 _LOOP = r"\bfor\s+{name}\s+in\b"
 _LOOPS = re.compile(r"^[ \t]*(?:for|while|until)\b", re.MULTILINE)
+_EMPTIES_ARC = re.compile(r"\bzpool\s+export\b|\breboot\b")
 _DONE = re.compile(r"^[ \t]*done\b", re.MULTILINE)
 
 _Lines = Sequence[tuple[int, str]]
@@ -33,6 +35,7 @@ class Before:
     `drops_only_clean`: True if the written data was still dirty when the caches were dropped, so that it stayed in RAM.
     `drops_each_time`: True if the caches were dropped after the last fio call, each time that the script gets to this
     call.
+    `empties_arc_each_time`: the same for a `zpool export` or a reboot, which also empty ZFS's ARC.
     `empty`: the programs that emptied files and devices, keyed by path. Only paths that still contain no data are
     listed.
     `zeros`: the programs that filled files and devices with zeros, keyed by path. Only paths that still contain only
@@ -47,6 +50,7 @@ class Before:
     drops_caches: bool = False
     drops_only_clean: bool = False
     drops_each_time: bool = False
+    empties_arc_each_time: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
     nodatacow: frozenset[str] = frozenset()
@@ -69,6 +73,7 @@ class History:
             lines += list(_calls(text, lines))
         self._drops = [number for number, line in lines if drops_caches(line)]
         self._only_clean = {number for number, line in lines if drops_clean_pages(line)}
+        self._empties_arc = {number for number, line in lines if _EMPTIES_ARC.search(line)}
         self._syncs = [number for number, line in lines if syncs(line)]
         self._loads: list[Load] = []
         self._last_write = 0
@@ -103,6 +108,7 @@ class History:
             dropped,
             bool(drops) and not dropped,
             any(self._drops_each_time(line, at) for line in drops),
+            any(self._drops_each_time(line, at) for line in drops if line in self._empties_arc),
             empty,
             zeros,
             frozenset(nodatacow),
@@ -140,7 +146,7 @@ class History:
             load = load_of(unit.jobs)
             self._loads.append(load)
             self._last_call = unit.runs_at or unit.line
-            if load.writes:
+            if any(part.writes and not only_creates(part) for part in load.parts):
                 self._last_write = unit.runs_at or unit.line
                 self._repeats = None
                 self._is_dirty = any(map(_leaves_dirty, load.parts))
@@ -185,4 +191,4 @@ def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:
 def _leaves_dirty(part: LoadPart) -> bool:
     """True if some of the data that the job wrote may still be dirty when the job ends."""
     is_synced = part.syncs_at_end or part.writes_are_synchronous or part.sync_every == 1
-    return part.writes and not part.direct and part.may_use_page_cache and not is_synced
+    return part.writes and not only_creates(part) and not part.direct and part.may_use_page_cache and not is_synced

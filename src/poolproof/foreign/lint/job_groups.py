@@ -57,13 +57,15 @@ class Targets(Protocol):
 def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_BEFORE) -> tuple[JobGroup, ...]:
     """Group the jobs of a fio call by target. Without `targets`, the targets are known only from earlier commands.
 
-    Jobs that replay a trace are left out, because the trace determines their I/O.
+    Jobs that replay a trace are left out, because the trace determines their I/O, and so are jobs that only create
+    their files.
     """
     targets = targets.seen_from(unit.runs_in) if targets is not None else None
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):
-        if unit.jobs[number].text("read_iolog"):  # the trace contains the I/O, whatever the options say
+        job = unit.jobs[number]
+        if job.text("read_iolog") or job.flag("create_only"):  # a trace contains the I/O, or there is none
             continue
         target = None if place is None or targets is None else targets.target(place)
         target = target if place is None else _changed(target, place, before)

@@ -42,6 +42,7 @@ def locate_findings(
                 drops_caches=before.drops_caches,
                 drops_only_clean=before.drops_only_clean,
                 drops_each_time=before.drops_each_time,
+                empties_arc_each_time=before.empties_arc_each_time,
                 empty=before.empty,
                 zeros=before.zeros,
             )

@@ -305,3 +305,25 @@ def test_a_file_with_too_many_sections(tmp_path: Path) -> None:
 def test_a_device_that_never_ends() -> None:
     with pytest.raises(UsageError, match=r"/dev/zero .*character device"):
         read_sources(["/dev/zero"], {}, {})
+
+
+@pytest.mark.parametrize(
+    ("drop", "is_cold"),
+    [("zpool export tank && zpool import tank\n", True), ("echo 3 > /proc/sys/vm/drop_caches\n", False), ("", False)],
+)
+def test_a_pool_that_the_script_exports(drop: str, *, is_cold: bool) -> None:
+    zfs = flags(fs="zfs-2.3", ram="64G")
+    job = "fio --name=z --directory=/tank/d --rw=randread --bs=128k --size=300g --ioengine=psync\n"
+    found = {each.rule for each in lint(source(f"{drop}{job}", "b.sh"), zfs)}
+    assert found.isdisjoint({"invalidate-is-not-cold", "repeated-offsets"}) == is_cold
+
+
+def test_a_job_that_only_creates_its_file() -> None:
+    ext4 = flags(fs="ext4", ram="64G")
+    create = "fio --name=c --filename=/mnt/f --size=8g --rw=randread --bs=4k --iodepth=32 --create_only=1\n"
+    read = "fio --name=r --filename=/mnt/f --size=8g --rw=randread --bs=4k --direct=1\n"
+    assert not lint(source(create, "b.sh"), ext4)
+    assert {each.rule for each in lint(source(create.replace(" --create_only=1", ""), "b.sh"), ext4)}
+    assert not lint(source(f"{create}{read}", "b.sh"), ext4)
+    (found,) = lint(source(f"{create.replace('randread', 'write')}{read}", "b.sh"), ext4)
+    assert found.rule == "unwritten-read" and found.line == 2 and "create_only" in found.message

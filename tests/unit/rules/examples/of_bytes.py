@@ -166,6 +166,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             replace(lint_of("rw=read size=64g invalidate=0"), drops_each_time=True),
         ),
+        Example(
+            replace(lint_of("rw=read size=64g", ZFS), drops_each_time=True),
+            "suspects",
+            replace(lint_of("rw=read size=64g", ZFS), drops_each_time=True, empties_arc_each_time=True),
+        ),
         Example(lint_of("rw=read size=64g pre_read=1"), "suspects", lint_of("rw=read size=64g pre_read=1", cold=False)),
     ),
     "loop-cache": (
