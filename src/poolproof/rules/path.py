@@ -104,6 +104,12 @@ def writes_are_synchronous(case: Case, job: LoadPart) -> bool:
     return job.writes_are_synchronous or (case.target is not None and "sync" in case.target.mount_options)
 
 
+def may_leave_dirty(job: LoadPart, target: Target | None) -> bool:
+    """True if data that the job wrote may still be dirty in the page cache when the job ends."""
+    is_synced = job.syncs_at_end or job.writes_are_synchronous or job.sync_every == 1
+    return may_end_in_ram(job, target) and not is_synced
+
+
 def is_uncached_when_closed(job: LoadPart, target: Target | None) -> bool:
     """True if the kernel writes back and drops the job's pages when the last program closes the files.
 

@@ -3,7 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import writers_of
 from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, suspects
-from poolproof.rules.path import is_uncached_when_closed, may_end_in_ram
+from poolproof.rules.path import is_uncached_when_closed, may_end_in_ram, may_leave_dirty
 
 
 def _in_job(case: Case) -> Findings:
@@ -35,10 +35,9 @@ def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:
         return False
-    is_dirty = may_end_in_ram(writer, case.target) and not (
-        writer.syncs_at_end or writer.writes_are_synchronous or writer.sync_every == 1
+    return may_leave_dirty(writer, case.target) or (
+        not reader.invalidates_cache and may_end_in_ram(writer, case.target)
     )
-    return is_dirty or (not reader.invalidates_cache and may_end_in_ram(writer, case.target))
 
 
 RULE = Rule(

@@ -1,5 +1,6 @@
 """Reads through a cache of files that are smaller than twice the RAM."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from poolproof.load.model import LoadPart
@@ -19,7 +20,7 @@ from poolproof.rules.model import (
     zfs_issue,
     zfs_source,
 )
-from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram
+from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram, may_leave_dirty
 from poolproof.units import canonical_size, format_size
 
 _SECTOR = 512
@@ -51,8 +52,8 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
             f"{format_size(cache_bytes)} ({name}): "
             + (
-                "fio first drops the files from it and then reads each block once, so these reads reach the disks; "
-                "those of a second pass would not"
+                f"{_why_cold(readers)} reads each block once, so these reads reach the disks; those of a second pass "
+                "would not"
                 if is_one_pass
                 else "reads of cached data do not reach the disks"
             ),
@@ -61,14 +62,20 @@ def _in_job(case: Case) -> Findings:
         )
 
 
+def _why_cold(readers: Sequence[LoadPart]) -> str:
+    is_fio = all(job.invalidates_cache for job in readers)
+    return "fio first drops the files from it and then" if is_fio else "the files are not in it at the start, and fio"
+
+
 def _reads_once(case: Case, job: LoadPart) -> bool:
     """True if no data of the job's files is in RAM when the job starts, and the job accesses each page only once."""
     fio = fio_job(job)
     starts_over = job.time_based or (job.io_size_bytes or 0) > (job.size_bytes or 0) or (fio.number("loops") or 1) > 1
     repeats = starts_over or case.load.shares_one_file or is_skewed(job) or has_no_map(job) or job.verifies
-    is_written = not fio.flag("create_fsync") or any(writers_of(case, job))
+    is_written = not case.drops_caches and any(may_leave_dirty(part, case.target) for part in writers_of(case, job))
     part_of_page = job.is_random and job.block_bytes % _PAGE != 0
-    return not (repeats or is_written or part_of_page or warm_start(case, job))
+    is_cached = is_written or not fio.flag("create_fsync")
+    return not (repeats or is_cached or part_of_page or warm_start(case, job))
 
 
 def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:

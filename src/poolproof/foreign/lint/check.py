@@ -7,7 +7,7 @@ from dataclasses import replace
 from poolproof.errors import as_word
 from poolproof.foreign.lint.destroyed_data import RULE as DESTROYS
 from poolproof.foreign.lint.destroyed_data import destroyed_data
-from poolproof.foreign.lint.earlier_commands import Before, History, loop_line
+from poolproof.foreign.lint.earlier_commands import Before, History, loop_line, loop_spans
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.missing_size import SIZE_FIX, jobs_without_size
@@ -16,6 +16,7 @@ from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import COMMAND, Source
 from poolproof.foreign.lint.time_limit import cut_off_runs
 from poolproof.foreign.lint.variables import unknown_in
+from poolproof.load.fio.job import Jobs
 from poolproof.rules.model import Finding
 from poolproof.rules.rule_catalogue import all_rules
 
@@ -53,10 +54,13 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         message = f"this source calls fio {calls} times, but lint accepts at most {_MOST_CALLS} calls"
         return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
+    spans = loop_spans(runs[0].values, source.text)
     called: dict[int, set[int]] = {}
     for number, run in enumerate(runs):
         history.begin(run.values)
-        for unit in run.units:
+        for place, unit in enumerate(run.units):
+            if number and _is_outside(unit, spans) and unit.jobs == _at(runs[0].units, place):
+                continue
             before = history.before(unit)
             called.setdefault(unit.line, set()).add(unit.called_at)
             for each in _unit_findings(source, unit, before, targets, None if number or unit.runs_in else fio):
@@ -72,6 +76,16 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     about_machine = {rule.id for rule in all_rules() if rule.is_about_machine}
     once = {each.message: each for each in reversed(ordered) if each.rule in about_machine}
     return tuple(each for each in dict.fromkeys(ordered) if once.get(each.message, each) is each)
+
+
+def _is_outside(unit: FioCall, spans: Sequence[tuple[int, int]]) -> bool:
+    """True if the call is outside of all loops, so that it runs only once."""
+    line = unit.called_at or unit.runs_at or unit.line
+    return not any(start <= line <= end for start, end in spans)
+
+
+def _at(units: Sequence[FioCall], place: int) -> Jobs | None:
+    return units[place].jobs if place < len(units) else None
 
 
 def _merged(

@@ -178,6 +178,22 @@ def loop_line(name: str, text: str) -> int | None:
     return _line_of(text, found.start()) if found else None
 
 
+def loop_spans(names: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
+    """Return the first and last line of each loop over one of these variables."""
+    starts = [_line_of(text, found.start()) for name in names for found in re.finditer(_LOOP.format(name=name), text)]
+    lines = text.split("\n")
+    return [(start, _end_of_loop(lines, start)) for start in starts]
+
+
+def _end_of_loop(lines: Sequence[str], start: int) -> int:
+    depth = 0
+    for number, line in enumerate(lines[start - 1 :], start):
+        depth += bool(_LOOPS.match(line) and "done" not in line) - bool(_DONE.match(line))
+        if depth <= 0:
+            return number
+    return len(lines)
+
+
 def _line_of(text: str, place: int) -> int:
     return text.count("\n", 0, place) + 1
 

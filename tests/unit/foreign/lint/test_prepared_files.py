@@ -122,6 +122,9 @@ _DROP = "sync; echo 3 > /proc/sys/vm/drop_caches\n"
         (f"for i in 1 2; do\n{_DROP}{_READ_AGAIN}done\n", []),
         (f"for i in 1 2; do\n{_READ_AGAIN}{_DROP}done\n", [2]),
         (f"for d in a b; do echo $d; done\n{_DROP}{_READ_AGAIN}", []),
+        # calls outside of a loop run once
+        (f"{_DROP}{_READ_AGAIN}for d in a b; do\n{_FILLS}/mnt/$d\ndone\n", []),
+        (f"{_DROP}{_READ_AGAIN}for d in a b; do\nfor e in 1 2; do\n{_FILLS}/mnt/$d$e\ndone\ndone\n{_READ_AGAIN}", [8]),
     ],
 )
 def test_caches_that_the_script_drops_before_each_run(script: str, lines: list[int]) -> None:
@@ -327,3 +330,24 @@ def test_a_job_that_only_creates_its_file() -> None:
     assert not lint(source(f"{create}{read}", "b.sh"), ext4)
     (found,) = lint(source(f"{create.replace('randread', 'write')}{read}", "b.sh"), ext4)
     assert found.rule == "unwritten-read" and found.line == 2 and "create_only" in found.message
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "expected"),
+    [
+        ("fio {w}\n", "", "warning"),
+        ("fio {w} --end_fsync=1\n", "", "note: fio first drops"),
+        ("fio {w} --direct=1\n", "", "note: fio first drops"),
+        ("fio {w}\nsync; echo 3 > /proc/sys/vm/drop_caches\n", "", "note: fio first drops"),
+        ("umount /mnt; mount /mnt\n", " --invalidate=0", "note: the files are not in it"),
+        ("fio {w} --end_fsync=1\n", " --invalidate=0", "warning"),
+    ],
+)
+def test_a_file_below_the_ram_that_is_not_cached(before: str, options: str, expected: str) -> None:
+    text = before.format(w="--name=w --filename=/mnt/f --rw=write --bs=1m --size=9g")
+    text += f"fio --name=r --filename=/mnt/f --rw=read --bs=1m --size=9g{options}\n"
+    (found,) = [
+        each for each in lint(source(text, "b.sh"), flags(fs="xfs", ram="64G")) if each.rule == "size-below-cache"
+    ]
+    severity, _, words = expected.partition(": ")
+    assert found.severity == severity and words in found.message
