@@ -41,7 +41,7 @@ class Before:
     `zeros`: the programs that filled files and devices with zeros, keyed by path. Only paths that still contain only
     zeros are listed.
     `nodatacow`: the files and directories that `chattr +C` made nodatacow.
-    `in_ram`: the mount points of file systems in RAM.
+    `mounts`: the mount points of the script's mounts, mapped to True if the file system is in RAM.
     `snapshot`: the command that created a cloud volume from a snapshot. Empty if there is none.
     `was_read`: the devices that a program has read completely since the volume was created.
     """
@@ -54,7 +54,7 @@ class Before:
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
     nodatacow: frozenset[str] = frozenset()
-    in_ram: frozenset[str] = frozenset()
+    mounts: Mapping[str, bool] = field(default_factory=dict)
     snapshot: str = ""
     was_read: frozenset[str] = frozenset()
 
@@ -98,9 +98,9 @@ class History:
         drops = self._since_write(self._drops, at)
         dropped = any(self._empties(line) for line in drops)
         prepared = [each for each in self._prepared if each.line <= at]
-        empty, zeros, nodatacow, in_ram = (
+        empty, zeros, nodatacow = (
             {each.path: each.command for each in _last(prepared, state) if each.state == state}
-            for state in ("empty", "zeros", "nodatacow", "in RAM")
+            for state in ("empty", "zeros", "nodatacow")
         )
         created = [at for at, each in enumerate(prepared) if each.state == "from a snapshot"]
         return Before(
@@ -112,7 +112,7 @@ class History:
             empty,
             zeros,
             frozenset(nodatacow),
-            frozenset(in_ram),
+            {each.path: each.state == "in RAM" for each in _last(prepared, "in RAM") if each.command == "mount"},
             prepared[created[-1]].command if created else "",
             frozenset(each.path for each in prepared[created[-1] :] if each.state == "read")
             if created

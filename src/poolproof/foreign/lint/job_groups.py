@@ -81,8 +81,9 @@ def _changed(target: Target | None, place: JobFiles, before: Before) -> Target |
     """Return the target as the script's earlier commands leave it."""
     folders = [f"{path}/" for path in before.nodatacow]
     paths = [f"{normpath(path)}/" for path in place.files or (place.directory,)]
-    in_ram = tuple(f"{normpath(path)}/" for path in before.in_ram)
-    if all(path.startswith(in_ram) for path in paths):
+    mounts = {f"{normpath(path)}/": is_in_ram for path, is_in_ram in before.mounts.items()}
+    above = [max((mount for mount in mounts if path.startswith(mount)), key=len, default="") for path in paths]
+    if all(mounts.get(mount, False) for mount in above):
         return Target("tmpfs", ram_bytes=target.ram_bytes if target else None, volatile=True)
     if target is not None and any(path.startswith(folder) for path in paths for folder in folders):
         target = replace(target, mount_options=(*target.mount_options, "nodatacow"))

@@ -101,6 +101,8 @@ def test_a_job_that_fills_a_trimmed_device(job: str, *, is_found: bool) -> None:
         ("mount -t tmpfs tmpfs /mnt/fast\numount /mnt/fast", False),
         ("mount -t tmpfs tmpfs /mnt/fast\nmount /dev/sdb1 /mnt/fast", False),
         ("mount -t tmpfs tmpfs /mnt/faster", False),
+        ("mount -t tmpfs tmpfs /mnt", True),
+        ("mount -t tmpfs tmpfs /mnt\nmount /dev/sdb1 /mnt/fast", False),
         ("mount -t xfs /dev/sdb1 /mnt/fast", False),
     ],
 )
