@@ -25,6 +25,8 @@ layouts: {one: 'mergerfs (a | ext4)'}
 workloads: {reads: {rw: randread, bs: 16k, size: 16m}}
 """
 _BUILD = 6
+# `clean` waits a minute for the undo of the hidden mount.
+_WAITS = (pytest.mark.slow, pytest.mark.waits)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,7 @@ _BUILD = 6
     [
         (_EXT4, "mnt/one-ext4"),
         (_EXT4, "mnt/one-ext4/inside"),
-        (_EXT4, "mnt"),
+        pytest.param(_EXT4, "mnt", marks=_WAITS),
         (_EXT4, ""),
         (_MERGERFS, "mnt/one-mergerfs"),
         (_MERGERFS, "mnt/one-mergerfs/inside"),

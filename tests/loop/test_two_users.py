@@ -14,6 +14,8 @@ from tests.loop.command import AS_NOBODY, NOBODY, Answer, ask
 from tests.loop.hosts.processes import wait_until_true
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.slow
+
 _CAMPAIGN = """
 layouts: {{one: 'dir {data}'}}
 workloads: {{reads: {{rw: randread, bs: 4k, size: 16m}}, writes: {{rw: randwrite, bs: 4k, size: 16m}}}}
