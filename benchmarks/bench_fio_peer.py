@@ -45,7 +45,7 @@ layouts: {{here: {_LAYOUT}}}
 workloads: {{none: {{rw: read, size: {_SIZE}}}}}
 """
 
-Place = tuple[str, str]
+ModeAndSize = tuple[str, str]
 """An access mode and a block size."""
 
 
@@ -59,9 +59,9 @@ class Measured:
 
     took_s: float
     fio_s: float
-    iops: Mapping[Place, float]
-    half: Mapping[Place, float]
-    words: Mapping[Place, str]
+    iops: Mapping[ModeAndSize, float]
+    half: Mapping[ModeAndSize, float]
+    words: Mapping[ModeAndSize, str]
 
 
 def by_bench_fio(program: Path, target: Path, out: Path, seconds: int) -> Measured:
@@ -127,11 +127,11 @@ def printed_by_poolproof(printed: Mapping[str, Any], took_s: float) -> Measured:
     )
 
 
-def _unit(place: Place, cell: Mapping[str, Any]) -> float:
+def _unit(place: ModeAndSize, cell: Mapping[str, Any]) -> float:
     return parse_size(place[1]) if cell["metric"] == "bandwidth" else 1.0
 
 
-def _place(workload: str) -> Place:
+def _place(workload: str) -> ModeAndSize:
     """Return the access mode and the block size in a name such as `grid[rw=read,bs=4k]`."""
     options = dict(part.split("=") for part in workload.partition("[")[2].rstrip("]").split(","))
     return options["rw"], options["bs"]

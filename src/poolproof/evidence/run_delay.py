@@ -22,7 +22,7 @@ _JOIN_S = 40.0
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _ThreadTimes:
     """The time that a thread was observed, ran and waited between its first and last samples, in seconds."""
 
     observed_s: float
@@ -74,7 +74,7 @@ class RunDelays:
 
         Threads are weighted by their running plus waiting time, so mostly idle monitoring threads hardly count.
         """
-        threads = [each for samples in self.samples.values() if (each := _seen(samples)) is not None]
+        threads = [each for samples in self.samples.values() if (each := _times_of(samples)) is not None]
         wanted_s = sum(each.ran_s + each.waited_s for each in threads)
         if not wanted_s:
             return None
@@ -82,11 +82,11 @@ class RunDelays:
         return min(1.0, sum(shares) / wanted_s)
 
 
-def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
+def _times_of(samples: Sequence[tuple[float, int, int]]) -> _ThreadTimes | None:
     (first_s, first_ran, first_waited), (last_s, last_ran, last_waited) = samples[0], samples[-1]
     if last_s - first_s < _LEAST_OBSERVED_S:
         return None
-    return _Seen(last_s - first_s, max(0, last_ran - first_ran) / 1e9, max(0, last_waited - first_waited) / 1e9)
+    return _ThreadTimes(last_s - first_s, max(0, last_ran - first_ran) / 1e9, max(0, last_waited - first_waited) / 1e9)
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:

@@ -20,7 +20,7 @@ from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import directories, on_host
 from poolproof.measure.disk_faults import check_layers
 from poolproof.measure.existing_files import found_directory
-from poolproof.measure.free_space import Place, enough_space
+from poolproof.measure.free_space import MonitoredDirectory, enough_space
 from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
@@ -319,10 +319,12 @@ class _Conductor:
         """Monitor the file systems of images, existing directories and logs. Kill the load before one is full."""
         devices, needed = self.plan.campaign.devices, needed_bytes(layout.node, layout.tree, self.plan)
         files = needed_files(layout.node, self.plan)
-        places = [Place(path, needed, files) for path in directories(layout.node)]
+        places = [MonitoredDirectory(path, needed, files) for path in directories(layout.node)]
         has_images = any(leaf.path.startswith(_IMAGES) and not leaf.host for leaf in layout.leaves)
         # Without images, the load generator's logs are all that the run writes to its scratch directory.
-        places.append(Place(layout.scratch, counted_bytes(layout.node, devices, needed) if has_images else 0))
+        places.append(
+            MonitoredDirectory(layout.scratch, counted_bytes(layout.node, devices, needed) if has_images else 0)
+        )
 
         def stop() -> None:
             for generator in self.plan.generators:

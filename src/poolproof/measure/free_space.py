@@ -63,7 +63,7 @@ class FreeSpace:
 
 
 @dataclass(frozen=True)
-class Place:
+class MonitoredDirectory:
     """A directory whose file system is monitored.
 
     `counted_bytes`, `counted_files`: how much the layout may write there, and how many files it may create, as planned.
@@ -103,7 +103,7 @@ def floor_bytes(free_bytes: int) -> int:
 
 
 def enough_space(
-    host: Host, places: Sequence[Place], stop: Callable[[], None]
+    host: Host, places: Sequence[MonitoredDirectory], stop: Callable[[], None]
 ) -> AbstractContextManager[Callable[[], None]]:
     """Monitor the free space and inodes of these places in the background, and call `stop` before one of them is full.
 
@@ -185,7 +185,7 @@ class _Watch:
     A load that has used more than planned is stopped earlier, because it goes on writing until it has been killed.
     """
 
-    def __init__(self, host: Host, place: Place, first: FreeSpace) -> None:
+    def __init__(self, host: Host, place: MonitoredDirectory, first: FreeSpace) -> None:
         self._host, self._place = host, place
         main = host.main if isinstance(host, Hosts) else host
         self._is_quick = isinstance(main, LocalHost) and not first.can_hang

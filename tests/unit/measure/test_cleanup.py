@@ -41,7 +41,7 @@ HOST = LocalHost()
 LABEL = "0badcafe"
 
 
-class Place:
+class WorkDirectory:
     """A work directory in which crashed runs have left what they had created."""
 
     def __init__(self, path: Path) -> None:
@@ -74,11 +74,11 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path.resolve())
+def place(tmp_path: Path) -> WorkDirectory:
+    return WorkDirectory(tmp_path.resolve())
 
 
-def test_every_crashed_run_is_cleaned_up_and_its_results_stay(place: Place) -> None:
+def test_every_crashed_run_is_cleaned_up_and_its_results_stay(place: WorkDirectory) -> None:
     first, second = place.leave("0000000a"), place.leave("0000000b")
     undone, left = place.clean()
     assert {label: (each.run, each.changes) for label, each in undone.items()} == {
@@ -91,7 +91,7 @@ def test_every_crashed_run_is_cleaned_up_and_its_results_stay(place: Place) -> N
     assert place.clean() == ({}, {})
 
 
-def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: Place) -> None:
+def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: WorkDirectory) -> None:
     run = place.leave()
     with run.locked():
         undone, left = place.clean()
@@ -103,7 +103,7 @@ def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: 
     assert set(place.clean()[0]) == {LABEL}
 
 
-def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: Place) -> None:
+def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: WorkDirectory) -> None:
     run = place.leave("0000000a", Step("mount what sticks", ("true",), UndoMount("/")))
     place.leave("0000000b")
     undone, left = place.clean()
@@ -153,7 +153,7 @@ def _count_it_as_undone(run: RunDirectory) -> None:
     ],
 )
 def test_a_state_directory_without_a_journal_is_reported_with_the_commands_to_remove_it(
-    place: Place, lose: Callable[[RunDirectory], None], fact: str, message: Message
+    place: WorkDirectory, lose: Callable[[RunDirectory], None], fact: str, message: Message
 ) -> None:
     lose(place.leave())
     undone, left = place.clean()
@@ -168,7 +168,7 @@ def test_a_state_directory_without_a_journal_is_reported_with_the_commands_to_re
     assert state.is_dir()
 
 
-def test_a_run_controlled_by_another_machine_is_left_alone(place: Place) -> None:
+def test_a_run_controlled_by_another_machine_is_left_alone(place: WorkDirectory) -> None:
     run = place.leave()
     owner = StateOwner(str(run.path), "nas", "0123456789abcdef")
     (place.state() / FILE).write_text(json.dumps({"run": owner.run, "host": owner.host, "machine": owner.machine}))
@@ -180,12 +180,12 @@ def test_a_run_controlled_by_another_machine_is_left_alone(place: Place) -> None
         assert set(undone) == {LABEL}
 
 
-def test_a_directory_with_a_date_in_its_name_is_not_listed_for_removal(place: Place) -> None:
+def test_a_directory_with_a_date_in_its_name_is_not_listed_for_removal(place: WorkDirectory) -> None:
     (place.work / "poolproof-20261129").mkdir()
     assert place.clean() == ({}, {})
 
 
-def test_other_names_and_symbolic_links_are_ignored(place: Place, tmp_path: Path) -> None:
+def test_other_names_and_symbolic_links_are_ignored(place: WorkDirectory, tmp_path: Path) -> None:
     for name in ("poolproof-record-a1b2c3d4", "poolproof-ABCDEF01", "poolproof-0badcafe1", "0badcafe"):
         (place.work / name).mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -209,7 +209,9 @@ def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are
     assert suggestion.endswith(": poolproof clean")
 
 
-def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(place: Place, tmp_path: Path) -> None:
+def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(
+    place: WorkDirectory, tmp_path: Path
+) -> None:
     """The run's mounts reveal its state directory, which is not in the work directory that is searched."""
     run = place.leave()
 
@@ -224,7 +226,7 @@ def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(pl
     assert place.state().is_dir()
 
 
-def test_what_crashed_runs_left_on_another_host_is_described_with_the_name_of_that_host(place: Place) -> None:
+def test_what_crashed_runs_left_on_another_host_is_described_with_the_name_of_that_host(place: WorkDirectory) -> None:
     run = place.leave()
     mounted = f"/dev/fuse {place.state()}/a.disk fuse rw 0 0\n"
 
@@ -242,7 +244,7 @@ def test_what_crashed_runs_left_on_another_host_is_described_with_the_name_of_th
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_a_new_run_warns_of_mounts_left_by_crashed_runs(place: Place, alive: bool) -> None:
+def test_a_new_run_warns_of_mounts_left_by_crashed_runs(place: WorkDirectory, alive: bool) -> None:
     run = place.leave()
 
     class Mounted(LocalHost):
@@ -267,7 +269,7 @@ def test_without_leftovers_only_the_mounts_are_read() -> None:
 
 @pytest.fixture
 def poolproof(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, place: Place
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, place: WorkDirectory
 ) -> Command:
     """The command line with its own labs and default work directory, so that other crashed runs are ignored."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -277,7 +279,7 @@ def poolproof(
 
 @pytest.mark.parametrize("named", [True, False])
 def test_clean_prints_what_it_undid_and_what_is_left(
-    place: Place, poolproof: Command, named: bool, message: Message
+    place: WorkDirectory, poolproof: Command, named: bool, message: Message
 ) -> None:
     dead, lost = place.leave("0000000a"), place.leave("0000000b")
     _forget_the_journal(lost)
@@ -289,7 +291,7 @@ def test_clean_prints_what_it_undid_and_what_is_left(
     assert f"  rm -rf --one-file-system {place.state('0000000b')} /dev/shm/poolproof-0000000b" in out
 
 
-def test_clean_json_lists_undone_and_remaining_runs(place: Place, poolproof: Command, message: Message) -> None:
+def test_clean_json_lists_undone_and_remaining_runs(place: WorkDirectory, poolproof: Command, message: Message) -> None:
     dead, going = place.leave("0000000a"), place.leave("0000000b")
     with going.locked():
         code, out, _err = poolproof("clean", "--json")
@@ -308,27 +310,29 @@ def test_clean_json_lists_undone_and_remaining_runs(place: Place, poolproof: Com
     assert said["labs_ended"] == []
 
 
-def test_docs_list_exactly_the_keys_of_clean_json(place: Place, poolproof: Command) -> None:
+def test_docs_list_exactly_the_keys_of_clean_json(place: WorkDirectory, poolproof: Command) -> None:
     place.leave("0000000a")
     _say_nothing(place.leave("0000000b"))
     said = json.loads(poolproof("clean", "--json")[1])
     assert {*keys_of_value(said), "labs_ended[]"} == documented("json.md", "`poolproof clean --json`")
 
 
-def test_clean_says_so_if_nothing_was_left(place: Place, poolproof: Command, message: Message) -> None:
+def test_clean_says_so_if_nothing_was_left(place: WorkDirectory, poolproof: Command, message: Message) -> None:
     code, out, _err = poolproof("clean")
     assert code == 0
     assert " lab" in message(_without_others(out, place))
 
 
-def test_a_run_in_progress_is_not_reported_as_a_crashed_one(place: Place, poolproof: Command, message: Message) -> None:
+def test_a_run_in_progress_is_not_reported_as_a_crashed_one(
+    place: WorkDirectory, poolproof: Command, message: Message
+) -> None:
     with place.leave().locked():
         code, out, _err = poolproof("clean")
     assert code == 0
     message(_without_others(out, place))
 
 
-def _without_others(out: str, place: Place) -> str:
+def _without_others(out: str, place: WorkDirectory) -> str:
     """Return the output of `clean` without the runs that other programs have on this machine at the moment."""
     own, is_own = [], True
     for line in out.splitlines():
@@ -338,20 +342,20 @@ def _without_others(out: str, place: Place) -> str:
     return "\n".join(own)
 
 
-def test_a_missing_work_directory_is_an_error(place: Place, poolproof: Command) -> None:
+def test_a_missing_work_directory_is_an_error(place: WorkDirectory, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", "--work", str(place.work / "none"))
     assert code == 4
     assert "does not exist" in err
 
 
-def test_work_cannot_be_combined_with_a_run_directory(place: Place, poolproof: Command) -> None:
+def test_work_cannot_be_combined_with_a_run_directory(place: WorkDirectory, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", str(place.leave().path), "--work", str(place.work))
     assert code == 2
     assert "--work" in err
     assert place.state().is_dir()
 
 
-def test_a_copy_of_a_run_in_progress_removes_nothing(place: Place, tmp_path: Path, message: Message) -> None:
+def test_a_copy_of_a_run_in_progress_removes_nothing(place: WorkDirectory, tmp_path: Path, message: Message) -> None:
     run, copy = place.leave(), tmp_path / "copy"
     with run.locked():
         shutil.copytree(run.path, copy)
@@ -363,7 +367,7 @@ def test_a_copy_of_a_run_in_progress_removes_nothing(place: Place, tmp_path: Pat
     assert not place.state().exists()
 
 
-def test_a_run_whose_journal_was_emptied_does_not_count_as_cleaned_up(place: Place) -> None:
+def test_a_run_whose_journal_was_emptied_does_not_count_as_cleaned_up(place: WorkDirectory) -> None:
     run = place.leave()
     run.journal_path.write_text("")
     with pytest.raises(BuildError, match=r"still exists, but the journal of .* does not mention it") as error:

@@ -21,13 +21,13 @@ from poolproof.undos import UndoTree
 from tests.golden import Message
 
 from ..results.compare.making import RECORD
-from .test_cleanup import LABEL, Place
+from .test_cleanup import LABEL, WorkDirectory
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkDirectory:
     monkeypatch.setenv("POOLPROOF_LOCKS", str(tmp_path / "locks"))
-    return Place(tmp_path.resolve())
+    return WorkDirectory(tmp_path.resolve())
 
 
 def forge(path: Path, label: str, victim: Path) -> RunDirectory:
@@ -47,7 +47,9 @@ def data_of(path: Path, label: str) -> Path:
 
 
 @pytest.mark.parametrize("command", ["clean", "resume"])
-def test_the_data_of_a_run_in_progress_stays(place: Place, tmp_path: Path, command: str, message: Message) -> None:
+def test_the_data_of_a_run_in_progress_stays(
+    place: WorkDirectory, tmp_path: Path, command: str, message: Message
+) -> None:
     run, data = place.leave(), data_of(tmp_path, LABEL)
     forged = forge(tmp_path, LABEL, data)
     with locked(run), pytest.raises(RunError, match="the same label") as refused:
@@ -60,7 +62,7 @@ def test_the_data_of_a_run_in_progress_stays(place: Place, tmp_path: Path, comma
     assert len(Journal(forged.journal_path).outstanding()) == 1
 
 
-def test_nothing_is_removed_if_another_state_directory_has_the_same_label(place: Place, tmp_path: Path) -> None:
+def test_nothing_is_removed_if_another_state_directory_has_the_same_label(place: WorkDirectory, tmp_path: Path) -> None:
     label = new_label()
     data, other = data_of(tmp_path, label), Path(f"/var/tmp/poolproof-{label}")
     forged = forge(tmp_path, label, data)
@@ -112,7 +114,7 @@ def test_the_label_of_a_new_run_is_not_a_date(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_state_directory_stays_until_the_directories_elsewhere_are_removed(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: WorkDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It shows that the directories belong to the run."""
     data = tmp_path / f"poolproof-{LABEL}-one-dir"
@@ -153,7 +155,7 @@ def test_a_lock_that_cannot_be_opened_does_not_allow_root_to_go_on(
         assert without
 
 
-def test_a_copy_of_a_crashed_run_can_still_be_cleaned_up(place: Place, tmp_path: Path) -> None:
+def test_a_copy_of_a_crashed_run_can_still_be_cleaned_up(place: WorkDirectory, tmp_path: Path) -> None:
     data = tmp_path / f"poolproof-{LABEL}-one-dir"
     run = place.leave(LABEL, Step("create it", ("mkdir", str(data)), UndoTree(str(data))))
     shutil.move(run.path, tmp_path / "moved")

@@ -14,7 +14,7 @@ from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 
-from .test_cleanup import LABEL, Place
+from .test_cleanup import LABEL, WorkDirectory
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can write to /run")
 _LIMIT = 1 << 27
@@ -41,7 +41,7 @@ def note(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def limited(tmp_path: Path, parameter: Path, note: Path) -> RunDirectory:
     """A crashed run that has limited the ARC."""
-    run = Place(tmp_path.resolve()).leave(LABEL, zfs_commands.limit_arc(_LIMIT, str(note)))
+    run = WorkDirectory(tmp_path.resolve()).leave(LABEL, zfs_commands.limit_arc(_LIMIT, str(note)))
     assert parameter.read_text() == f"{_LIMIT}\n"
     return run
 
@@ -66,7 +66,7 @@ def test_the_recorded_limit_is_restored_and_not_the_one_in_the_note(
 
 
 def test_a_forged_note_changes_nothing(tmp_path: Path, parameter: Path, note: Path) -> None:
-    run = Place(tmp_path.resolve()).leave(LABEL)
+    run = WorkDirectory(tmp_path.resolve()).leave(LABEL)
     Journal(run.journal_path).record(Step("it", ("true",), zfs_commands.UndoArcLimit(str(note))))
     note.write_text("64 77\n")
     clean(run.path, print)

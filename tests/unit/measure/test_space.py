@@ -15,7 +15,7 @@ from poolproof.facts import machine
 from poolproof.hosts.base import Hosts, HostUnreachable
 from poolproof.hosts.local import LocalHost
 from poolproof.measure import free_space
-from poolproof.measure.free_space import FreeSpace, Place, enough_space
+from poolproof.measure.free_space import FreeSpace, MonitoredDirectory, enough_space
 from poolproof.measure.space import SPARE_BYTES
 from poolproof.process import Completed
 from poolproof.provision import layout_plan
@@ -72,7 +72,9 @@ def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytes
     disk, stopped = Disk(1024 * MIB), list[float]()
     with (
         pytest.raises(BuildError, match=r" 10 MiB ") as caught,
-        enough_space(_host(disk), [Place("/var/tmp", 1024 * MIB)], lambda: stopped.append(time.monotonic())) as check,
+        enough_space(
+            _host(disk), [MonitoredDirectory("/var/tmp", 1024 * MIB)], lambda: stopped.append(time.monotonic())
+        ) as check,
     ):
         check()
         disk.free_bytes = 10 * MIB
@@ -87,7 +89,7 @@ def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytes
 def test_a_file_system_with_little_space_must_keep_an_eighth_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(free_space, "EVERY_S", 0.01)
     disk = Disk(80 * MIB)
-    with enough_space(_host(disk), [Place("/var/tmp", 80 * MIB)], pytest.fail) as check:
+    with enough_space(_host(disk), [MonitoredDirectory("/var/tmp", 80 * MIB)], pytest.fail) as check:
         disk.free_bytes = 11 * MIB
         time.sleep(0.2)
         check()
@@ -100,7 +102,9 @@ def test_a_file_system_that_runs_out_of_inodes_stops_the_layout_in_time(
     disk, stopped = Disk(1024 * MIB, 100_000), list[float]()
     with (
         pytest.raises(BuildError, match="only 2400 free inodes") as caught,
-        enough_space(_host(disk), [Place("/srv", 0, 98_000)], lambda: stopped.append(time.monotonic())) as check,
+        enough_space(
+            _host(disk), [MonitoredDirectory("/srv", 0, 98_000)], lambda: stopped.append(time.monotonic())
+        ) as check,
     ):
         disk.free_files = 2_500
         time.sleep(0.2)
@@ -120,7 +124,10 @@ def test_a_file_system_with_few_inodes_must_keep_an_eighth_of_them(
 ) -> None:
     monkeypatch.setattr(free_space, "EVERY_S", 0.01)
     disk, stopped = Disk(1024 * MIB, free), list[float]()
-    with contextlib.suppress(BuildError), enough_space(_host(disk), [Place("/srv")], lambda: stopped.append(0)):
+    with (
+        contextlib.suppress(BuildError),
+        enough_space(_host(disk), [MonitoredDirectory("/srv")], lambda: stopped.append(0)),
+    ):
         disk.free_files = left
         time.sleep(0.2)
     assert bool(stopped) == is_stopped
@@ -156,7 +163,10 @@ def test_a_file_system_in_ram_has_no_more_space_than_the_machine_has_ram_to_spar
 def test_a_load_is_stopped_if_its_files_take_too_much_ram(monkeypatch: pytest.MonkeyPatch, in_ram: Path) -> None:
     monkeypatch.setattr(free_space, "EVERY_S", 0.01)
     stopped = list[float]()
-    with contextlib.suppress(BuildError), enough_space(LocalHost(), [Place(str(in_ram))], lambda: stopped.append(0)):
+    with (
+        contextlib.suppress(BuildError),
+        enough_space(LocalHost(), [MonitoredDirectory(str(in_ram))], lambda: stopped.append(0)),
+    ):
         time.sleep(0.2)
         assert not stopped
         monkeypatch.setattr(machine, "_SPARE_RAM", 1)  # as if all of the RAM had to stay available
@@ -203,7 +213,7 @@ class Fast:
             f_bavail=max(0, self.free()), f_frsize=1, f_files=2 * self._files, f_ffree=max(0, self.free_files())
         )
 
-    def write(self, places: list[Place], *, until_bytes: int) -> PoolproofError | None:
+    def write(self, places: list[MonitoredDirectory], *, until_bytes: int) -> PoolproofError | None:
         """Write until the load is stopped or only `until_bytes` are left, and return the error if it was stopped."""
         try:
             with enough_space(LocalHost(), places, self.stop) as check:
@@ -222,7 +232,7 @@ def test_a_fast_load_that_was_not_counted_is_stopped_before_the_next_check_would
 ) -> None:
     """A check every 2 s with a margin of 64 MiB would let it fill the file system."""
     disk = Fast(monkeypatch, 1800 * MIB, 1024 * MIB)
-    error = disk.write([Place("/srv", 200 * MIB)], until_bytes=0)
+    error = disk.write([MonitoredDirectory("/srv", 200 * MIB)], until_bytes=0)
     assert isinstance(error, BuildError) and "filling up at " in error.message
     assert disk.free() > 100 * MIB
 
@@ -231,20 +241,20 @@ def test_a_load_that_creates_many_more_files_than_planned_is_stopped_before_no_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     disk = Fast(monkeypatch, 1024 * 1024 * MIB, MIB, 100_000, 50_000)
-    error = disk.write([Place("/srv")], until_bytes=0)
+    error = disk.write([MonitoredDirectory("/srv")], until_bytes=0)
     assert isinstance(error, BuildError) and " and uses up " in error.message
     assert disk.free_files() > 10_000
 
 
 def test_a_fast_load_that_was_counted_may_leave_what_was_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Fast(monkeypatch, 1800 * MIB, 1024 * MIB)
-    assert disk.write([Place("/srv", 1600 * MIB)], until_bytes=500 * MIB) is None
+    assert disk.write([MonitoredDirectory("/srv", 1600 * MIB)], until_bytes=500 * MIB) is None
     assert disk.free() <= 500 * MIB and disk.checks > 3
 
 
 def test_a_file_system_with_much_space_is_checked_only_every_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Fast(monkeypatch, 1024 * 1024 * MIB, 100 * MIB)
-    assert disk.write([Place("/srv")], until_bytes=(1024 * 1024 - 100) * MIB) is None  # for a second
+    assert disk.write([MonitoredDirectory("/srv")], until_bytes=(1024 * 1024 - 100) * MIB) is None  # for a second
     assert disk.checks == 0
 
 
@@ -263,7 +273,7 @@ def test_a_lost_connection_is_left_to_the_thread_that_does_the_work(monkeypatch:
     host = ScriptedHost(script(), instead=answer)
     with (
         pytest.raises(BuildError, match="has only"),
-        enough_space(host, [Place("/srv")], lambda: stopped.append(time.monotonic())) as check,
+        enough_space(host, [MonitoredDirectory("/srv")], lambda: stopped.append(time.monotonic())) as check,
     ):
         deadline = time.monotonic() + 5
         while not stopped and time.monotonic() < deadline:
@@ -294,6 +304,6 @@ def test_a_file_system_that_may_hang_is_asked_by_a_command_that_can_be_killed(
         return SimpleNamespace(f_bavail=MIB, f_frsize=1024, f_files=0, f_ffree=0)
 
     monkeypatch.setattr("os.statvfs", statvfs)
-    with enough_space(Hosts(Here(), {}), [Place("/srv")], pytest.fail):
+    with enough_space(Hosts(Here(), {}), [MonitoredDirectory("/srv")], pytest.fail):
         time.sleep(0.3)
     assert (bool(calls), len(asked) == 1) == (is_quick, is_quick)
