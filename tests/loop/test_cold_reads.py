@@ -9,11 +9,11 @@ from pathlib import Path
 from tests.loop.testbed import Testbed, judged
 
 _CAMPAIGN = """
-devices: {a: {file: 256M}}
+devices: {a: {file: 1G}}
 layouts: {plain: a | ext4}
 workloads:
-  scans: {rw: read, bs: 64k, direct: 0, size: 32m, time_based: 0}
-  logs: {rw: write, bs: 64k, direct: 0, end_fsync: 1, size: 32m, time_based: 0}
+  scans: {rw: read, bs: 64k, direct: 0, size: 200m, time_based: 0}
+  logs: {rw: write, bs: 64k, direct: 0, end_fsync: 1, size: 200m, time_based: 0}
 measure: {trials: 2, time: 1s, cold: reads}
 """
 
