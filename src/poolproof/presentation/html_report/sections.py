@@ -188,7 +188,7 @@ def repeat_section(run: LoadedRun) -> dict[str, Any]:
 
 def _facts(run: LoadedRun) -> Iterator[Texts]:
     record = run.record
-    yield from (("run", run.path.name), ("begun", record.begun_at), ("host", record.host))
+    yield from (("run", run.path.name), ("started", record.begun_at), ("host", record.shown_host))
     for name, value in record.facts.items():
         yield ("ram", shown_bytes(value)) if name == "ram_bytes" else (name, value)
     yield from ((f"{name} version", value) for name, value in record.versions.items())
