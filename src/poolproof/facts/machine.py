@@ -101,13 +101,16 @@ def memory_bytes(memory: str, key: str) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
-def ram_for_files(memory: str) -> int | None:
-    """Return how many bytes of RAM new files may use, according to /proc/meminfo, or None if this is unknown.
+def within_ram(free_bytes: int, memory: str) -> int:
+    """Return how many of the free bytes of a file system in RAM new files may use, given the text of /proc/meminfo.
 
-    A sixteenth of the RAM must stay available. Otherwise, the kernel would end programs of the machine to get memory.
+    The size limit of such a file system may be larger than the RAM that is available. A sixteenth of the RAM must stay
+    available. Otherwise, the kernel would end programs of the machine to get memory.
     """
     available = memory_bytes(memory, "MemAvailable")
-    return max(0, available - memory_bytes(memory, "MemTotal") // _SPARE_RAM) if available else None
+    if not available:
+        return free_bytes
+    return min(free_bytes, max(0, available - memory_bytes(memory, "MemTotal") // _SPARE_RAM))
 
 
 def is_guest(host: Host) -> bool | None:

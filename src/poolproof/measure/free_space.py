@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import BuildError, CommandError, PoolproofError
-from poolproof.facts.machine import IN_RAM, ram_for_files
+from poolproof.facts.machine import IN_RAM, within_ram
 from poolproof.hosts.base import Host, Hosts, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.health_check import checked_every
@@ -85,16 +85,10 @@ def free_space(host: Host, directory: str) -> FreeSpace | None:
     can_hang = len(printed) < 3 or printed[2] in _CAN_HANG
     total, files = printed[3:5] if len(printed) == 5 else ("0", "0")
     is_limited = total.isdecimal() and files.isdecimal() and int(total) > 0
-    free_bytes, is_in_ram = int(printed[0]) * int(printed[1]), printed[2:3] != [] and printed[2] in IN_RAM
+    free_bytes, is_in_ram = int(printed[0]) * int(printed[1]), len(printed) > 2 and printed[2] in IN_RAM
     if is_in_ram:
-        free_bytes = _within_ram(free_bytes, text_of(host, "/proc/meminfo"))
+        free_bytes = within_ram(free_bytes, text_of(host, "/proc/meminfo"))
     return FreeSpace(free_bytes, can_hang, int(files) if is_limited else None, is_in_ram)
-
-
-def _within_ram(free_bytes: int, memory: str) -> int:
-    """Return the free bytes of a file system in RAM. Its size limit may be larger than the RAM that is available."""
-    ram = ram_for_files(memory)
-    return free_bytes if ram is None else min(free_bytes, ram)
 
 
 def floor_bytes(free_bytes: int) -> int:
@@ -248,7 +242,7 @@ class _Watch:
             answer = os.statvfs(self._place.directory)
             free_bytes = answer.f_bavail * answer.f_frsize
             if self._is_in_ram:
-                free_bytes = _within_ram(free_bytes, Path("/proc/meminfo").read_text())
+                free_bytes = within_ram(free_bytes, Path("/proc/meminfo").read_text())
         except OSError:
             return None
         return FreeSpace(free_bytes, False, answer.f_ffree if answer.f_files else None)

@@ -13,7 +13,7 @@ from poolproof.devices.model import DevicePlan, IdentityCheck, Leaf, Site, Volum
 from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.errors import HostError, as_word
 from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, free_nbds, loop_facts
-from poolproof.facts.machine import IN_RAM, ram_for_files
+from poolproof.facts.machine import IN_RAM, within_ram
 from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.numbers import whole_numbers
 from poolproof.layers.adapt import plan_change, plan_extension
@@ -214,7 +214,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
             free_bytes = free_blocks * block_bytes
             found = leaves_under(host, real)
             if not found:
-                free_bytes = _within_ram(host, real, free_bytes)
+                free_bytes = _usable_bytes(host, real, free_bytes)
         except HostError as error:
             raise error.concerning(path) from None
         except CommandFailed:
@@ -227,14 +227,13 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
     return Volume(real, False, leaves, free_bytes)
 
 
-def _within_ram(host: Host, path: str, free_bytes: int) -> int:
+def _usable_bytes(host: Host, path: str, free_bytes: int) -> int:
     """Return the free bytes of a directory without a disk, which for a file system in RAM are limited by the free RAM.
 
     Raises a CommandFailed if the directory no longer exists.
     """
     kind = host.run(["stat", "--file-system", "--format=%t", path], timeout_s=_LIMIT_S).stdout.strip()
-    ram = ram_for_files(text_of(host, "/proc/meminfo")) if kind in IN_RAM else None
-    return free_bytes if ram is None else min(free_bytes, ram)
+    return within_ram(free_bytes, text_of(host, "/proc/meminfo")) if kind in IN_RAM else free_bytes
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:

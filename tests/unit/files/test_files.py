@@ -16,11 +16,11 @@ from poolproof.files.folder import FileRefused, Folder
 from poolproof.files.reading import LARGEST_BYTES, is_regular, open_named, read_end, read_regular, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_fifo, write_output
 from tests.golden import Message
+from tests.unit.access_lists import as_root
 
 from ..command import Command
 
 STRANGER = 12345
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
 
 def _append(path: Path) -> None:

@@ -14,13 +14,12 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
 from tests.golden import Message
-from tests.unit.access_lists import allow_to_write
+from tests.unit.access_lists import allow_to_write, as_root
 from tests.unit.results.compare.making import RECORD
 
 from ..command import Command
 
 STRANGER = 12345
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
 
 @pytest.fixture

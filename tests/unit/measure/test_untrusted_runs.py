@@ -22,12 +22,11 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoTree
 from tests.golden import Message
-from tests.unit.access_lists import NFS4_OF_MODE_755, OWNER, allow_to_write, nfs4_list
+from tests.unit.access_lists import NFS4_OF_MODE_755, OWNER, allow_to_write, as_root, nfs4_list
 from tests.unit.results.compare.making import RECORD
 
 LABEL = "0badcafe"
 STRANGER = 12345
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from poolproof.foreign.lint.prepared_files import PreparedFile, State
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.earlier import only_creates
+from poolproof.rules.path import may_leave_dirty
 
 _MOST_LOADS = 64
 _FUNCTION = re.compile(
@@ -121,9 +122,7 @@ class History:
 
     def _drops_each_time(self, line: int, at: int) -> bool:
         """True if neither another fio call nor the start of a loop separates the line from the call on line `at`."""
-        between = self._text.split("\n")[line:at]
-        opened = sum(_LOOPS.match(each) is not None and "done" not in each for each in between)
-        is_outside_loop = opened > sum(map(bool, map(_DONE.match, between)))
+        is_outside_loop = sum(map(_change_of_depth, self._text.split("\n")[line:at])) > 0
         return not is_outside_loop and not line < self._last_call < at
 
     def _empties(self, line: int) -> bool:
@@ -188,10 +187,15 @@ def loop_spans(names: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
 def _end_of_loop(lines: Sequence[str], start: int) -> int:
     depth = 0
     for number, line in enumerate(lines[start - 1 :], start):
-        depth += bool(_LOOPS.match(line) and "done" not in line) - bool(_DONE.match(line))
+        depth += _change_of_depth(line)
         if depth <= 0:
             return number
     return len(lines)
+
+
+def _change_of_depth(line: str) -> int:
+    """Return 1 if a loop begins on the line, -1 if one ends there, and otherwise 0."""
+    return int(bool(_LOOPS.match(line) and "done" not in line)) - int(bool(_DONE.match(line)))
 
 
 def _line_of(text: str, place: int) -> int:
@@ -206,5 +210,4 @@ def _last(prepared: list[PreparedFile], state: State) -> Iterable[PreparedFile]:
 
 def _leaves_dirty(part: LoadPart) -> bool:
     """True if some of the data that the job wrote may still be dirty when the job ends."""
-    is_synced = part.syncs_at_end or part.writes_are_synchronous or part.sync_every == 1
-    return part.writes and not only_creates(part) and not part.direct and part.may_use_page_cache and not is_synced
+    return part.writes and not only_creates(part) and may_leave_dirty(part, None)
