@@ -222,7 +222,7 @@ def rates_of(*of: Of) -> tuple[MetricId, ...]:
 
 def not_comparable(text: str) -> str:
     """Return the reason why layouts can't be compared by `text`: only tables show the metric, or it does not exist."""
-    return f"layouts cannot be compared by `{text}`" if text in _BY_ID else f"there is no metric `{text}`"
+    return f"`{text}` cannot be used to compare layouts" if text in _BY_ID else f"unknown metric `{text}`"
 
 
 def metric_of(metric: MetricId) -> Metric:

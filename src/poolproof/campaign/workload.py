@@ -83,7 +83,7 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name, or raise a CampaignError if layouts cannot be compared by it."""
+    """Return the metric with this name, or raise a CampaignError if it cannot be used to compare layouts."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric

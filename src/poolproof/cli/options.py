@@ -81,7 +81,7 @@ def parse_percent(text: str, option: str) -> float:
 def parse_metric(text: str | None) -> "MetricId | None":
     """Return the metric with the given name, or None if no name is given.
 
-    Raises a UsageError if layouts cannot be compared by it.
+    Raises a UsageError if it cannot be used to compare layouts.
     """
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE, not_comparable

@@ -308,7 +308,7 @@ def _pause(context: TrialContext) -> float:
 def _result_of(fio: LoadOutput, load: Load) -> Outcome:
     """Return the load generator's last complete report. All earlier reports are interim reports.
 
-    Raises a FioError if there is no report, or if the load generator failed in a way that its report does not show.
+    Raises a FioError if the report is missing, or if the load generator failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)

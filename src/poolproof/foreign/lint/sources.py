@@ -125,7 +125,7 @@ def read_sources(
     if not words:
         raise UsageError("no file or command to lint", _USAGE)
     if len(words) == 1 and Path(words[0]).name == "fio" and not Path(words[0]).is_file():
-        raise UsageError(f"the command `{words[0]}` has no options, so there is no job to lint", _USAGE)
+        raise UsageError(f"the command `{words[0]}` has no options, so it does not define a job", _USAGE)
     here = _surroundings(Path(), environment, keywords)
 
     def named(name: str) -> Source:
