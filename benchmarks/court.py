@@ -1,15 +1,16 @@
 """Measure the same campaign again and again, and count wrong words and intervals: `python -m benchmarks.court`.
 
-    python -m benchmarks.court [--lab] [--again] [RUNS] [FOLDER]
+    python -m benchmarks.court [--lab] [--again] [--only fixed|until] [RUNS] [FOLDER]
 
 Runs of two kinds alternate: with a fixed time (benchmarks/campaigns/court.yaml) and with `until` (court-until.yaml).
-In the second campaign, other layouts replace those on btrfs: btrfs writes dirty data back every 30 s, so `until` would
-measure each of their writes for at least 90 s. `poolproof compare` then compares every two runs of the same kind:
-nothing changed between them, so each `faster` and each `slower` is false. 14 runs make 42 pairs. As these pairs share
-runs, the tables also have a row for the pairs that don't: the first run with the second, the third with the fourth, and
-so on. With `--lab`, both campaigns are court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are
-converted into each other in place. A difference is planted in each pair: the speeds of the second run are divided by
-1.2, and the cells that are then called slower are counted.
+court-until.yaml has other layouts instead of those on btrfs: btrfs writes dirty data back every 30 s, so `until` would
+measure each of their writes for at least 90 s. With `--only`, the runs of the other kind are left out: `--only until
+12` makes six runs. `poolproof compare` then compares every two runs of the same kind: nothing changed between them, so
+each `faster` and each `slower` is false. 14 runs make 42 pairs. As these pairs share runs, the tables also have a row
+for the pairs that don't: the first run with the second, the third with the fourth, and so on. With `--lab`, both
+campaigns are court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are converted into each other in
+place. A difference is planted in each pair: the speeds of the second run are divided by 1.2, and the cells that are
+then called slower are counted.
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
@@ -18,6 +19,7 @@ in a lab. With `--again`, the stopping rule decides again about the recorded tri
 (`benchmarks/redecided.py`), to show what a change of the rule would have changed. Earlier runs are then not used.
 """
 
+import argparse
 import itertools
 import math
 import statistics
@@ -27,7 +29,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.arguments import arguments
 from benchmarks.own_program import poolproof
 from benchmarks.redecided import redecided
 from poolproof.api import load_run
@@ -39,8 +40,10 @@ from poolproof.statistics.comparison import LEAST_EFFECT, decide
 from poolproof.statistics.shared_variance import variance_of
 
 CAMPAIGNS = Path(__file__).parent / "campaigns"
-KINDS = {"fixed": (), "until": ("--until", "5%", "--min", "1s", "--max", "2s", "--trials", "3..10")}
-"""The options of `poolproof run` for each kind of run."""
+KINDS = {"fixed": (), "until": ("--until", "5%", "--min", "3s", "--max", "6s", "--trials", "3..8")}
+"""The options of `poolproof run` for each kind of run. `--min` is the default; the default of `--max`, 180 s, would
+take hours.
+"""
 
 PLANTED = 0.2
 _RUNS = 14
@@ -164,18 +167,19 @@ def _shown(cell: ComparedCell) -> str:
     return f"{cell.key.workload} on {cell.key.layout} {cell.decision.word} ×{math.exp(cell.difference.log):.2f}"
 
 
-def runs_in(folder: Path, count: int) -> Iterator[tuple[str, Path]]:
-    """Yield the kind and the run directory of each run; kinds alternate."""
+def runs_in(folder: Path, count: int, only: str | None = None) -> Iterator[tuple[str, Path]]:
+    """Yield the kind and the run directory of each run; kinds alternate. `only`: leave out runs of another kind."""
     kinds = list(KINDS)
     for number in range(count):
         kind = kinds[number % len(kinds)]
-        yield kind, folder / f"{number:03}-{kind}"
+        if only in (None, kind):
+            yield kind, folder / f"{number:03}-{kind}"
 
 
 def pairs_of(runs: Sequence[tuple[str, LoadedRun]]) -> Iterator[Pair]:
     """Yield every two runs of the same kind, in the order in which they were measured."""
     for kind in KINDS:
-        own = [(number, run) for number, run in enumerate(run for each, run in runs if each == kind)]
+        own = list(enumerate(run for each, run in runs if each == kind))
         for (i, a), (j, b) in itertools.combinations(own, 2):
             yield Pair(kind, a, b, disjoint=i % 2 == 0 and j == i + 1)
 
@@ -246,17 +250,25 @@ def rows_by_limit(found: Sequence[Judged]) -> Iterator[str]:
 
 def main() -> None:
     """Measure the runs that are missing, then print a line for each false conclusion, and the tables."""
-    given = arguments(__doc__)
-    court = LAB if "--lab" in given else HERE
-    words = [word for word in given if word not in ("--lab", "--again")]
-    count = int(words[0]) if words else _RUNS
-    folder = Path(words[1]) if len(words) > 1 else court.folder
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.court",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for flag in ("--lab", "--again"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--only", choices=KINDS)
+    parser.add_argument("runs", type=int, nargs="?", default=_RUNS)
+    parser.add_argument("folder", type=Path, nargs="?")
+    given = parser.parse_args()
+    court = LAB if given.lab else HERE
+    folder: Path = given.folder or court.folder
     folder.mkdir(parents=True, exist_ok=True)
-    found = [(kind, _measured(court, path, kind)) for kind, path in runs_in(folder, count)]
+    found = [(kind, _measured(court, path, kind)) for kind, path in runs_in(folder, given.runs, given.only)]
     runs = [(kind, run) for kind, run in found if run is not None]
-    pairs = list(pairs_of([(kind, redecided(run)) for kind, run in runs] if "--again" in given else runs))
+    pairs = list(pairs_of([(kind, redecided(run)) for kind, run in runs] if given.again else runs))
     titles = (("without earlier runs", True), ("with the earlier runs of the folder", False))
-    for title, alone in titles[: 1 if "--again" in given else 2]:
+    for title, alone in titles[: 1 if given.again else 2]:
         print(f"\n{title}:\n")
         judged = []
         for pair in pairs:

@@ -79,6 +79,7 @@ def test_every_two_runs_of_a_kind_are_a_pair(tmp_path: Path) -> None:
 
 def test_kinds_alternate_and_the_campaigns_have_six_layouts_and_four_workloads(tmp_path: Path) -> None:
     assert [kind for kind, _path in runs_in(tmp_path, 4)] == [*KINDS, *KINDS]
+    assert [path.name for _kind, path in runs_in(tmp_path, 4, "until")] == ["001-until", "003-until"]
     for path in {*HERE.campaigns.values(), *LAB.campaigns.values()}:
         campaign = read_campaign(path)
         assert (len(campaign.layouts), len(campaign.workloads)) == (6, 4)
