@@ -80,9 +80,11 @@ RULE = Rule(
     "Without a job, the name of the result must say that it is random, such as a row of a table. A "
     "line with a model number may be in a list of disks, such as the output of lsblk: the list must not mention flash, "
     "and its lines with model numbers are counted. Jobs whose paths name flash (`/mnt/nvme`) are left out. If the line "
-    "names an SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line names disks, the model "
-    "of a NAS from Synology or QNAP (DS218: 2 drives) counts as such a line. Or a sentence near the result says that "
-    "it was run on one SATA drive, and the result exceeds 600 MB/s.",
+    "names an SSD as the log device (SLOG) of the hard disks, only reads are judged. If no line above "
+    "names disks, the model of a NAS from Synology or QNAP (DS218: 2 drives) counts as such a line, and otherwise a "
+    "sentence below the result (`these are HDDs, 4 x 4TB`) if the text never mentions flash. A table that lists pools "
+    "or machines with their disks applies only to results whose path or name contains a name in it. Or a sentence near "
+    "the result says that it was run on one SATA drive, and the result exceeds 600 MB/s.",
     error="Too high by a factor of up to 100. Observed: 27,416 random writes/s from one hard disk in a NAS.",
     fix="make the file twice the size of the RAM, set direct=1, and count the disks' requests (if they are in a NAS, "
     "count on the NAS)",

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -46,6 +46,22 @@ _LOG_DEVICE = re.compile(
     re.IGNORECASE,
 )
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
+_PAGE_CACHE = re.compile(
+    r"\b(?:(?:page|buffer|file ?system|fs|os|linux|kernel|cold|warm|hot)[ -]caches?"
+    r"|(?:drop(?:s|ped|ping)?|clear(?:s|ed|ing)?|flush(?:es|ed|ing)?)[ _](?:(?:the|all|any|its) ){0,2}caches?)\b",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(
+    r"\b(?:(?:this|that|these|those|they|it)(?:'s|'re| is| are| was| were)|i'm|i am|(?:i|we) (?:have|had|use|used)"
+    r"|using|my|our|all|backed by|consist\w*|made (?:up )?of)\b",
+    re.IGNORECASE,
+)
+_NOT_OWNED = re.compile(
+    r"\b(?:not?|than|like|typical\w*|usual\w*|normal\w*|expect\w*|would|could|if|vs\.?|versus|compar\w*|other|another|also"
+    r"|same|instead|old|previous\w*)\b|n't\b|\?",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(r"^\W{0,9}(?:no|yes|not? really),", re.IGNORECASE)
 _LONGEST_NAMING_LINE = 400
 _LONGEST_QUOTE = 80
 _LONGEST_LIST = 30
@@ -70,16 +86,18 @@ def nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
 
     None if no line above the result names disks or a NAS, or if the nearest one with disks mentions flash. Lines inside
     results are ignored. If the line does not count the hard disks, their number is the largest one on any line above.
-    If no line names disks, the model of a NAS gives the number of its drives, which are usually hard disks.
+    If no line above names disks, the model of a NAS gives the number of its drives, which are usually hard disks. If no
+    line above the result names either, the author may say below it which disks were used.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: NamedDisks | None = None
     nas: NamedDisks | None = None
+    anywhere = _only_disks(numbered, hidden)
     most = first = 0
     for result in results:
         end = bisect_left(numbered, result.line, key=itemgetter(0))
         for number, line in reversed(numbered[first:end]):
-            found = None if number in hidden else _named_disks(number, line)
+            found = None if number in hidden else named_disks(number, line)
             if found is not None:
                 nearest = _of_list(numbered, number, found) if _BY_MODEL.search(line) else found
                 break
@@ -87,11 +105,23 @@ def nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> I
         most = max([most, *(found.count for _, line in numbered[first:end] if (found := _counted(line)))])
         first = end
         if nearest is None:
-            yield nas
+            yield nas or anywhere
         elif not nearest.words:
             yield None
         else:
             yield nearest if nearest.count else replace(nearest, count=most)
+
+
+def _only_disks(numbered: Sequence[Line], hidden: Set[int]) -> NamedDisks | None:
+    """Return the hard disks that the author says were used, or None if any line outside the results names flash."""
+    found: NamedDisks | None = None
+    for number, line in numbered:
+        named = None if number in hidden else named_disks(number, line)
+        if named is not None and not named.words:
+            return None
+        if named is not None and _OWNED.search(line) and not _NOT_OWNED.search(_ANSWER.sub("", line)):
+            found = found or named
+    return found
 
 
 def _of_list(numbered: Sequence[Line], number: int, found: NamedDisks) -> NamedDisks:
@@ -122,18 +152,18 @@ def _named_nas(number: int, line: str) -> NamedDisks | None:
 
 def _counted(line: str) -> NamedDisks | None:
     """Return the hard disks that a line names and counts, or None."""
-    found = _named_disks(0, line)
+    found = named_disks(0, line)
     return found if found is not None and found.words and found.count else None
 
 
-def _named_disks(number: int, line: str) -> NamedDisks | None:
+def named_disks(number: int, line: str) -> NamedDisks | None:
     """Return the disks that a line names, or None if it names none.
 
     If the line mentions flash, `words` is empty, because such a line compares disks or describes a cache.
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None
-    with_log = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", _PATH.sub("", line)))
+    with_log = _NOT_A_DISK.sub("", _PAGE_CACHE.sub("", _ON_DISK_CACHE.sub("", _PATH.sub("", line))))
     plain = _LOG_DEVICE.sub("", with_log)
     is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
     if not is_hard and not is_fast:

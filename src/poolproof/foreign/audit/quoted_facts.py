@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
+from poolproof.foreign.audit.disk_inventory import find_inventory, listed_disks
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.laid_out import laid_out_bytes, shared_files
@@ -112,7 +113,9 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     laid_out = {at for at, size in enumerate(sizes) if size is not None}
     dropped = {at for at, lines in enumerate(around) if any(drops_caches(line) for _, line in lines)}
     files = earlier_jobs(results, laid_out, dropped)
-    disks = nearest_disks(numbered, results)
+    inventory = find_inventory(numbered, results)
+    nearest = zip(results, nearest_disks(numbered, results), strict=True)
+    disks = [listed_disks(inventory, result, disks) for result, disks in nearest]
     shared = shared_files(around, results)
     has_battery = _KEEPS_DATA.search(text) is not None
     barriers = list(applying([] if has_battery else _without_barriers(numbered), numbered, results))

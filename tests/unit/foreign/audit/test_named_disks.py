@@ -83,3 +83,50 @@ def test_without_a_job_the_name_of_a_result_says_that_it_is_random(
 ) -> None:
     (judged,) = audit_text("post", _TABLE.format(disks, test, iops, iops / 256), Context())
     assert any(finding.rule == "named-disk" for finding in judged.findings) is is_doubted
+
+
+def test_the_author_may_say_below_the_result_which_disks_were_used() -> None:
+    def is_suspect(below: str) -> bool:
+        (judged,) = audit_text("post", f"{_RESULT.format(9000, 36000)}\n{below}\n", Context())
+        return any(finding.rule == "named-disk" for finding in judged.findings)
+
+    assert is_suspect("no, these are HDDs, 4 x 4TB in RAID10")
+    assert is_suspect("I drop the caches before each run.\nThe pool is backed by two IronWolf drives.")
+    assert not is_suspect("no, these are HDDs, 8 x 4TB in RAID10")  # 9,000/s from eight disks
+    assert not is_suspect("That is faster than an HDD would be.")
+    assert not is_suspect("A typical HDD reaches 100 IOPS.")
+    assert not is_suspect("The old pool consists of HDDs.")
+    assert not is_suspect("These are HDDs.\nThe other machine has an SSD.")
+
+
+_POOLS = """\
+| Pool | Media | Layout |
+|---|---|---|
+| fast | NVMe SSD | stripe of 2 |
+| tank | HDD | raidz1 (4 drives) |
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "iops", "is_doubted"),
+    [
+        ("/mnt/tank/f", 9000, True),
+        ("/tank/f", 9000, True),
+        ("/tank/f", 5900, False),  # four drives
+        ("/mnt/fast/f", 9000, False),
+        ("/mnt/other/f", 9000, False),
+        ("/mnt/tank2/f", 9000, False),
+    ],
+)
+def test_a_table_lists_the_disks_of_each_pool(path: str, iops: int, *, is_doubted: bool) -> None:
+    assert _is_suspect(_POOLS, iops, path) is is_doubted
+
+
+def test_the_columns_of_results_may_be_the_pools_of_such_a_table() -> None:
+    results = "| Test | tank IOPS | fast IOPS |\n|---|---|---|\n| 4k random read | 9,000 | 61,000 |\n"
+    text = f"{_POOLS}{results}"
+
+    verdicts = {each.job: each.verdict for each in audit_text("post", text, Context())}
+
+    assert verdicts == {"4k random read tank": "suspect", "4k random read fast": "unproven"}
