@@ -14,6 +14,7 @@ from itertools import takewhile
 from poolproof.foreign.audit.counted_lists import find_counted
 from poolproof.foreign.audit.formats.amounts import amount, whole
 from poolproof.foreign.audit.formats.directions import named_direction
+from poolproof.foreign.audit.rate_lists import find_rate_lists
 from poolproof.foreign.audit.table_cells import LABELLED, labelled_values
 from poolproof.foreign.audit.table_columns import column_of
 from poolproof.foreign.audit.table_context import TextJobs, row_direction
@@ -95,6 +96,7 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
             pairs = list(_pairs(line_number, line, heads, titled.replace("mixed", "")))
             found += pairs or _in_list(line_number, line, jobs)
     found += [each for each in find_counted(numbered) if each.line not in rows]
+    found += find_rate_lists(numbered, frozenset(rows) | {each.line for each in found})
     return tuple(sorted(found, key=lambda each: each.line))
 
 
