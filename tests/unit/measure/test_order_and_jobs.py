@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
-from poolproof.campaign.model import Measure, Until, Workload
+from poolproof.campaign.model import JobSpec, Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.job import Jobs
@@ -186,6 +186,16 @@ def test_the_users_options_override_those_that_poolproof_adds() -> None:
     assert "runtime" not in own.options, "a job that is not time-based ends when its work is done"
 
 
+def test_each_section_has_its_own_report() -> None:
+    """A merged report has only the first section's name, so all of its I/Os were judged as if that section did them."""
+    common = (("rw", "randwrite"), ("bs", "16k"), ("group_reporting", "1"))
+    sections = (JobSpec("a", (*common, ("direct", "1"))), JobSpec("b", (*common, ("direct", "0"), ("fsync", "8"))))
+    several = jobs_of(Workload("w", "w", sections, "p99"), 1.0, HOST)
+    assert [job.options.get("group_reporting") for job in several] == [None, None]
+    (single,) = jobs("rw=randread,bs=16k,numjobs=4,group_reporting=1")
+    assert single.options["group_reporting"] == "1", "clones of one section are alike"
+
+
 @pytest.mark.parametrize(("asked_s", "said"), [(3.0, "3s"), (2.5, "2500ms"), (0.2, "200ms"), (8.7031, "8703ms")])
 def test_fractions_of_a_second_are_passed_to_fio_in_milliseconds(asked_s: float, said: str) -> None:
     (job,) = jobs_of(workload("rw=randread,bs=16k"), asked_s, HOST)
@@ -227,7 +237,14 @@ def test_the_fill_job_lays_out_the_same_files_and_nothing_else() -> None:
 
 @pytest.mark.parametrize(
     ("options", "block"),
-    [("size=64k", "65536"), ("size=1m,nrfiles=100", "1m"), ("size=8m,filesize=4k-8k,nrfiles=4", "4096")],
+    [
+        ("size=64k", "65536"),
+        ("size=100m,nrfiles=100", "1m"),
+        ("size=1m,nrfiles=100", "10485"),
+        ("size=1m,filename=a\\:b", "1m"),
+        ("size=1m,filename=a:b", "524288"),
+        ("size=8m,filesize=4k-8k,nrfiles=4", "4096"),
+    ],
 )
 def test_files_smaller_than_the_block_that_fills_them(options: str, block: str) -> None:
     (fill,) = fill_job(placed(jobs(f"rw=read,bs=4k,{options}"), "/m"))

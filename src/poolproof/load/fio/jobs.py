@@ -63,6 +63,8 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     given = check_options(specs, host)
     names = ["job"] if len(given) == 1 else [job.name for job in given]
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))
+    if len(jobs) > 1:
+        jobs = _with(jobs, {}, without=("group_reporting",))  # each section is judged by its own report
     if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs):
         raise _refusal(
             workload,
@@ -212,9 +214,10 @@ def device_fill_job(path: str, size_bytes: int) -> Jobs:
 
 def _fill_block(job: Job) -> str:
     """Return a block size for filling a job's files, no larger than the smallest file."""
-    filesize = attempt(parse_range, job.options.get("filesize", ""))
-    smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
-    return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
+    part, filesize = part_of(job), attempt(parse_range, job.options.get("filesize", ""))
+    each = (part.size_bytes or part.files * _FILL_BLOCK_BYTES) // part.files  # fio divides `size` by the files
+    smallest = min(each, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
+    return "1m" if smallest >= _FILL_BLOCK_BYTES else str(max(smallest, 1))
 
 
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
