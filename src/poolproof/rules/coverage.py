@@ -3,7 +3,7 @@
 Byte counts can prove a bandwidth, but they cannot always prove IOPS and latency. A request may move more than fio asked
 for, for example because of readahead, or because ZFS reads a whole record for a block of 512 bytes. A cache then serves
 many of the following I/Os. Therefore, the disks must have done separate work for each I/O. This work is counted in up
-to four ways, and the lowest count decides:
+to five ways, and the lowest count decides:
 
 - Requests, including merged ones, which the kernel counts individually since Linux 5.10 (blk_account_io_merge_bio() and
   blk_account_io_merge_request() in block/blk-merge.c). Splitting at `max_sectors_kb`, journals and metadata can only
@@ -14,6 +14,8 @@ to four ways, and the lowest count decides:
   requests does not show that all I/Os reached the disks.
 - The bytes of whole records, because ZFS reads a whole record to verify its checksum (arc_read() in OpenZFS 2.1).
 - Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, plus direct_read_count since 2.3).
+- The reads themselves: those that took less time than the fastest disk needs came from RAM. The other counts can miss
+  such reads if other I/O of the load causes many requests, such as large direct reads in another job.
 """
 
 import math
@@ -24,14 +26,23 @@ from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account, bytes_prove, cold_reads, copy_devices, stored_share
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import goes_past_ram, is_zfs, writes_are_synchronous, writes_go_past_ram
+from poolproof.rules.path import (
+    goes_past_ram,
+    is_persistent_memory,
+    is_zfs,
+    may_end_in_ram,
+    writes_are_synchronous,
+    writes_go_past_ram,
+)
 from poolproof.rules.reported import Kind, ReportedDirection, parts
+from poolproof.rules.service_time import submission_ns
 from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
-from poolproof.units import format_count, format_number_of, format_size
+from poolproof.units import format_count, format_duration, format_number_of, format_size
 
 _PAGE = 4096
 _TREE_BLOCK = 16 * 1024  # the default of mkfs.btrfs(8)
 _MAY_BE_SPLIT = 64 * 1024  # the smallest usual max_sectors_kb and stripe; smaller I/Os are not split
+_FASTEST_DISK_NS = 4000.0  # Optane, polled
 
 
 @dataclass(frozen=True)
@@ -65,18 +76,21 @@ class Coverage:
         return "refutes" if self.ratio < REFUTED else "suspects"
 
 
-def random_reads(case: Case) -> Coverage | None:
+def random_reads(case: Case, *, by_bytes: bool = False) -> Coverage | None:
     """Compare the disks' work with the random reads that caches should not have served.
 
     If the work was counted in several ways, the comparison with the lowest ratio is returned. Returns None if there are
     no such reads or the work was not counted.
+
+    `by_bytes`: reads that were too fast for a disk count in proportion to their bytes, as they do in a bandwidth.
     """
     found = account(case)
     random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
     ios = sum(part.figures.ios or 0 for part in random)
     if found is None or not case.cold or not ios:
         return None
-    return min(_counts(case, found, random, ios), key=lambda each: each.ratio, default=None)
+    counts = (*_counts(case, found, random, ios), *_slow_enough(case, random, ios, by_bytes=by_bytes))
+    return min(counts, key=lambda each: each.ratio, default=None)
 
 
 def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: int) -> Iterator[Coverage]:
@@ -99,6 +113,26 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
         yield Coverage(
             ios, blocks, use.data_misses, f"{format_number_of(use.data_misses, 'block')} that were not in the ARC"
         )
+
+
+def _slow_enough(case: Case, random: list[ReportedDirection], ios: int, *, by_bytes: bool) -> Iterator[Coverage]:
+    """Yield the number of reads that were slow enough to come from a disk, unless all of them were.
+
+    Submission is part of a read's time. Only its mean is known, so it is added to each read.
+    """
+    fast, whole, missed = 0.0, 0.0, 0.0
+    for part in random:
+        job, bins = case.job_named(part.job.name), part.completion.bins_ns if part.completion else {}
+        weight = (part.figures.io_bytes if by_bytes else part.figures.ios) or 0
+        whole += weight
+        if bins and job is not None and not is_persistent_memory(case, job):
+            limit_ns = _FASTEST_DISK_NS - submission_ns(part)
+            share = sum(count for time_ns, count in bins.items() if time_ns < limit_ns) / sum(bins.values())
+            fast += share * (part.figures.ios or 0)
+            missed += share * weight
+    if missed:
+        text = f"{format_count(ios - fast)} reads that took at least {format_duration(_FASTEST_DISK_NS / 1e9)}"
+        yield Coverage(ios, whole, whole - missed, text)
 
 
 def _record_bytes(case: Case) -> int | None:
@@ -179,7 +213,49 @@ def reads_reach_disks(case: Case) -> bool:
         return False
     if requests is None:
         return all(job is not None and goes_past_ram(job, case.target) for _, job in _of(case, "read"))
-    return requests >= REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
+    if requests < REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in _of(case, "read")):
+        return False
+    left = left_for_cached_reads(case)
+    return left is None or left.is_proof
+
+
+def left_for_cached_reads(case: Case) -> Coverage | None:
+    """Compare the reads that RAM could have served with the requests that other I/O of the load cannot have caused.
+
+    Other I/O means two things: reads that bypass RAM, which are split if they are large, and writes that change only a
+    part of a page, record or stripe, so that the rest has to be read first. Returns None if RAM could not have served
+    any reads, if there is no such other I/O, or if the requests were not counted.
+    """
+    reading, requests = list(_of(case, "read")), counted_requests(case, "read")
+    past = [job is not None and goes_past_ram(job, case.target) is True for _, job in reading]
+    ios = sum(part.figures.ios or 0 for (part, _), is_past in zip(reading, past, strict=True) if not is_past)
+    others = float(sum(_most_pieces(part) for (part, _), is_past in zip(reading, past, strict=True) if is_past))
+    others += sum(_most_reads_first(case, part, job) for part, job in _of(case, "write"))
+    if requests is None or not ios or not others:
+        return None
+    use = case.evidence.zfs if case.evidence else None
+    counted = requests if use is None or use.data_misses is None else min(requests, use.data_misses)
+    left = max(0.0, counted - others)
+    return Coverage(ios, ios, left, format_number_of(int(left), "request"))
+
+
+def _most_pieces(part: ReportedDirection) -> int:
+    """Return the largest usual number of requests for I/Os that bypass RAM."""
+    ios, moved = part.figures.ios or 0, part.figures.io_bytes or 0
+    return ios if moved <= _MAY_BE_SPLIT * ios else ios + moved // _MAY_BE_SPLIT
+
+
+def _most_reads_first(case: Case, part: ReportedDirection, job: LoadPart | None) -> float:
+    """Return the largest usual number of reads that the writes caused, because they changed only a part of a block."""
+    found, ios = account(case), part.figures.ios or 0
+    if job is None or found is None:
+        return math.inf
+    if found.write_factor % 1:  # parity
+        return math.inf
+    unit = _record_bytes(case) or (_PAGE if may_end_in_ram(job, case.target) else 1)
+    if job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0:
+        return 0
+    return ios if unit % job.max_block_bytes == 0 else 2 * ios  # a block that does not fit may begin and end in a page
 
 
 def writes_reach_disks(case: Case) -> bool:
@@ -266,7 +342,7 @@ def random_reads_in_order(case: Case) -> bool:
 
     Also true without such reads. If the work was not counted, each of these reads must be known to bypass RAM.
     """
-    found = random_reads(case)
+    found = random_reads(case, by_bytes=True)
     if found is not None:
         return found.in_order
     random = [job for _, job in _of(case, "read") if job is not None and job.is_random]

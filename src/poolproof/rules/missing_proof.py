@@ -66,6 +66,15 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
                 _or_direct(case, "use a larger file, so that fewer reads repeat a block")
                 + "; on ZFS, set recordsize to bs, or primarycache=metadata",
             )
+        left, requests = coverage.left_for_cached_reads(case), coverage.counted_requests(case, "read")
+        if left is not None and not left.is_proof and (requests or 0) >= REQUESTS_OF_EACH * _ios(case, "read"):
+            yield (
+                f"RAM could have served {format_number_of(left.ios, 'read')}. The disks counted "
+                f"{format_number_of(requests or 0, 'read request')}, but {case.generator}'s other I/O may have caused "
+                f"all but {format_count(left.counted)} of them: large reads are split, and before a part of a page, "
+                "record or stripe is written, the rest is read",
+                _or_direct(case, "measure these reads alone"),
+            )
         yield _too_few_requests(case, "read")
     if of != "read" and not coverage.writes_reach_disks(case):
         yield _too_few_requests(case, "write")
@@ -78,7 +87,7 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     if requests is None:
         why = f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks"
         return why, _or_direct(case, _BANDWIDTH) if is_proven else otherwise
-    ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
+    ios = _ios(case, kind)
     needed = coverage.write_requests_needed(case) if kind == "write" else ios
     needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
     trees = requests - (coverage.data_write_requests(case) or 0) if kind == "write" else 0
@@ -89,6 +98,10 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
         "they are counted, so the IOPS and latencies may reflect RAM, not the disks",
         _or_direct(case, f"{_BANDWIDTH}, which the byte counts prove") if is_proven else otherwise,
     )
+
+
+def _ios(case: Case, kind: Kind) -> int:
+    return sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
 
 
 def _reason_of_syncs(case: Case) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
-from poolproof.load.outcome import Outcome, PartOutcome
+from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.rules.path import is_direct_on_zfs
@@ -45,6 +45,87 @@ def test_reads_that_requests_do_not_cover_are_refuted(
     assert _verdicts(case, "iops", "read_iops", "p99") == ("refuted",) * 3
     covered = _read(options, ios, bs, ios, max(leaf_bytes, 4096 * ios))
     assert _verdicts(covered, "iops", "read_iops", "p99") == ("sound",) * 3
+
+
+def _two_readers(
+    first: tuple[str, int, int], second: tuple[str, int, int], requests: int, second_ns: int = 100_000
+) -> Case:
+    """Return a case with two jobs that read. `first` and `second`: the options, the number of I/Os and their size."""
+    parts = tuple(
+        PartOutcome(
+            name,
+            read=direction(
+                ios * bs, 2.0, bs, clat=Latency(samples=ios, mean_ns=time_ns, bins_ns={time_ns: ios})
+            ),
+        )
+        for name, (_, ios, bs), time_ns in (("a", first, 100_000), ("b", second, second_ns))
+    )  # fmt: skip
+    moved = first[1] * first[2] + second[1] * second[2]
+    disk = leaf(read_bytes=moved, read_ios=requests, read_merges=0)
+    load = jobs(*(f"{options} time_based=1 runtime=2" for options, _, _ in (first, second)))
+    return Case(load, Outcome("fio-3.33", parts), Evidence(account(read=(moved, moved)), (disk,)), EXT4)
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "share", "verdicts"),
+    [
+        (1_500, 0.97, ("refuted", "refuted", "sound")),
+        (1_500, 0.4, ("suspect", "suspect", "sound")),
+        (1_500, 0.12, ("unproven", "unproven", "sound")),
+        (1_500, 0.04, ("sound", "sound", "sound")),
+        (4_500, 0.97, ("sound", "sound", "sound")),
+    ],
+)
+def test_requests_for_large_reads_do_not_prove_small_reads_that_ram_served(
+    time_ns: int, share: float, verdicts: tuple[Verdict, ...]
+) -> None:
+    """Each read of 1 MiB needs two requests. They made up for small reads in another job, most of which took 1.5 µs."""
+    big = ("rw=randread bs=1m size=512m direct=1", 300, MIB)
+    case = _two_readers(big, ("rw=randread bs=4k size=64k direct=1", 3_000, 4 * KIB), 3_500)
+    assert case.outcome is not None
+    first, small = case.outcome.parts
+    bins = {time_ns: int(3_000 * share), 100_000: 3_000 - int(3_000 * share)}
+    assert small.read is not None
+    fast = replace(small, read=replace(small.read, clat=Latency(samples=3_000, mean_ns=9e4, bins_ns=bins)))
+    found = replace(case, outcome=Outcome("fio-3.33", (first, fast)))
+    assert _verdicts(found, "iops", "read_p50", "bandwidth") == verdicts
+
+
+@pytest.mark.parametrize(
+    ("first", "small", "requests", "verdict"),
+    [
+        (("rw=randread bs=1m size=512m direct=1", 300, MIB), "direct=0", 1_600, "unproven"),
+        (("rw=randread bs=1m size=512m direct=1", 300, MIB), "direct=0", 6_200, "sound"),
+        (("rw=randread bs=1m size=512m direct=1", 300, MIB), "direct=1", 1_600, "sound"),
+        (("rw=randread bs=4k size=512m direct=1", 300, 4 * KIB), "direct=0", 1_300, "sound"),
+    ],
+    ids=["large reads are split", "enough are left", "direct", "small reads are not split"],
+)
+def test_only_requests_that_are_left_prove_reads_through_the_page_cache(
+    first: tuple[str, int, int], small: str, requests: int, verdict: Verdict
+) -> None:
+    case = _two_readers(first, (f"rw=randread bs=4k size=64m {small}", 1_000, 4 * KIB), requests)
+    assert _verdicts(case, "iops", "read_p99") == (verdict, verdict)
+
+
+@pytest.mark.parametrize(
+    ("bs", "direct", "requests", "verdict"),
+    [
+        ("4k,2k", 0, 1_000, "unproven"), ("4k,2k", 0, 1_990, "sound"), ("4k,4k", 0, 1_000, "sound"),
+        ("4k,2k", 1, 1_000, "sound"), ("4k,6k", 0, 1_990, "unproven"),
+    ],
+)  # fmt: skip
+def test_reads_that_writes_cause_do_not_prove_other_reads(
+    bs: str, direct: int, requests: int, verdict: Verdict
+) -> None:
+    """A buffered write of half a page first reads the page."""
+    written = 1_000 * int(bs[3]) * KIB
+    disk = leaf(read_bytes=1_000 * 4 * KIB, read_ios=requests, read_merges=0, write_ios=1_000, write_merges=0,
+                write_bytes=written, drained_write_bytes=written)  # fmt: skip
+    evidence = Evidence(account(read=(4_096_000, 4_096_000), write=(written, written, written)), (disk,))
+    did = said(read=direction(4_096_000, 2.0), write=direction(written, 2.0, int(bs[3]) * KIB))
+    load = jobs(f"rw=randrw bs={bs} direct={direct} fdatasync=1 size=64m time_based=1 runtime=2")
+    assert _verdicts(Case(load, did, evidence, EXT4), "read_iops", "read_p99") == (verdict, verdict)
 
 
 def test_a_record_of_zfs_serves_many_small_reads_from_ram() -> None:
