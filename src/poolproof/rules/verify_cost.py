@@ -79,17 +79,17 @@ def _saturated(case: Case, reported: PartOutcome) -> Finding | None:
 def _reads_back(job: LoadPart) -> bool:
     """True if fio reads data back to verify it.
 
-    fio skips this if do_verify=0 is set, and if the writes use up the runtime of a time_based job.
+    fio skips this if do_verify=0 is set, and if a time_based job, which uses up its runtime, has no verify_backlog.
     """
     fio = fio_job(job)
-    return fio.flag("do_verify") and (not job.time_based or job.is_mixed or bool(fio.number("verify_backlog")))
+    return fio.flag("do_verify") and (not job.time_based or bool(fio.number("verify_backlog")))
 
 
 RULE = Rule(
     title="Verifying while measuring",
     wrong="With verify, fio refills its buffers and computes checksums. It then also reads back what it wrote, and "
-    "reports these reads next to the writes. It skips them if do_verify=0 is set or if the writes of a time_based job "
-    "use up its runtime.",
+    "reports these reads next to the writes. It skips them if do_verify=0 is set or if a time_based job without "
+    "verify_backlog uses up its runtime.",
     shows="In a job: verify is set, and the job writes. In a result: the job also reads, and fio reports these reads "
     "together with those that verify; the job only writes, but the result has reads; verify_backlog interrupts the "
     "writes; or the job used at least 90% of a CPU, of which at least 20% was in fio itself.",
