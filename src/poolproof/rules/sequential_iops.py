@@ -24,7 +24,7 @@ def _may_merge(job: LoadPart) -> bool:
 
 def _in_job(case: Case) -> Findings:
     if (jobs := _small(case)) and _shows_iops(case) and not _was_not_merged(case):
-        is_default = is_fio_job(jobs[0]) and not fio_job(jobs[0]).text("bs")
+        is_default = is_fio_job(jobs[0]) and not any(map(fio_job(jobs[0]).text, ("bs", "bsrange", "bssplit")))
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
             f"{case.who(jobs)} issues sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "

@@ -5,6 +5,7 @@ LVM or LUKS, and over unmounted file systems. Source: fio 3.33 filesetup.c (setu
 (device_is_mounted).
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ _NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat",
 _OTHER_DEVICES = ("\\\\.\\", "\\\\?\\", "trtype=")  # Windows, SPDK
 _VERBS_OF_OTHERS = {"write_iolog": "writes a trace to", "mem": "puts its buffers on"}
 _LINES = ("filename", "replay_redirect", "filename_format", "directory", "rw")
+_EXPANSION = re.compile(r"\$\{[^{}]*[^\w{}]")  # such as ${disks//sda/}, which no message should quote
 _FIX = (
     "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
@@ -100,7 +102,7 @@ def _paths(job: Job, values: PossibleValues) -> Iterator[str]:
         if values.is_device(given) and not any(path.startswith("/dev/") for path in paths):
             paths = [given]
         for path in paths:
-            yield from values.links(path) or (path,)
+            yield from values.links(path) or (given if _EXPANSION.search(path) else path,)
 
 
 def _judged(

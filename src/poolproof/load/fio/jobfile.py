@@ -31,6 +31,7 @@ _NUMBERS = _TIMES | {"size", "filesize", "io_size", "bs", "offset", "offset_incr
 _UNKNOWN_UNIT = re.compile(
     r"(?P<number>\d{1,20}+)(?P<unit>secs?|seconds?|mins?|minutes?|hrs?|hours?|days?)", re.IGNORECASE
 )
+_RANGE = re.compile(r"(?P<first>\d{1,20}+[kmg]?i?b?)-(?P<last>\d{1,20}+[kmg]?i?b?)", re.IGNORECASE)
 _FRACTION = re.compile(r"(?P<number>\d{1,20}+)(?P<rest>\.\d{1,20}[a-zA-Z]{0,5})")
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
@@ -125,6 +126,10 @@ def misread_number(name: str, value: str, line: int) -> Problem | None:
         return Problem(
             line, message, fix="write a whole number of a smaller unit: 1536m for 1.5g, 90m for 1.5h", runs=True
         )
+    if name == "bs" and (found := _RANGE.fullmatch(word)):
+        sizes = f"{found['first']} for reads and {found['last']} for writes"
+        message = f"bs is not a range of block sizes: fio reads bs={word} as {sizes}"
+        return Problem(line, message, fix=f"write bsrange={word}", runs=True)
     return None
 
 

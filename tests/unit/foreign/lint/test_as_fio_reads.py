@@ -211,3 +211,13 @@ def test_numbers_that_fio_reads_in_part(option: str, read: str) -> None:
 @pytest.mark.parametrize("option", ["runtime=60s", "runtime=5m", "runtime=90", "runtime=500ms", "size=1g", "bs=4k,8k"])
 def test_numbers_that_fio_reads_in_full(option: str) -> None:
     assert not _found(f"[a]\nrw=read\ndirect=1\n{option}\n", "misread-by-fio")
+
+
+@pytest.mark.parametrize(
+    ("option", "is_misread"),
+    [("bs=64k-2M", True), ("blocksize=4k-8k", True), ("bsrange=64k-2M", False), ("bs=64k", False), ("bs=4k,8k", False)],
+)
+def test_a_range_in_bs(option: str, is_misread: bool) -> None:
+    """fio 3.33 starts bs=64k-2M with `(R) 64.0KiB-64.0KiB, (W) 2048KiB-2048KiB`."""
+    found = _found(f"fio --name=a --rw=randread --size=1g --direct=1 --{option}\n", "misread-by-fio")
+    assert bool(found) == is_misread
