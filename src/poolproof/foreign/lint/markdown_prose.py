@@ -1,13 +1,23 @@
-"""Prepare Markdown for the search for commands: apostrophes in prose (`Don't do this`) are not shell quotes."""
+"""Prepare Markdown and mail for the search for commands.
+
+Apostrophes in prose (`Don't do this`) are not shell quotes, and the `>` before a quoted line is not a redirection.
+"""
 
 import re
 
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)")
+_QUOTATION = re.compile(r"(?:^>(?:[ >].*)?\n){2,}", re.MULTILINE)
+_MARKS = re.compile(r"^[> ]+", re.MULTILINE)
 _QUOTES = str.maketrans("'\"", "  ")
 
 
 def is_markdown(name: str) -> bool:
     return name.lower().endswith((".md", ".markdown", ".mdx"))
+
+
+def without_quote_marks(text: str) -> str:
+    """Replace the `>` before each line of a quotation of several lines with spaces. The positions do not change."""
+    return _QUOTATION.sub(lambda lines: _MARKS.sub(lambda marks: " " * len(marks[0]), lines[0]), text)
 
 
 def without_quotes_in_prose(text: str) -> str:

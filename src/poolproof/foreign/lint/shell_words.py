@@ -18,7 +18,9 @@ from poolproof.load.fio.job import is_windows_path
 _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
 _PLAIN = re.compile(r"(?:[^ \t\r;&|()<>\n'\"\\$`{]|\{(?!\{))+")
-_PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)")  # in Jinja templates, and for people
+_PLACEHOLDER = re.compile(  # in Jinja templates, and for people
+    r"\{\{[^{}\n]*\}\}|<[A-Za-z][\w-]*>(?=[\s'\"]|$)|(?<=[=/\\])<[A-Za-z][\w-]*(?: [\w-]+){0,5}>"
+)
 _NAME = re.compile(
     r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*|[1-9])|\((?P<made>[A-Za-z_]\w*)\))"
 )  # $(X) of make
@@ -35,6 +37,8 @@ _FOLDED = re.compile(
     re.MULTILINE,
 )
 """Matches a folded scalar in YAML (`command: >`), whose lines are one line of the value."""
+_OPTION_LINE = re.compile(r"[ \t]{0,40}--?[a-z][\w-]{1,40}(?:[=\s]|$)")
+_FIO = re.compile(r"(?:^|/)fio(?:\.exe)?$")
 _REDIRECTION = re.compile(r"[<>&|]+")
 _ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 12
@@ -158,7 +162,7 @@ class _ShellParser:
             self._take(math.end())
         elif character == "(" and (array_end := self._end_of_array()):
             self._take(array_end)
-        elif character == "\n" and any(start <= self._place < end - 1 for start, end in self._folded):
+        elif character == "\n" and (self._is_folded() or self._is_wrapped()):
             self._take(self._place + 1)
         elif redirection := (_REDIRECTION.match(self._text, self._place) if character in "<>" else None):
             # The next word is a file, and a number directly before it is a file descriptor.
@@ -182,6 +186,15 @@ class _ShellParser:
                 self._folder.close_subshell()
         else:
             self._word()
+
+    def _is_folded(self) -> bool:
+        """True if YAML replaces the line break at this position with a space."""
+        return any(start <= self._place < end - 1 for start, end in self._folded)
+
+    def _is_wrapped(self) -> bool:
+        """True if the next line continues a fio command that a mail program wrapped: it begins with an option."""
+        is_option = _OPTION_LINE.match(self._text, self._place + 1) is not None
+        return is_option and any(_FIO.search(word.text) for word in self._command)
 
     def _documents(self) -> None:
         """Read the here-documents that the previous line announced with `<<MARK`."""

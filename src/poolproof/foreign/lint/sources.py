@@ -14,7 +14,7 @@ from poolproof.errors import UsageError
 from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.job_variables import job_variables
-from poolproof.foreign.lint.markdown_prose import is_markdown, without_quotes_in_prose
+from poolproof.foreign.lint.markdown_prose import is_markdown, without_quote_marks, without_quotes_in_prose
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.foreign.lint.script_values import known_variables
@@ -110,7 +110,8 @@ class Source:
     @property
     def _commands(self) -> str:
         """The text as a shell would read its commands."""
-        return without_quotes_in_prose(self.text) if is_markdown(self.name) else self.text
+        text = without_quotes_in_prose(self.text) if is_markdown(self.name) else self.text
+        return without_quote_marks(text)
 
 
 def read_sources(

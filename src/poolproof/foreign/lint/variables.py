@@ -13,7 +13,7 @@ from poolproof.load.fio.job import Job, Jobs
 UNKNOWN = re.compile(
     r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?"
     r"|\{\{[^{}]*\}\}|\{[A-Za-z_]\w*(?:\.\w+|\[[^\[\]{}]*\]|\([^(){}]*\))*(?:![rsa])?(?::[^{},]*)?\}|%l{0,2}[dsu](?!\w*%)"
-    r"|<[A-Za-z][\w-]*>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
+    r"|<[A-Za-z][\w-]*(?: [\w-]+){0,5}>|%%~?\w|%[A-Za-z_]\w*%|(?<!\w)%~?\d|\{[#%./\d]*\}"
 )
 """Matches an unexpanded variable or command substitution in a script or job file.
 
