@@ -16,13 +16,14 @@ from poolproof.foreign.lint.yaml_lists import YamlItem
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
 _OPENING = rf"{BLANKS}[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
 _COMMA = re.compile(
-    rf"{BLANKS}(?:[+.%]{BLANKS}(?P<added>{VALUE}){BLANKS})?,"
+    rf"{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}){BLANKS})?,"
     rf"(?P<others>(?:{BLANKS}{VALUE}{BLANKS}\)?{BLANKS},){{0,20}}){_OPENING}"
 )
 _NEXT_CALL = re.compile(
     rf"{BLANKS}(?:\+{BLANKS}(?P<added>{VALUE}){BLANKS})?(?:,{BLANKS}{VALUE}{BLANKS}){{0,8}},?{BLANKS}[\])}}]{{0,3}}"
     rf"{BLANKS}\)(?P<others>(?:{BLANKS}\.args?\({BLANKS}{VALUE}{BLANKS}\)){{0,8}}){BLANKS}\.args?\({_OPENING}"
 )
+_ADDED_LAST = re.compile(rf"{BLANKS}(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE})(?={BLANKS},?{BLANKS}[\])}}])")
 _OTHER_CALL = re.compile(rf"\.args?\({BLANKS}({VALUE}){BLANKS}\)")
 _ENDS_CALL = re.compile(r"^[^(]*\)$")  # the argument of a function such as Sprintf
 _LONGEST_GAP = 400
@@ -92,6 +93,9 @@ def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeLi
     found = list(items)
     if first.text.startswith("-") and (added := _BEFORE.search(before)):
         found.insert(0, YamlItem(unknown(added["value"]), first.line))
+    if rest := _ADDED_LAST.match(text, end):
+        found[-1] = YamlItem(f"{last.text}{unknown(rest['added'])}", last.line)
+        end = rest.end()
     is_formatted = _FORMATTED.search(text, max(0, end - _LOOKBACK), end) is not None
     after = None if is_formatted else _AFTER.match(text, end)
     if value := after and (after["listed"] or after["sum"] or after["spread"]):

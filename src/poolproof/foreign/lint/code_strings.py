@@ -4,7 +4,7 @@ Values that the program computes become unknown values (`${path}`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from poolproof.foreign.lint.yaml_lists import YamlItem
@@ -23,13 +23,18 @@ WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
-_COMMAND = re.compile(rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio\s+-")
+_COMMAND = re.compile(
+    rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
+)
 _ADDED = rf"{BLANKS}(?:\+{BLANKS}|(?<=\s)\.\s{{1,99}}+)"  # the dot is Perl's
 _NEXT_LINE = rf"[ \t]{{0,99}}+\\?\n{BLANKS}(?=[fFrRbBuU]?[\"'])"
 _JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
 _ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
 _EXTENDED = r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:[fF]?[\"']\{{)?{name}\b)"
+_BEGUN = re.compile(r"\$\{(?P<name>\w{1,60})\}")
+_BEGUN_BEFORE = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,60})\s{0,9}\+\s{0,9}$")
+_NAME_OPTION = re.compile(r"(?<!\S)--?na(?:me?)?\b")
 _LOOKBACK = 80
 
 
@@ -79,8 +84,12 @@ class _CommandText:
 
 def _commands(text: str) -> Iterator[_CommandText]:
     end = 0
+    begun: dict[str, str] = {}
     while (found := STRING.search(text, end)) is not None:
-        end, command = found.end(), text_of(found)
+        start, end = found.start(), found.end()
+        before = text[max(0, start - _LOOKBACK) : start]
+        command = _completed(text_of(found), before, begun)
+        is_continued = command != text_of(found)
         if not _COMMAND.match(command):
             continue
         while (joined := _JOINED.match(text, end)) and (more := STRING.match(text, joined.end())):
@@ -90,10 +99,24 @@ def _commands(text: str) -> Iterator[_CommandText]:
             end = more.end()
         if rest := _VALUES.match(text, end):
             command, end = f"{command}{unknown(rest[1])}", rest.end()
-        if name := _extended(text, found.start(), end):
+        if name := _extended(text, start, end):
             command += f" {unknown(added_to(name))}"
-        if found["prefix"] or end > found.end() or name:
-            yield _CommandText(found.start(), end, command)
+        assigned = _ASSIGNED.search(before)
+        if assigned is not None and not _NAME_OPTION.search(command):  # base = "fio --direct=1"
+            begun[assigned["name"]] = command
+        elif found["prefix"] or end > found.end() or name or is_continued:
+            yield _CommandText(start, end, command)
+
+
+def _completed(command: str, before: str, begun: Mapping[str, str]) -> str:
+    """Return the command with the beginning that a variable contains: `f"{base} --name=a"`, `base + " --name=a"`.
+
+    `before`: the text before the string. `begun`: the beginnings of commands, keyed by variable.
+    """
+    if (named := _BEGUN.match(command)) and named["name"] in begun:
+        return begun[named["name"]] + command[named.end() :]
+    added = _BEGUN_BEFORE.search(before)
+    return f"{begun[added['name']]}{command}" if added is not None and added["name"] in begun else command
 
 
 def _extended(text: str, start: int, end: int) -> str:

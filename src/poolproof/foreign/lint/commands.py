@@ -13,12 +13,14 @@ from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
-from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
+from poolproof.foreign.lint.script_values import is_definition, known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
 from poolproof.load.fio.commandline import place_of_fio, without_windows_path
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import Problem
+from poolproof.load.fio.option_names import DEFAULT_ENGINE_ON_WINDOWS
 
 _MAX_DEPTH = 3
 _MOST_BOUND = 128
@@ -225,7 +227,9 @@ def _of_commands(
         place = _place_of_fio(words)
         if place is not None:
             unit = read_fio_call(words[place + 1 :], words[place].line)
-            unit = replace(unit, jobs=jobs_in(words[place].folder, unit.jobs))
+            if is_definition(words) and not unit.jobs:  # FIO := fio --direct=1
+                continue
+            unit = replace(unit, jobs=jobs_in(words[place].folder, _on_system(words[place].text, unit.jobs)))
             unit = run_by(runner[: place + 1 + len(runner) - len(words)], unit, places)
             if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
@@ -233,7 +237,15 @@ def _of_commands(
             is_here = any(word.text.rpartition("/")[2] in _SHELLS for word in words)
             for word in words:
                 for unit in _of_quoted(word if is_here else replace(word, folder=""), variables, places, depth):
-                    yield run_by(runner, unit, places)
+                    if unit.jobs or not is_definition(words):
+                        yield run_by(runner, unit, places)
+
+
+def _on_system(program: str, jobs: Jobs) -> Jobs:
+    """Return the jobs with the engine that the program uses by default."""
+    engine = {"ioengine": DEFAULT_ENGINE_ON_WINDOWS}
+    is_on_windows = program.lower().endswith(".exe")
+    return tuple(replace(job, options={**engine, **job.options}) for job in jobs) if is_on_windows else jobs
 
 
 def _place_of_fio(words: Sequence[ShellWord]) -> int | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
-from poolproof.foreign.lint.shell_words import Script, key_without_default, read_script
+from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
@@ -22,7 +22,9 @@ _OPTION_VALUE = re.compile(r"--?[A-Za-z][\w-]*=[^\s`]+")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
 _ASSIGNS = ("=", ":=", "?=", "::=")  # in make, Python and PowerShell
-_NAME = re.compile(r"\$?(?P<name>[A-Za-z_]\w*)")
+_NAME = re.compile(r"(?:\[\w+\])?\$?(?P<name>[A-Za-z_]\w*)")  # [string]$Size in PowerShell
+_OPERATORS = frozenset({"*", "**", "+", "-", "/", "//", "%", "or", "and", "if", "else", "not", "in", "is"})
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _NOT_ONE = re.compile(r"[$`(\[{@,]")
 _FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
 _DECLARING = ("export", "local", "readonly", "declare", "typeset", "set")  # set of cmd.exe
@@ -45,7 +47,7 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
     values: dict[str, set[str | None]] = {}
     for _ in range(_MAX_PASSES):
         values = {}
-        for name, value in _assigned(read_script(text, known)):
+        for name, value in _assigned(read_script(text, known), text):
             values.setdefault(name, set()).add(value)
         found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
         found |= arguments or {}
@@ -56,7 +58,12 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
     return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **_arrays_in(text, known)}
 
 
-def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
+def is_definition(words: Sequence[ShellWord]) -> bool:
+    """True if the command sets a variable with blanks around the `=`, as in make, Python and PowerShell."""
+    return len(words) > 2 and words[1].text in _ASSIGNS
+
+
+def _assigned(script: Script, text: str) -> Iterator[tuple[str, str | None]]:
     """Yield (name, value) for each assignment in the script, with None for values that are not literal."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
@@ -64,18 +71,32 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
             yield from ((word, None) for word in words[1:] if word.isidentifier())
             continue
         if len(words) > 2 and words[1] in _ASSIGNS and (named := _NAME.fullmatch(words[0])):
-            value = " ".join(words[2:])
-            yield named["name"], None if _NOT_ONE.search(value) else value
+            is_computed = _is_computed(named["name"], command[-len(words) + 2 :], text)
+            value = " ".join(words[2:]).removesuffix(",")  # a parameter of PowerShell
+            yield named["name"], None if is_computed or _NOT_ONE.search(value) else value
             continue
         is_declaration = bool(words) and words[0] in _DECLARING
-        for word in words[is_declaration:]:
+        for at, word in enumerate(words[is_declaration:], len(command) - len(words) + is_declaration):
             found = _ASSIGNMENT.match(word)
-            if found is not None:
+            is_quoted = not is_declaration and text[command[at].start : command[at].start + 1] in ("'", '"')
+            if found is not None and not is_quoted:
                 value = found["value"]
-                is_literal = not (found["more"] or "`" in value or value.startswith("(")) and _is_known(value.split())
-                yield found["name"], value if is_literal else None
+                is_argument = value.endswith(",")  # of a function, as in `run(size="1g", …)`
+                is_literal = not (found["more"] or "`" in value or value.startswith("(") or is_argument)
+                yield found["name"], value if is_literal and _is_known(value.split()) else None
             elif not is_declaration:
                 break
+
+
+def _is_computed(name: str, value: Sequence[ShellWord], text: str) -> bool:
+    """True if a program computes the value (`size = min(a, 10)`, `count = gib * 1024`, `rw = mode`).
+
+    In make, a word without quotes is text. It is taken for a variable of a program if the text uses `name` only there.
+    """
+    if text[value[-1].end : value[-1].end + 1] == "(" or not _OPERATORS.isdisjoint(word.text for word in value[1:]):
+        return True
+    is_one_name = len(value) == 1 and value[0].verbatim is None and _ATTRIBUTE.fullmatch(value[0].text) is not None
+    return is_one_name and not re.search(rf"\$[({{]?{name}\b|%{name}%", text)
 
 
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:

@@ -253,9 +253,14 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
 def without_windows_path(text: str) -> str:
     """Replace each Windows path such as `C:\\fio\\fio.exe`, including any prompt before it, with `fio`.
 
-    Otherwise, the backslashes would be parsed as shell escapes. The path is padded, so that positions do not change.
+    Otherwise, the backslashes would be parsed as shell escapes. The path is padded, so that positions do not change,
+    and `.exe` is kept, because fio's default engine differs on Windows.
     """
-    return _WINDOWS_CALL.sub(lambda match: "fio".rjust(len(match[0])), text) if "fio" in text else text
+
+    def padded(found: re.Match[str]) -> str:
+        return ("fio.exe" if found[0].endswith(".exe") else "fio").rjust(len(found[0]))
+
+    return _WINDOWS_CALL.sub(padded, text) if "fio" in text else text
 
 
 def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Problem:

@@ -100,3 +100,63 @@ def test_the_form_of_an_entrypoint_on_several_lines() -> None:
 def test_a_command_in_a_comment(mark: str) -> None:
     text = f"{mark} fio -name=a -rw=write -bs=1m \\\n{mark}    -size=8g\n"
     assert said(text, name="x.c") == [(1, "warning", _UNSYNCED)]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_refused"),
+    [
+        ("min(total // 2, 10)", False),
+        ("gib * 1024", False),
+        ("args.size", False),
+        ("args", False),
+        ('"nonsense"', True),
+        ("10", False),
+    ],
+)
+def test_values_that_a_program_computes_are_unknown(value: str, is_refused: bool) -> None:
+    text = f'size = {value}\ncmd = ["fio", "--name=a", "--rw=read", f"--size={{size}}", "--direct=1"]\n'
+    assert ("refused-by-fio" in rules(text, name="bench.py")) == is_refused
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_refused"), [("RW = nonsense", True), ("RW ?= nonsense", True), ("RW = read", False)]
+)
+def test_words_without_quotes_are_values_in_make(setting: str, is_refused: bool) -> None:
+    text = f"{setting}\nbench:\n\tfio --name=a --rw=$(RW) --size=1g --direct=1\n"
+    assert ("refused-by-fio" in rules(text, name="Makefile")) == is_refused
+
+
+def test_items_and_arguments_of_a_program_set_no_variables() -> None:
+    dd = 'run(["dd", "if=/dev/zero", "bs=1M", "count=1"])\nrun("x", size="1g", rw="write")\n'
+    call = 'run(f"fio --name=a --bs={bs} --rw={rw} --size={size} --direct=1")\n'
+    assert {rule for line, _, rule in said(f"{dd}{call}", name="bench.py") if line == 3} == {"unknown-variable"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FIO := fio --direct=1 --ioengine=libaio\nbench:\n\t$(FIO) --name=a --rw=read --size=1g\n",
+        'base = "fio --direct=1 --ioengine=libaio"\nrun(base + " --name=a --rw=read --size=1g")\n',
+        'base = f"fio --direct=1 --bs={bs}"\nrun(f"{base} --name=a --rw=read --size=1g")\n',
+        'base = "fio --direct=1"\n',
+    ],
+)
+def test_the_beginning_of_a_command_needs_no_name(text: str) -> None:
+    assert "refused-by-fio" not in rules(text, name="bench.txt")
+    assert "refused-by-fio" in rules("fio --direct=1 --ioengine=libaio --rw=read\n", name="bench.txt")
+
+
+def test_a_command_whose_beginning_is_in_a_variable() -> None:
+    for call in ('run(base + " --name=a --size=8g")', 'run(f"{base} --name=a --size=8g")'):
+        text = f'base = "fio --rw=write --bs=1m"\n{call}\n'
+        assert said(text, name="bench.py") == [(2, "warning", _UNSYNCED)]
+        synced = text.replace("fio ", "fio --end_fsync=1 ")
+        assert _UNSYNCED not in rules(synced, name="bench.py")
+
+
+def test_a_value_after_the_last_item() -> None:
+    for joined in ('"--rw=" ++ mode', '"--rw=" + mode'):
+        text = f'const a = [_]x{{ "fio", "--name=a", "--direct=1", "--ioengine=libaio", "--iodepth=8", {joined} }};\n'
+        assert rules(text, name="bench.zig") == {"unknown-variable"}
+    text = 'a = ["fio", "--name=a", "--direct=1", "--ioengine=libaio", "--iodepth=8", "--rw=read"]\n'
+    assert "sequential-iops" in rules(text, name="bench.py")

@@ -25,3 +25,24 @@ def test_the_default_engine_has_a_queue() -> None:
 def test_a_path_with_blanks_in_a_variable_of_powershell() -> None:
     text = f'$fio = "C:\\Program Files\\fio\\fio.exe"\n& $fio {_BUFFERED} `\n  --filename=E\\:\\t.dat\n'
     assert "write-without-sync" in rules(text, name="bench.ps1")
+
+
+@pytest.mark.parametrize("program", ["fio.exe", ".\\fio.exe", "C:\\fio\\fio.exe", "& fio.exe"])
+def test_a_program_for_windows_has_the_default_engine_of_windows(program: str) -> None:
+    options = "--name=a --rw=randread --bs=4k --size=8g --direct=1 --iodepth=32 --filename=t.dat"
+    assert rules(f"{program} {options}\n", name="bench.ps1") == set()
+    assert "iodepth-with-sync-engine" in rules(f"{program} {options} --ioengine=psync\n", name="bench.ps1")
+    assert "iodepth-with-sync-engine" in rules(f"fio {options}\n", name="bench.sh")
+
+
+def test_a_placeholder_of_several_words_in_a_path() -> None:
+    text = "fio.exe --name=a --rw=read --direct=1 --size=5G --filename=\\\\<mount point dns>\\share\\t\n"
+    assert rules(text, name="bench.txt") == {"unknown-variable"}
+    assert "no-job" in rules("fio --name=a --rw=read --direct=1 --size=5G point\n", name="bench.txt")
+
+
+def test_parameters_of_powershell() -> None:
+    call = "& fio.exe --name=a --filename=$file --rw=read --bs=1M --size=$Size --runtime=$Seconds --direct=1"
+    for seconds, is_early in (("30", True), ("1", False)):
+        text = f"param(\n    [string]$Size = '4G',\n    [int]$Seconds = {seconds}\n)\n{call}\n"
+        assert ("runtime-without-time-based" in rules(text, name="bench.ps1")) == is_early
