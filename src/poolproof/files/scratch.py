@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _YOUNG_S = 60.0  # another process may have made the directory, but not locked it yet
+_MARK = ".poolproof-scratch"
+"""A file that only directories created by this module contain. A user's own directory may have the same prefix."""
 
 
 @contextlib.contextmanager
@@ -18,13 +20,14 @@ def scratch_directory(prefix: str, within: str | None = None) -> Iterator[Path]:
 
     `within`: the parent directory, if it is not the usual one for temporary files.
 
-    The directory is locked while it is in use. This user's directories with the same prefix that nobody uses, because
-    SIGKILL ended their process, are removed first.
+    The directory is locked while it is in use. Earlier directories of this function with the same prefix that this user
+    owns and nobody uses, because SIGKILL ended their process, are removed first.
     """
     for each in Path(within or tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             _remove_if_unused(each)
     with tempfile.TemporaryDirectory(prefix=prefix, dir=within) as path, _locked(Path(path)):
+        (Path(path) / _MARK).touch()
         yield Path(path)
 
 
@@ -40,13 +43,14 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _remove_if_unused(path: Path) -> None:
-    """Remove the directory if it is this user's, more than a minute old, and not locked.
+    """Remove the directory if this module created it for this user, and it is more than a minute old and not locked.
 
-    Raises an OSError if it is locked, or is not a directory.
+    Raises an OSError if it is locked, is not a directory, or does not contain the mark.
     """
     number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         found = os.fstat(number)
+        os.stat(_MARK, dir_fd=number, follow_symlinks=False)
         if found.st_uid == os.geteuid() and time.time() - found.st_mtime > _YOUNG_S:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path)

@@ -53,18 +53,30 @@ def test_the_directory_of_a_killed_process_is_removed_by_the_next_one() -> None:
 def test_a_new_directory_and_a_link_are_kept(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()
-    _make_old(kept)
     (tmp_path / f"{_PREFIX}link").symlink_to(kept)
     new = tmp_path / f"{_PREFIX}new"
     new.mkdir()
+    for each in (kept, new):
+        (each / ".poolproof-scratch").touch()
+    _make_old(kept)
     with scratch_directory(_PREFIX):
         assert new.is_dir() and kept.is_dir()
+
+
+def test_a_directory_of_this_user_with_the_same_prefix_is_kept(tmp_path: Path) -> None:
+    own = tmp_path / f"{_PREFIX}november"
+    own.mkdir()
+    (own / "results.csv").write_text("data")
+    _make_old(own)
+    with scratch_directory(_PREFIX):
+        assert (own / "results.csv").read_text() == "data"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can create a directory of another user")
 def test_a_directory_of_another_user_is_kept(tmp_path: Path) -> None:
     other = tmp_path / f"{_PREFIX}other"
     other.mkdir()
+    (other / ".poolproof-scratch").touch()
     _make_old(other)
     os.chown(other, 65534, 65534)
     with scratch_directory(_PREFIX):
