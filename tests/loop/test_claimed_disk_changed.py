@@ -121,6 +121,8 @@ def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed:
     ("made", "named"),
     [
         (["mkfs.ext4", "-q", "-F", "-L", "photos"], "ext4 photos"),
+        (["mkfs.ext4", "-q", "-F", "-L", "data\\c"], "ext4 data\\c"),
+        (["mkfs.ext4", "-q", "-F", "-L", "* $(x)"], "ext4 * $(x)"),
         (["mkfs.ext2", "-q", "-F"], "ext2"),
         (["mkswap", "--label", "mine"], "swap mine"),
         (["sh", "-c", _PARTITION_TABLE], "dos"),

@@ -20,9 +20,11 @@ _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
 _PART = re.compile(r".*-part\d+")
 _VIRTUAL = re.compile(r"(dm|md)-(name|uuid)-.*")
+# printf prints labels and serial numbers, because dash's echo interprets backslashes: `\c` would end its output.
 _IS_IT = """
+set -f
 disk=$1
-field() { echo $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); }
+field() { set -- $(lsblk --nodeps --noheadings --bytes --output "$1" "$disk"); printf '%s\\n' "$*"; }
 is() { [ -z "$2" ] && return; found=$(field "$1"); [ -z "$found" ] || [ "$found" = "$2" ]; }
 if ! { [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN "$5"; }
 then echo "$disk is not the disk that the campaign names ($0), so nothing is written to it" >&2; exit 1
@@ -61,7 +63,7 @@ keep_record claim "$8" "$0" "$disk" || {
 # label into each label, name and UUID that they can choose. A pool on a whole disk creates a partition table. Cache and
 # spare devices of a pool name neither the pool nor its run, but they contain no data of their own. wipefs may not
 # recognize them either, so a partition with a name that zpool gives (zfs-…) counts as part of a pool.
-_FOREIGN = """
+_FOREIGN = r"""
 foreign() {
   found=$(
     lsblk --noheadings --list --paths --output NAME,TYPE "$disk" | while read -r part kind; do
@@ -69,16 +71,18 @@ foreign() {
       case $kind in disk|part|loop) ;; *) continue ;; esac
       signatures=$(wipefs --no-act --noheadings --output TYPE,LABEL "$part") || exit
       uuid=$(blkid --probe --output value --match-tag UUID "$part")
-      echo "$signatures" | while read -r type label; do [ -z "$type" ] || echo "${uuid:--} $type $label"; done
+      printf '%s\n' "$signatures" | while read -r type label; do
+        [ -z "$type" ] || printf '%s\n' "${uuid:--} $type $label"
+      done
     done
   ) || return
-  echo "$found" | while read -r uuid type label; do
+  printf '%s\n' "$found" | while read -r uuid type label; do
     case $type:$label in
       *:"$mine"|*poolproof-"$mine"-*|:*) ;;
       zfs_member:) ;;
       crypto_LUKS:*|LVM2_member:*) case $uuid in "$mine"-*|"${mine%??}-${mine#??????}"*) ;; *) echo "$type" ;; esac ;;
       gpt:*|dos:*|PMBR:*) case $found in *"$mine"*|*zfs_member*) ;; *) echo "$type" ;; esac ;;
-      *) echo "$type" $label ;;
+      *) printf '%s\n' "$type${label:+ $label}" ;;
     esac
   done | sort -u | paste -sd ,
 }
@@ -113,7 +117,8 @@ mine=$7
 }
 others=$(foreign) || exit 1
 [ -z "$others" ] || {
-  echo "$disk contains $others, which this run did not make; if the data can be deleted: wipefs --all $disk" >&2
+  printf '%s contains %s, which this run did not make; if the data can be deleted: wipefs --all %s\\n' \\
+    "$disk" "$others" "$disk" >&2
   exit 1
 }
 wipefs --all "$disk" && forget "$@"
