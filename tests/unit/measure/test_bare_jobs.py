@@ -1,13 +1,15 @@
 """The jobs that a workload runs on a bare disk."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poolproof.errors import CampaignError
 from poolproof.load.fio.job import Job
-from poolproof.load.fio.jobs import on_bare_disk
+from poolproof.load.fio.jobs import device_fill_job, on_bare_disk, on_device, placed
 from poolproof.load.fio.load import load_of, part_of
 
 MIB = 1024**2
@@ -17,9 +19,30 @@ def job(**options: str) -> Job:
     return Job("job", {"rw": "randread", "bs": "4k", "size": "64m", "ioengine": "libaio", **options})
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda path: on_bare_disk((job(),), path, None),
+        lambda path: on_device((job(),), path),
+        lambda path: device_fill_job(path, MIB),
+    ],
+    ids=["bare disk", "layout", "fill"],
+)
+def test_a_path_with_a_colon_is_one_file(place: Callable[[str], tuple[Job, ...]]) -> None:
+    (placed,) = place("/dev/disk/by-id/usb-Kingston_DT-0:0")
+    assert placed.filenames == ("/dev/disk/by-id/usb-Kingston_DT-0:0",)
+    assert [extent.file for extent in part_of(placed).extents] == list(placed.filenames)
+
+
+@pytest.mark.parametrize("name", ["$ncpus", "a$pagesizes", "${HOME}"])
+def test_a_path_in_which_fio_would_replace_a_variable_is_refused(name: str) -> None:
+    with pytest.raises(CampaignError, match="fio would replace the variable in the path"):
+        placed((job(),), f"/srv/{name}/data")
+
+
 def alone(of: Job, size_bytes: int | None = 1024 * MIB) -> Job:
-    (placed,) = on_bare_disk((of,), "/dev/loop7", size_bytes)
-    return placed
+    (alone_on_disk,) = on_bare_disk((of,), "/dev/loop7", size_bytes)
+    return alone_on_disk
 
 
 def test_a_bare_disk_load_keeps_the_workload_and_uses_direct_io() -> None:

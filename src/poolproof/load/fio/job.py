@@ -28,6 +28,9 @@ _NO_DISKS = re.compile(
     r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
 )
 _FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
+REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)")
+"""What fio replaces in a value: environment variables, and keywords, even if more letters follow (options.c)."""
+
 _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 
 
@@ -196,6 +199,22 @@ def plain_path(path: str) -> str:
 def split_filenames(text: str) -> tuple[str, ...]:
     r"""Split the value of `filename=` into names. Colons separate the names; `\:` is a literal colon."""
     return tuple(name.strip().replace("\\:", ":") for name in _UNESCAPED_COLON.split(text) if name.strip())
+
+
+def join_filenames(*names: str) -> str:
+    r"""Return a value of `filename=` for these names, with each colon in a name as `\:`.
+
+    The by-id name of each USB disk contains a colon (`usb-Kingston_DT-0:0`). fio would use two files instead, and
+    create the first one in /dev, which is in RAM.
+
+    Raises a CampaignError if fio would replace a part of a name.
+    """
+    for name in names:
+        if REPLACED.search(name):
+            raise CampaignError(
+                f"fio would replace the variable in the path {name}", "use a directory without `$` in its path"
+            )
+    return ":".join(name.replace(":", "\\:") for name in names)
 
 
 def render(jobs: Jobs) -> str:

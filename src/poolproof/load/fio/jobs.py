@@ -8,7 +8,7 @@ from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.load.fio import permitted
 from poolproof.load.fio.installed import check_options
-from poolproof.load.fio.job import Job, Jobs, split_filenames
+from poolproof.load.fio.job import Job, Jobs, join_filenames, split_filenames
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
@@ -87,12 +87,12 @@ def check_permitted(workload: Workload) -> None:
 
 def placed(jobs: Jobs, directory: str) -> Jobs:
     """Return copies of the jobs with their files in `directory`, a path on the host."""
-    return _with(jobs, {"directory": directory.replace(":", "\\:")})
+    return _with(jobs, {"directory": join_filenames(directory)})
 
 
 def on_device(jobs: Jobs, path: str) -> Jobs:
     """Return copies of the jobs that use a single block device, shared by all clones."""
-    return _with(jobs, {"filename": path}, without=(*_NAMES_FILES, "unlink", "unlink_each_loop"))
+    return _with(jobs, {"filename": join_filenames(path)}, without=(*_NAMES_FILES, "unlink", "unlink_each_loop"))
 
 
 def lasting(jobs: Jobs, seconds: float) -> Jobs:
@@ -207,7 +207,7 @@ def fill_job(jobs: Jobs) -> Jobs:
 
 def device_fill_job(path: str, size_bytes: int) -> Jobs:
     """Return the job that writes the first `size_bytes` of a block device once, with new data in every block."""
-    target = {"filename": path, "size": str(size_bytes)}
+    target = {"filename": join_filenames(path), "size": str(size_bytes)}
     options = {"rw": "write", "bs": "1m", "direct": "1", "ioengine": "libaio", "iodepth": "8"}
     return (Job("fill", {**target, **options, "refill_buffers": "1", "end_fsync": "1"}),)
 
@@ -263,7 +263,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     start, regions = 0, []
     for job, length in zip(aligned, _lengths(aligned, size_bytes), strict=True):
         clones = part_of(job).clones
-        region = {"filename": path, "direct": "1", "size": str(length)}
+        region = {"filename": join_filenames(path), "direct": "1", "size": str(length)}
         if start:
             region["offset"] = str(start)
         if clones > 1:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 
 from poolproof.campaign.external_engine import FLAG, external, external_path, is_engine_path
 from poolproof.campaign.names import listed
+from poolproof.load.fio.job import REPLACED
 from poolproof.load.fio.option_names import names_in
 from poolproof.load.fio.option_values import is_external
 
@@ -112,8 +113,6 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 """The other options that a campaign may set, each with a pattern for its permitted values and their description."""
 
-_REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
-
 
 def runs_code(option: str, value: str) -> bool:
     """True if fio would start another program, or load an engine from a file."""
@@ -138,7 +137,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
         message = f"`{option}` is an option of this host's fio that poolproof does not know; it might name a file"
         return message, f"remove `{option}`, or use a newer poolproof"
     shown = f"`{option}={value[:80]}`"
-    if _REPLACED.search(value) and option != "description":
+    if REPLACED.search(value):  # even in a description, because the results would then contain secrets
         return (
             f"{shown}: fio would replace the variable, so poolproof could not check the value",
             "write the value itself, without a variable",

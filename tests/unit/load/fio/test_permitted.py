@@ -50,6 +50,9 @@ skeleton_external
         ("ioengine", "external:/tmp/evil.so"), ("ioengine", "/tmp/evil.so"), ("ioengine", "evil.so"),
         ("ioengine", "exec"), ("ioengine", "net"), ("ioengine", "rbd"), ("ioengine", "http"), ("iodepth", "${DEPTH}"),
         ("size", "1m*$ncpus"),
+        ("size", "1m*$ncpusx"),
+        ("description", "${AWS_SECRET_ACCESS_KEY}"),
+        ("description", "of $pagesize bytes"),
     ],
 )  # fmt: skip
 def test_no_option_leaves_the_layout(option: str, value: str) -> None:
