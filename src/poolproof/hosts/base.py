@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from poolproof.errors import HostError
 from poolproof.process import Completed
@@ -65,6 +65,16 @@ class Host(Protocol):
         """Read the files every `interval_s` seconds until the context ends. The iterator then ends too."""
 
 
+@runtime_checkable
+class Marked(Protocol):
+    """A host on which poolproof has processes of its own for as long as it is connected.
+
+    `mark`: a string that only their command lines contain.
+    """
+
+    mark: str
+
+
 @dataclass(frozen=True)
 class Hosts:
     """All hosts of a run. The object is itself a host, whose methods run on `main`.
@@ -90,6 +100,12 @@ class Hosts:
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
         return self.main.stream(paths, interval_s)
+
+
+def connection_mark(host: Host) -> str:
+    """Return the mark of poolproof's processes on the host (`Marked`), or "" if there are none, as on this machine."""
+    main = host.main if isinstance(host, Hosts) else host
+    return main.mark if isinstance(main, Marked) else ""
 
 
 def host_names(host: Host) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Clean up after crashed runs: undo the changes in their journals, or remove the labs that they started."""
 
 import contextlib
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from poolproof.provision.directories import (
     removal_commands,
 )
 from poolproof.provision.journal import Journal
+from poolproof.provision.other_machine import is_using
 from poolproof.provision.owned import check_only_label, check_places, check_unproven, owned_by_run
 from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
@@ -186,15 +188,25 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
 
 
 def _check_owner(run: RunDirectory, host: Host) -> bool:
-    """Raise a RunError if `run` is a copy of a run that is in progress.
+    """Raise a RunError if `run` is a copy of a run that is in progress here or on another machine.
 
     A copy must not be cleaned up, because its record refers to the state directory of the original run.
 
     Return True if the state directory shows that it was created by a run.
     """
     owner = read_owner(run.record().state_dir, host)
-    if owner is None or owner.machine != mark_of(LocalHost()):
-        return owner is not None
+    if owner is None:
+        return False
+    is_same_machine = owner.machine == mark_of(LocalHost())
+    # Machines that were cloned have the same ID.
+    if (not is_same_machine or owner.host != socket.gethostname()) and is_using(owner, host):
+        raise RunError(
+            f"the run is in progress on another machine ({owner.host}: {owner.run}), and uses "
+            f"{run.record().state_dir} on {display_name(host)}; nothing is removed",
+            "wait until that run ends, or stop it with Ctrl-C",
+        )
+    if not is_same_machine:
+        return True
     other = RunDirectory(Path(owner.run))
     with contextlib.suppress(OSError):
         if other.path.samefile(run.path):

@@ -14,7 +14,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
-from poolproof.hosts.base import Host, HostUnreachable, host_names
+from poolproof.hosts.base import Host, HostUnreachable, host_named, host_names
 from poolproof.layers.adapt import core_of, families
 from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import directories, on_host
@@ -73,8 +73,9 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     listener.campaign_begins(sum(remaining.values()), len(done))
     with StalledDisks(journal, host, owned_by_site(plan.site)) as stalled:
         try:
-            directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
             for name in host_names(host):
+                owner = owner_of(run.path, host_named(host, name))
+                directories = directory_steps(plan.site, owner, with_ram=plan.uses_ram_files)
                 apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
             left = Leftovers(plan.nodes, str(run.path))
             conductor = _Conductor(plan, host, run, journal, listener, stalled, left)

@@ -20,7 +20,7 @@ from poolproof.errors import CommandError, HostError, PoolproofError, as_word
 from poolproof.facts.block import LoopFacts, loop_facts, mount_points
 from poolproof.facts.machine import Machine, mark_of
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.hosts.base import Host, display_name, text_of
+from poolproof.hosts.base import Host, connection_mark, display_name, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
@@ -53,17 +53,23 @@ class StateOwner(msgspec.Struct, frozen=True):
     `run`: the run directory on the machine where poolproof ran.
     `host`: the name of that machine.
     `machine`: the unique identifier of that machine (`facts.machine.mark_of`), or "" if it has none.
+    `mark`: the mark of poolproof's processes on the host of the directory (`connection_mark`), or "" if it has none.
     """
 
     run: str
     host: str
     machine: str
     schema: int = SCHEMA
+    mark: str = ""
 
 
-def owner_of(run: Path) -> StateOwner:
-    """Return what `owner.json` must contain for a run. The run directory need not exist yet."""
-    return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
+def owner_of(run: Path, host: Host | None = None) -> StateOwner:
+    """Return what `owner.json` must contain for a run. The run directory need not exist yet.
+
+    `host`: the host of the state directory, or None for this machine.
+    """
+    mark = connection_mark(host) if host is not None else ""
+    return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()), mark=mark)
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
