@@ -35,7 +35,6 @@ _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _ADD_UNTIL = "add until: 3% (on the command line: --until 3%)"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
-_RANGE = re.compile(r"\s*(.*?)\s*\.\.\s*(.*?)\s*")
 _DURATIONS = {
     "time": "the length of a trial",
     "min": "the minimum length of a trial",
@@ -196,10 +195,10 @@ def _trials(given: Given, until: Until | None, default: Measure) -> tuple[int, i
         return UNTIL_TRIALS if default.until is None else (default.trials, default.most_trials)
     scalar = expect_scalar(given["trials"], "a whole number after `trials`", "write trials: 3")
     text, spot = scalar.text, scalar.spot
-    match = _RANGE.fullmatch(text)
-    if match is None:
+    first, dots, last = text.partition("..")
+    if not dots:
         return _whole(text, "trials", 1, MOST_TRIALS, spot, "3"), None
-    least, most = (_whole(part, "trials", 1, MOST_TRIALS, spot, "2..6") for part in match.groups())
+    least, most = (_whole(part.strip(), "trials", 1, MOST_TRIALS, spot, "2..6") for part in (first, last))
     if most < least:
         raise spot.mistake(f"`{text[:60]}`: the maximum is less than the minimum", f"write trials: {most}..{least}")
     if until is None:

@@ -34,7 +34,7 @@ exit 0
 """
 """A shell script that prints the given kernel names, and those of all block devices below these devices."""
 
-MDSTAT_MEMBER = re.compile(r"(\S+)\[\d+\]")
+MDSTAT_MEMBER = re.compile(r"(?<!\S)([^\s\[]+)\[\d+\]")
 """A member of an array in a line of /proc/mdstat, such as `sda1[0]`."""
 
 

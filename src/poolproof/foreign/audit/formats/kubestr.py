@@ -16,7 +16,7 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _GLOBAL = re.compile(r"^\s*Global options\s*-\s*(?P<options>.*)$")
 _JOB = re.compile(r"^\s*JobName:\s*(?P<name>.*?)\s*$")
-_OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
+_OPTIONS = re.compile(r"^\s*+(?:\w++=\S*+\s*+)++$")
 _DIRECTION = re.compile(r"^\s*\**(?P<name>read|write)\**:\**\s*$")  # often in bold letters in Markdown
 _RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)?")
 _GLOBAL_OPTIONS = "kubestr's line with the global options, such as ioengine and direct"
