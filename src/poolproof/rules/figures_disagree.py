@@ -1,7 +1,7 @@
 """Values on one line of fio's output that contradict each other."""
 
 from poolproof.rules.model import Case, Finding, Rule, fio_source, suspects
-from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.reported import ReportedDirection, each_part, largest_printed_as
 from poolproof.units import format_duration, format_rate, format_size
 
 _ROUNDING = 0.05
@@ -14,7 +14,7 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
     if not moved or not ran_ms or reported is None or ran_ms < _SHORTEST_MS:
         return None
     computed = 1000 * moved / ran_ms
-    rates = (computed, 1000 * _without_carry(moved) / ran_ms)
+    rates = (computed, 1000 * largest_printed_as(moved) / ran_ms)
     if any(abs(rate - reported) <= _ROUNDING * max(rate, reported) + _UNIT_BYTES_PER_S for rate in rates):
         return None
     return suspects(
@@ -22,12 +22,6 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
         f"reported rate is {format_rate(reported)}: one of these three values is wrong",
         weight=75,
     )
-
-
-def _without_carry(moved: int) -> int:
-    """Return the largest number of bytes that fio may print as this one: fio prints 9.996 MiB as `9.00MiB`."""
-    unit = max((1024**power for power in range(5) if moved % 1024**power == 0), default=1)
-    return moved + unit
 
 
 RULE = Rule(

@@ -26,6 +26,8 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             "latency. fio prints such values if the job disables clat or slat. The rates do not depend on them",
             weight=35,
         )
+    if in_flight > 1.1 * queue and _may_cover_other_jobs(reported):
+        return None
     if in_flight > 1.1 * queue:
         return finding(
             "suspects" if proves(case) else "refutes",
@@ -89,6 +91,18 @@ def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | Non
     return job.queue if fio_job(job).flag("group_reporting") else job.queue // job.clones * reported.clones
 
 
+def _may_cover_other_jobs(reported: PartOutcome) -> bool:
+    """True if fio may have merged other sections of the job file into these values.
+
+    With group_reporting, fio prints only the options of the first section. The total run time of all jobs shows how
+    many were merged.
+    """
+    if "group_reporting" not in reported.options:
+        return False
+    total_ms = reported.job_runtime_ms
+    return total_ms is None or total_ms > 1.2 * reported.clones * reported.longest_ms
+
+
 def _term(part: ReportedDirection) -> str:
     mean_ns = part.total.mean_ns if part.total else None
     return f"{format_count(part.figures.iops or 0)} IOPS × {format_duration((mean_ns or 0) / 1e9)}"
@@ -104,8 +118,9 @@ RULE = Rule(
         "In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. If the product is less than "
         "half of the queue depth, the queue was less than half full on average, which is reported as a note. This note "
         "is limited to asynchronous direct jobs that are not mixed and not interrupted by a rate limit, thinktime or "
-        "syncs, because the mean latency does not include such interruptions. A mean latency of more than twice the "
-        "runtime (and more than 2 s) is also a note, because it is not a latency."
+        "syncs, because the mean latency does not include such interruptions. JSON with group_reporting is not checked "
+        "if its total run time shows that it covers other jobs, or if it lacks this time. A mean latency of more than "
+        "twice the runtime (and more than 2 s) is also a note, because it is not a latency."
     ),
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",

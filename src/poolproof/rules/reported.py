@@ -129,6 +129,29 @@ def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
+def largest_printed_as(moved: int) -> int:
+    """Return the largest number of bytes that fio may print as this one: fio prints 9.996 MiB as `9.00MiB`."""
+    unit = max((1024**power for power in range(5) if moved % 1024**power == 0), default=1)
+    return moved + unit
+
+
+def most_moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
+    """Return the number of bytes that fio read or wrote, corrected if a rate shows that fio lost a carry.
+
+    None if a job does not report its bytes.
+    """
+    total = 0
+    for part in parts(result):
+        figures, moved = part.figures, part.figures.io_bytes
+        if part.kind != kind:
+            continue
+        if moved is None:
+            return None
+        by_rate = round((figures.bandwidth_bytes or 0.0) * (figures.runtime_ms or 0) / 1000)
+        total += min(max(moved, by_rate), largest_printed_as(moved))
+    return total
+
+
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
     """Return the read or write rate of the fastest job group in bytes per second.
 

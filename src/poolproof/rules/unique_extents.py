@@ -1,6 +1,7 @@
 """Jobs that transferred more bytes than the region that they access holds."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import is_skewed
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown
@@ -8,7 +9,7 @@ from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.units import format_size
 
 _MANY = 1000
-_RARELY_TWICE = 0.01
+_RARELY_TWICE, _RARELY_TWICE_IF_SKEWED = 0.1, 0.01  # about half of this share of the writes hits a block again
 
 
 def _in_result(case: Case) -> Findings:
@@ -26,7 +27,8 @@ def _syncs_often(job: LoadPart, unique: int) -> bool:
     if job.commits_each_write:
         return True
     between = (job.sync_every or 0) * job.clones * job.max_block_bytes
-    return 0 < between <= _RARELY_TWICE * unique and (job.is_random or not job.shares_one_file)
+    most = _RARELY_TWICE_IF_SKEWED if is_skewed(job) else _RARELY_TWICE
+    return 0 < between <= most * unique and (job.is_random or not job.shares_one_file)
 
 
 def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
@@ -67,8 +69,8 @@ RULE = Rule(
     "and a cache may have served the repeated accesses.",
     shows="In a result without counters: the jobs moved more bytes than they can access. If there are counters, they "
     "take precedence: in one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one "
-    "(fsync=1, sync=1) are not reported, because they reach the disk. The same applies to jobs that write at most 1% "
-    "of the area between two syncs, unless their clones write one file sequentially.",
+    "(fsync=1, sync=1) are not reported, because they reach the disk. The same applies to jobs that write at most 10% "
+    "of the area between two syncs (1% with a random_distribution), unless their clones write one file sequentially.",
     error="Too high. The factor is at most the number of passes. Observed: 20 to 135 passes in results that were too "
     "high.",
     fix=_fix("read", is_timed=True),

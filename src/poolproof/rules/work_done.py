@@ -7,7 +7,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, notes, rule_id
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import ReportedDirection, asked_s, moved_bytes, parts, ran_s
+from poolproof.rules.reported import ReportedDirection, asked_s, most_moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
@@ -161,7 +161,7 @@ def _moved_bytes(outcome: Outcome) -> int | None:
     """Return the number of bytes that fio moved, including trimmed bytes, or None if a job does not report them."""
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
-    for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
+    for size in (most_moved_bytes(outcome, "read"), most_moved_bytes(outcome, "write"), *trimmed):
         if size is None:
             return None
         total += size

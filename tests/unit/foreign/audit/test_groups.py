@@ -69,3 +69,30 @@ def test_quoted_counters_cover_all_groups() -> None:
     block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  50.60  0.00  51  0\n"
     found = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", Context())
     assert not {finding.rule for each in found for finding in each.findings} & {"read-from-cache"}
+
+
+def _merged(**more: object) -> str:
+    options = {
+        "iodepth": "1",
+        "ioengine": "libaio",
+        "direct": "1",
+        "bs": "8k",
+        "rw": "randread",
+        "group_reporting": "1",
+    }
+    read = {"io_bytes": 8192 * 120_000, "bw_bytes": 8192 * 4000, "iops": 4000.0, "runtime": 30_000}
+    job = {"jobname": "a", "job options": {"filename": "/mnt/a"}, "read": read | {"lat_ns": {"mean": 900_000.0}}}
+    return json.dumps({"fio version": "fio-3.16", "global options": options, "jobs": [job | more]}, indent=1)
+
+
+def test_a_group_in_json_may_consist_of_more_jobs_than_its_options_show() -> None:
+    """4,000 IOPS × 900 µs are 3.6 I/Os in flight: too many for one job, but not for four."""
+
+    def is_refuted(text: str) -> bool:
+        (audited,) = audit_text("x", text, Context())
+        return any(finding.rule == "littles-law" and finding.effect == "refutes" for finding in audited.findings)
+
+    assert is_refuted(_merged(job_runtime=30_000))
+    assert not is_refuted(_merged(job_runtime=4 * 30_000))
+    assert not is_refuted(_merged())
+    assert is_refuted(_merged().replace('"group_reporting": "1"', '"thread": "1"'))

@@ -1,5 +1,7 @@
 """Values that fio rounds wrongly, that a mail program wraps, or that were quoted next to another run's totals."""
 
+import pytest
+
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
@@ -105,3 +107,18 @@ def test_the_nearest_command_is_used_if_prose_separates_the_commands() -> None:
     assert second.command is not None
     assert "--name=b" in first.command
     assert "--name=b" in second.command
+
+
+@pytest.mark.parametrize(("moved", "is_short"), [("9.00MiB", False), ("8.99MiB", True)])
+def test_fio_prints_the_bytes_of_a_whole_job_without_the_carry(moved: str, *, is_short: bool) -> None:
+    """fio prints 9.996 MiB as 9.00 MiB (lib/num2str.c)."""
+    rate = 628 if moved == "9.00MiB" else 565
+    text = (
+        "$ fio --name=a --rw=write --ioengine=sync --fdatasync=1 --size=10m --bs=2300\n"
+        "a: (groupid=0, jobs=1): err= 0: pid=7: Mon Dec 16 12:34:15 2019\n"
+        f"  write: IOPS=273, BW={rate / 1.024:.0f}KiB/s ({rate}kB/s)({moved}/16695msec); 0 zone resets\n"
+    )
+
+    (audited,) = audit_text("post", text, Context())
+
+    assert any(finding.rule == "work-done" for finding in audited.findings) is is_short

@@ -313,6 +313,22 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=randwrite size=1g time_based=1 fsync=16", write=direction(4 * GIB, 60.0, 4096)),
         ),
         Example(
+            uncounted("rw=randwrite bs=16k size=128m time_based=1 fsync=1000", write=direction(GIB, 60.0, 16384)),
+            "suspects",
+            uncounted("rw=randwrite bs=16k size=128m time_based=1 fsync=100", write=direction(GIB, 60.0, 16384)),
+        ),
+        Example(
+            uncounted(
+                "rw=randwrite bs=16k size=128m time_based=1 fsync=100 random_distribution=zipf:1.2",
+                write=direction(GIB, 60.0, 16384),
+            ),
+            "suspects",
+            uncounted(
+                "rw=randwrite bs=16k size=128m time_based=1 fsync=10 random_distribution=zipf:1.2",
+                write=direction(GIB, 60.0, 16384),
+            ),
+        ),
+        Example(
             uncounted("rw=write size=1g numjobs=4 filename=X fsync=16", write=direction(4 * GIB, 60.0, 4096)),
             "suspects",
             uncounted("rw=randwrite size=1g numjobs=4 filename=X fsync=16", write=direction(4 * GIB, 60.0, 4096)),
