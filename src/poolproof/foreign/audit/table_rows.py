@@ -74,6 +74,10 @@ class TableHeader:
         """True if the titles around the table say that it contains results, and no column is one of a data sheet."""
         return promise_results((self.heading, *self.jobs.sections)) and not is_data_sheet(self.cells)
 
+    def with_empty_corner(self) -> "TableHeader":
+        """Return the header of rows that begin with a name, while the header's line has only spaces there."""
+        return replace(self, cells=("", *self.cells), columns=(NAME, *self.columns))
+
     def cells_in(self, line: str) -> list[str]:
         """Return the cells of a row."""
         cells = cells_of(line, self.separator)

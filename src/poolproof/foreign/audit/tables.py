@@ -116,7 +116,10 @@ def _table_at(
         grouped = grouped_header(line, numbered[below][1], heading, jobs) if below < len(numbered) else None
         if grouped is not None:
             return list(_rows(numbered, below + 1, grouped)), below
-        return list(_rows(numbered, place + 1, header)), place
+        rows = list(_rows(numbered, place + 1, header))
+        if not rows and header.separator == " " and line[:1].isspace():
+            rows = list(_rows(numbered, place + 1, header.with_empty_corner()))
+        return rows, place
     separator = separator_of(line)
     cells = cells_of(line, separator)
     is_row = len(cells) > 1 and (column_of(cells[0]).kind in _ROWS or is_test(cells))

@@ -219,3 +219,30 @@ def test_a_table_aligned_by_blanks_with_a_column_for_each_direction_is_read() ->
 @pytest.mark.parametrize("header", ["Test           first     second", "Test           disk A    disk B", ""])
 def test_a_table_aligned_by_blanks_that_names_no_directions_is_not_read(header: str) -> None:
     assert not audit_text("post", _ALIGNED.format(header=header), Context())
+
+
+_WITHOUT_CORNER = """\
+Executing Default test:
+                    Read [MB/s]     Read [IOPS]    Write [MB/s]    Write [IOPS]
+     SEQ1M-Q8T1            5073            5073            4179            4179
+     RND4K-Q1T1            {rate}           {iops}              21            5376
+"""
+
+
+def test_the_first_cell_of_an_aligned_header_may_be_empty() -> None:
+    found = _values(_WITHOUT_CORNER.format(rate="  45", iops="11520"))
+
+    assert [(way, iops) for way, iops, _ in found] == [
+        ("read", 5073.0), ("write", 4179.0), ("read", 11_520.0), ("write", 5376.0),
+    ]  # fmt: skip
+    assert found[0][2] == 5073 * 1024**2
+
+
+@pytest.mark.parametrize(("rate", "iops", "is_memory"), [("1120", 286_720, True), ("  45", 11_520, False)])
+def test_the_tests_of_a_table_use_one_file(rate: str, iops: int, *, is_memory: bool) -> None:
+    text = _WITHOUT_CORNER.format(rate=rate, iops=iops)
+
+    doubted = [each.job for each in audit_text("post", text, Context()) if each.verdict == "suspect"]
+
+    reads = ["CrystalDiskMark: sequential read Q8 T1", "CrystalDiskMark: random read Q1 T1"]
+    assert doubted == (reads if is_memory else [])

@@ -120,6 +120,7 @@ def test_syncs_without_barriers_are_suspect(before: str, is_suspect: bool) -> No
         "Timing cached reads = 9006.11 MB/sec",
         "Timing cached reads:   18012 MB in 2.00 s = 9006 MB/s",
         "Timing cached reads:   18012 MB in  2.00 seconds = **9006.11 MB/sec**",
+        "Timing buffer-cache reads:   18012 MB in  2.00 seconds =9006.11\nMB/sec",
     ],
 )
 def test_shortened_lines_of_hdparm_are_read(line: str) -> None:

@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.amounts import count_of, decimal, number
 from poolproof.foreign.audit.formats.directions import named_direction, named_order
-from poolproof.foreign.audit.formats.diskmark_tests import DiskMarkTest, block_of, measured, rate_in_bytes
+from poolproof.foreign.audit.formats.diskmark_tests import (
+    DiskMarkTest,
+    block_of,
+    measured,
+    rate_in_bytes,
+    with_same_file,
+)
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.load.fio.plain_lines import Line
 
@@ -34,9 +40,13 @@ _WITH_DECIMAL_COMMA = re.compile(r"^(?:\d{1,3}(?:\.\d{3})+|\d{4,}|0)?,\d+$|^\d+,
 _WITH_DECIMAL_POINT = re.compile(r"^(?:\d{1,3}(?:,\d{3})+|\d+)\.\d+$|^\d{1,3}(?:,\d{3}){2,}$")
 _EITHER = re.compile(r"^[1-9]\d{0,2}(?P<mark>[.,])\d{3}$")
 _HEADING = re.compile(r"^(?:#{1,6}\s|\*\*|.*:$|(?:\S{1,40} ){0,3}\S{1,40}$)")
-_ALIGNED_HEADER = re.compile(r"^\s{0,9}[A-Za-z][\w ]{0,20}?\s{2,20}read\s{2,20}write\s{0,9}$", re.IGNORECASE)
+_SIDE_CELL = r"(?:read|write)(?: ?[\[(][^\])]{1,10}[\])])?"
+_ALIGNED_HEADER = re.compile(  # the first cell may be empty
+    rf"^\s{{0,40}}(?:[A-Za-z][\w ]{{0,20}}?\s{{2,30}})?{_SIDE_CELL}(?:\s{{2,30}}{_SIDE_CELL}){{1,5}}\s{{0,9}}$",
+    re.IGNORECASE,
+)
 _ALIGNED_ROW = re.compile(
-    r"^\s{0,9}[A-Z]{3,4}\d{1,5}[KM]_?Q\d{1,4}T\d{1,3}(?:\s{2,20}\d[\d.,]{0,12}\s?[kKMG]B/s){2}\s{0,9}$"
+    r"^\s{0,40}[A-Z]{3,4}\d{1,5}[KM](?:i?B)?[-_]?Q\d{1,4}T\d{1,3}(?:\s{2,30}\d[\d.,]{0,12}(?:\s?[kKMG]B/s)?){2,6}\s{0,9}$"
 )
 _BLANKS = re.compile(r"\s{2,20}")
 _LONGEST = 1000
@@ -62,10 +72,13 @@ def is_row(line: str) -> bool:
 def find_in_table(program: str, heading: str, table: Sequence[Line]) -> Iterator[ForeignResult]:
     """Yield the results in a table. `heading`: the last line of text above the table."""
     rows = [(line_number, _cells(line)) for line_number, line in table]
+    if len(rows) > 1 and len(rows[0][1]) + 1 == len(rows[1][1]) and "|" not in table[0][1]:
+        rows[0][1].insert(0, "")
     columns = _columns(rows[0][1], heading)
     if not columns:
         return
     mark = _decimal_mark([cell for _, cells in rows[1:] for cell in cells[1:]])
+    found: list[ForeignResult] = []
     for line_number, cells in rows[1:]:
         test = _test(cells[0], has_program=bool(program))
         if test is not None:
@@ -74,7 +87,8 @@ def find_in_table(program: str, heading: str, table: Sequence[Line]) -> Iterator
                 (replace(column, direction=column.direction or named), cell)
                 for column, cell in zip(columns[1:], cells[1:], strict=False)
             ]
-            yield from _results(program or "CrystalDiskMark", line_number, test, row, mark)
+            found += _results(program or "CrystalDiskMark", line_number, test, row, mark)
+    yield from with_same_file(found)
 
 
 def _cells(line: str) -> list[str]:

@@ -1,7 +1,9 @@
 """The tests of CrystalDiskMark, KDiskMark and tdeDiskMark, and the unit of their rates."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from poolproof.foreign.audit.formats.protocol import ForeignResult, outcome_of, values
 from poolproof.load.model import LoadPart
@@ -77,6 +79,7 @@ def measured(
         clones=test.threads,
         depth=test.depth,
         queue=queue,
+        is_synchronous=test.depth == 1,
         direct=program == _CRYSTAL,
         syncs=kind != "read",
         averages_runs=program != _CRYSTAL,
@@ -84,6 +87,29 @@ def measured(
     outcome = outcome_of(program, name, {"mixed" if kind == "mix" else kind: figures})
     missing = _MISSING_OF_CRYSTAL if program == _CRYSTAL else (_missing(program),)
     return ForeignResult(program, line, line, outcome, (part,), missing=missing)
+
+
+def with_same_file(found: Sequence[ForeignResult]) -> Iterator[ForeignResult]:
+    """Yield the results of one run of the program, whose tests all use the same file.
+
+    If its random reads at depth 1 show that the file is in RAM, this applies to the other reads as well. Tests that
+    occur twice belong to different disks.
+    """
+    names = [part.name for result in found for part in result.parts]
+    random_reads = [result for result in found if all(part.is_random and part.queue == 1 for part in result.parts)]
+    intervals = {
+        result.line: 1e9 / values.iops
+        for result in random_reads
+        if (values := result.outcome.parts[0].read) is not None and values.iops
+    }
+    line, interval_ns = min(intervals.items(), key=itemgetter(1), default=(0, 0.0))
+    words = f"line {line} shows {interval_ns / 1000:.3g} µs for each random read at depth 1"
+    for result in found:
+        is_other_read = result.outcome.parts[0].read is not None and result.line != line
+        if line and is_other_read and len(set(names)) == len(names):
+            yield replace(result, same_file_read=(interval_ns, words))
+        else:
+            yield result
 
 
 def _missing(program: str) -> str:

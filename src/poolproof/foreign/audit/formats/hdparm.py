@@ -16,7 +16,7 @@ from poolproof.load.model import LoadPart
 _TIMING = re.compile(
     r"\b(?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads\s*[:=]\s*"
     r"(?:(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) s(?:ec(?:onds?|s)?)?\s*=\s*)?"
-    r"\*{0,2}(?P<rate>\d+(?:\.\d+)?) ?(?P<unit>[kMG])B/s(?:ec)?\b"
+    r"\*{0,2}(?P<rate>\d+(?:\.\d+)?)(?: ?(?P<unit>[kMG])B/s(?:ec)?\b|\s{0,9}$)"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
 _BLOCK = 2 << 20
@@ -25,7 +25,8 @@ _CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: i
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
-        if match := _TIMING.search(line):
+        match = _TIMING.search(line)
+        if match and (match["unit"] or match["seconds"]):  # the unit may be on the next line of a mail
             yield _result(line_number, match)
 
 
@@ -37,7 +38,7 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
     figures = values(
         io_bytes=whole(None if moved is None else moved * MIB),
         seconds=lasted,
-        bandwidth_bytes=float(match["rate"]) * 1024.0 ** _POWERS[match["unit"]],
+        bandwidth_bytes=float(match["rate"]) * 1024.0 ** _POWERS[match["unit"] or "M"],
     )
     part = LoadPart(
         name,
