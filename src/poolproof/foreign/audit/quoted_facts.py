@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 
 from poolproof.foreign.audit.disk_inventory import find_inventory, listed_disks
@@ -42,6 +43,18 @@ _MEMORY = re.compile(
     r"|(?:this|that|it|these|those)(?: is|'s| are) (?:just|all|only|obviously|clearly|probably|likely)) "
     r"(?:(?:the|all|some|zfs|os|host|guest|linux|kernel|page|ram|memory|arc) ){0,3}"
     r"(?:cache|cached|caching|arc))\b",
+    re.IGNORECASE,
+)
+_MEMORY_IN_OTHER_LANGUAGES = re.compile(
+    r"(?:是|在|从|從|走)(?:是|在|从|從|了)?(?:系统|系統)?(?:内存|內存|記憶體|缓存|緩存)"
+    r"|メモリ(?:上|から)|キャッシュ(?:から|が効)"
+    r"|\b(?:im|aus dem) (?:ram|arbeitsspeicher|cache)\b|из (?:кэша|кеша|памяти|оперативной)"
+    r"|\b(?:en|desde la) (?:ram|caché)\b"
+    r"|\b(?:en|depuis la|depuis le) (?:ram|mémoire|cache)\b",
+    re.IGNORECASE,
+)
+_NEGATED_IN_OTHER_LANGUAGES = re.compile(
+    r"[不没沒非未]|ない|なく|ません|クリア|清|绕|繞|跳过|\b(?:nicht|kein\w*|ohne|не|без|no|sin|sans|pas|vider|leer\w*)\b",
     re.IGNORECASE,
 )
 _BUFFERED = re.compile(
@@ -96,7 +109,7 @@ _STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
 _SIGNAL = "line {} says that the run was ended by a signal"
 _STOPS = (". ", "; ", "! ", "? ")
 _LINES_BELOW, _LINES_ABOVE = 5, 10
-_LONGEST_LIST = 8
+_LONGEST_LIST = 40
 _LONGEST_SENTENCE = 300
 _LONGEST_NAMING_LINE = 400
 _LONGEST_QUOTE = 80
@@ -126,7 +139,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
         replace(
             quoted,
             laid_out_bytes=size or None,
-            memory=next(_sentences(_MEMORY, [*_above_adjacent(numbered, results, at), *lines], result), ""),
+            memory=_memory([*_above_adjacent(numbered, results, at), *lines], result),
             sata_drive=next(_sentences(_ON_SATA, _stated_nearby(lines, result), result), ""),
             buffered=next(_sentences(_BUFFERED, lines, result), ""),
             has_fast_media=has_fast_media,
@@ -152,6 +165,17 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             zip(results, around, sizes, files, disks, shared, conditions_of(numbered, results), strict=True)
         )
     )
+
+
+def _memory(lines: Sequence[Line], result: FoundResult) -> str:
+    """Return a quotation of a sentence that names RAM as the target or as the cache, or an empty string."""
+    others = (
+        _quotation(number, match, sentence)
+        for number, line in lines
+        for match, sentence in _said(_MEMORY_IN_OTHER_LANGUAGES, number, line, result)
+        if not _NEGATED_IN_OTHER_LANGUAGES.search(sentence)
+    )
+    return next(chain(_sentences(_MEMORY, lines, result), others), "")
 
 
 def _without_barriers(numbered: Sequence[Line]) -> Iterator[tuple[int, str]]:
@@ -213,11 +237,11 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 def _above_adjacent(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
     """Return the lines above the list of results that contains the result at index `at`.
 
-    Each result of such a list begins directly below the one before it. A line that introduces the list applies to all
-    of its results. Empty for the first result of a list, and for a result that is not in a list.
+    Each result of such a list begins directly below the one before it, or on the same line. A line that introduces the
+    list applies to all of its results. Empty for the first result of a list, and for a result that is not in a list.
     """
     first = at
-    while first and results[first - 1].last_line + 1 == results[first].line and at - first < _LONGEST_LIST:
+    while first and results[first].line - results[first - 1].last_line in (0, 1) and at - first < _LONGEST_LIST:
         first -= 1
     above = [line for line in _around(numbered, results, first) if line[0] < results[first].line]
     return above if first < at else []

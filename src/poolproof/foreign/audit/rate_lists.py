@@ -6,6 +6,7 @@ of the label, or of the line that introduces the list.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,7 @@ _TEST_WORD = re.compile(
 _WORD = re.compile(r"[^\W\d_][\w/+-]*")
 _BULLET = re.compile(r"^[\s>*\u2022+\u2013-]{0,16}")
 _MARKS = re.compile(r"\*\*|`")
+_ARROW = re.compile(r"\s[-=]>\s")
 _LABEL = re.compile(r"^(?P<label>[^:=]{2,50}?)\s{0,12}(?::|=|\s[\u2013-]{1,2}\s|\s->)\s{0,12}")
 _NOT_A_LIST = re.compile(r"[\[\]{}<>$\"|\t?!]|://")
 _NOT_MEASURED = re.compile(
@@ -48,8 +50,8 @@ _NOT_MEASURED = re.compile(
     re.IGNORECASE,
 )
 _MEASURED = re.compile(
-    r"\b(?:fio|dd|bonnie|iozone|sysbench|crystal ?disk ?mark|benchmark\w*|bench|test(?:s|ed|ing)?|results?|measured|"
-    r"i(?: am|'m)? gett?(?:ing)?|i got)\b",
+    r"\b(?:fio|dd|bonnie|iozone|sysbench|(?:crystal|k) ?disk ?mark|benchmark\w*|bench|test(?:s|ed|ing)?|results?"
+    r"|measured|i(?: am|'m)? gett?(?:ing)?|i got)\b",
     re.IGNORECASE,
 )
 _PARENTHESES = re.compile(r"\([^()]{1,60}\)")
@@ -57,7 +59,7 @@ _BETWEEN = re.compile(r"[,;/]\s|\sand\s|\s[/|]\s")
 _GAP_AT_END = re.compile(r"(?<![,;\s])\s{2,20}$")
 _LONGEST_LINE, _LONGEST_HEADING = 160, 120
 _MOST_OTHER_WORDS, _MOST_LABEL_WORDS, _MOST_VALUES = 2, 6, 6
-_MOST_LINES_BETWEEN = 3
+_MOST_LINES_BETWEEN, _MOST_LINES_ABOVE = 3, 3
 _FEWEST = 2
 _ROUND = 1e8
 _NO_JOBS = TextJobs("")
@@ -65,23 +67,23 @@ _NO_JOBS = TextJobs("")
 
 @dataclass(frozen=True)
 class _ListLine:
-    """A line of such a list: its place in the text, its number, its results, and the line that introduces the list."""
+    """A line of such a list: its place in the text, its number, its results, and the lines above the list."""
 
     place: int
     number: int
     outcomes: tuple[Outcome, ...]
-    heading: str
+    above: str
 
     @property
     def is_round(self) -> bool:
-        """True if all rates are multiples of 100 MB/s, as in data sheets, and no heading says otherwise."""
+        """True if all rates are multiples of 100 MB/s, as in data sheets, and no line above says otherwise."""
         rates = [
             each.bandwidth_bytes
             for outcome in self.outcomes
             for part in outcome.parts
             for each in part.directions.values()
         ]
-        return not _MEASURED.search(self.heading) and all(rate is not None and rate % _ROUND == 0 for rate in rates)
+        return not _MEASURED.search(self.above) and all(rate is not None and rate % _ROUND == 0 for rate in rates)
 
 
 def find_rate_lists(numbered: Sequence[Line], taken: frozenset[int] = frozenset()) -> Iterator[FoundResult]:
@@ -92,16 +94,16 @@ def find_rate_lists(numbered: Sequence[Line], taken: frozenset[int] = frozenset(
     if not any(_MEASURED.search(line) for _, line in numbered if len(line) <= _LONGEST_LINE):
         return
     group: list[_ListLine] = []
-    heading = ""
+    above: deque[str] = deque(maxlen=_MOST_LINES_ABOVE)
     for place, (line_number, line) in enumerate(numbered):
         if group and place - group[-1].place > _MOST_LINES_BETWEEN + 1:
             yield from _of_list(group)
             group = []
-        found = () if line_number in taken else tuple(_outcomes(line, heading))
+        found = () if line_number in taken else tuple(_outcomes(line, above[-1] if above else ""))
         if found:
-            group.append(_ListLine(place, line_number, found, heading))
+            group.append(_ListLine(place, line_number, found, "\n".join(above)))
         elif line.strip() and not _VALUE.search(line):
-            heading = line.strip() if len(line) <= _LONGEST_HEADING else ""
+            above.append(line.strip() if len(line) <= _LONGEST_HEADING else "")
     yield from _of_list(group)
 
 
@@ -116,7 +118,7 @@ def _of_list(group: Sequence[_ListLine]) -> Iterator[FoundResult]:
 
 def _outcomes(line: str, heading: str) -> Iterator[Outcome]:
     """Yield a result for each direction in a line, or nothing if it is not a line of such a list."""
-    bare = _MARKS.sub("", _BULLET.sub("", line)).strip() if len(line) <= _LONGEST_LINE else ""
+    bare = _ARROW.sub(": ", _MARKS.sub("", _BULLET.sub("", line))).strip() if len(line) <= _LONGEST_LINE else ""
     if not bare or not _VALUE.search(bare) or _NOT_A_LIST.search(bare) or LABELLED.search(bare):
         return
     if any(_NOT_MEASURED.search(words) for words in (bare, heading)):

@@ -29,6 +29,10 @@ def _found(text: str) -> list[tuple[str, str, float | None, float | None]]:
             [("Sequential read", "read", None, 550 * _MB), ("Random write 4k", "write", 8500.0, None)],
         ),
         (
+            'I\'ve tested with "KDiskMark":\nSEQ1M Q8T1\n6.18 -> Read 6900MB/s, write 900MB/s\n',
+            [("6.18 read", "read", None, 6900 * _MB), ("6.18 write", "write", None, 900 * _MB)],
+        ),
+        (
             "dd results:\n- SSD: read 520 MB/s, write 430MB/s\n",
             [("SSD read", "read", None, 520 * _MB), ("SSD write", "write", None, 430 * _MB)],
         ),
@@ -63,6 +67,7 @@ def _found(text: str) -> list[tuple[str, str, float | None, float | None]]:
     ids=[
         "round rates below a heading",
         "labels",
+        "arrow",
         "both in a line",
         "direction above",
         "test above",

@@ -160,3 +160,32 @@ def test_a_heading_says_that_the_reads_are_cached(heading: str, *, is_cached: bo
     slow = "2147483648 bytes (2.1 GB, 2.0 GiB) copied, 4.4 s, 488 MB/s\n"
 
     assert _is_suspect(f"{heading}\n\n{fast}\n{slow}\n## Reads after a restart\n\n{fast}") == [is_cached, False, False]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_memory"),
+    [
+        ("感觉测试结果是从内存跑出来的", True),
+        ("感觉测试结果不是从内存跑出来的", False),
+        ("Die Datei liegt komplett im RAM.", True),
+        ("Die Datei liegt nicht im RAM.", False),
+        ("Это чтение из кэша", True),
+        ("先清了缓存", False),
+    ],
+)
+def test_people_say_so_in_other_languages(sentence: str, *, is_memory: bool) -> None:
+    text = f"{sentence}\n\nrandread: IOPS=310k, BW=1211MiB/s (1270MB/s)\n"
+
+    (audited,) = audit_text("post", text, Context())
+
+    assert any(finding.rule == "named-memory" for finding in audited.findings) is is_memory
+
+
+def test_a_sentence_above_a_long_table_applies_to_all_of_its_rows() -> None:
+    rows = "".join(f"| {block}k randread | 310k | 330k |\n" for block in range(1, 21))
+    text = f"All reads come from the page cache:\n\n| Test | Read IOPS | Write IOPS |\n|--|--|--|\n{rows}"
+
+    found = audit_text("post", text, Context())
+
+    assert [each.verdict for each in found] == ["suspect"] * len(found)
+    assert len(found) >= 20
