@@ -7,6 +7,7 @@ from poolproof.rules import coverage
 from poolproof.rules.commits import commits
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
+from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric
 from poolproof.rules.reported import Kind, parts
 from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
@@ -52,6 +53,13 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
         return "the counters do not account for all of the data", _or_direct(case, "use a larger size")
     if row.of != "read" and may_lack_copies(case):
         return _COPIES
+    if row.of != "read" and (share := hidden_share(case, of_commits=row.unit is not BYTES_PER_S)) is not None:
+        return (
+            f"as few as {100 * share:.0f}% of the writes may have reached a disk, because the others repeat a block "
+            "that is still in RAM. The bytes cannot show this, because the disks also write other data for these "
+            "writes: whole pages, metadata, or data that did not shrink as expected",
+            "use a larger size, or remove random_distribution and norandommap, so that each block is written once",
+        )
     return next(_reasons_of_ios(case, row.of), _IN_RAM)
 
 

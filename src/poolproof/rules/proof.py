@@ -9,6 +9,7 @@ from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, w
 from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
+from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
@@ -67,16 +68,17 @@ def _read_bandwidth(case: Case) -> bool:
 
 
 def _write_bandwidth(case: Case) -> bool:
-    return bytes_prove(case, "write") and not may_lack_copies(case)
+    return bytes_prove(case, "write") and not may_lack_copies(case) and hidden_share(case) is None
 
 
 def _bandwidth(case: Case) -> bool:
-    return bytes_prove(case) and random_reads_in_order(case) and not may_lack_copies(case)
+    in_order = bytes_prove(case) and random_reads_in_order(case)
+    return in_order and not may_lack_copies(case) and hidden_share(case) is None
 
 
 def _iops(case: Case) -> bool:
     in_order = bytes_prove(case, of_commits=True) and reads_reach_disks(case) and writes_reach_disks(case)
-    return in_order and not may_lack_copies(case)
+    return in_order and not may_lack_copies(case) and hidden_share(case, of_commits=True) is None
 
 
 def _reads(case: Case) -> bool:
@@ -85,7 +87,7 @@ def _reads(case: Case) -> bool:
 
 def _writes(case: Case) -> bool:
     in_order = bytes_prove(case, "write", of_commits=True) and writes_reach_disks(case)
-    return in_order and not may_lack_copies(case)
+    return in_order and not may_lack_copies(case) and hidden_share(case, of_commits=True) is None
 
 
 def _latency(case: Case) -> bool:

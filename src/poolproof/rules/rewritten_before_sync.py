@@ -1,10 +1,8 @@
 """A small file with blocks that are overwritten in RAM before they are synced."""
 
-from math import log, pow
-
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
-from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
+from poolproof.rules.different_blocks import different_share
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
 from poolproof.rules.path import is_zfs, may_end_in_ram
@@ -15,9 +13,6 @@ from poolproof.units import format_size
 _LARGE = 16 << 30
 _PASSES = 2
 _WRITTEN_BACK_S = 25.0  # the kernel writes dirty pages after 30 s (vm.dirty_expire_centisecs)
-_RANKS = 10_000
-_ZIPF = 1.1  # fio's default exponent
-_LARGEST_EXPONENT = 20.0
 _FIX = "write each byte once (a larger size without time_based), or use fdatasync=1"
 
 
@@ -56,7 +51,7 @@ def _in_result(case: Case) -> Findings:
         job = case.job_named(part.job.name)
         if part.kind != "write" or job is None or not _waits_for_syncs(case, job, part):
             continue
-        share = _different_share(job)
+        share = different_share(job, job.sync_every or 1)
         if share < WRITTEN:
             yield finding(
                 "refutes" if share < REFUTED else "suspects",
@@ -77,48 +72,9 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
         return False
     if not job.sync_every or job.writes_are_synchronous or not job.size_bytes:
         return False
-    if job.shares_one_file:  # a sync by one clone also stores what the others wrote
-        return False
-    syncs = (part.figures.ios or 0) / part.job.clones / job.sync_every
+    # A sync by one clone also stores what the others wrote, so there are as many writes between two syncs on average.
+    syncs = (part.figures.ios or 0) / (1 if job.shares_one_file else part.job.clones) / job.sync_every
     return syncs >= 1 and (part.figures.runtime_ms or 0) / 1000 / syncs < _WRITTEN_BACK_S
-
-
-def _different_share(job: LoadPart) -> float:
-    """Return an upper bound on the fraction of the writes between two syncs that go to different blocks.
-
-    Sequential writes repeat a block only when they start over at the beginning. The same is true of random writes if
-    fio records which blocks it has written. Other random writes repeat blocks by chance, and more often if their
-    offsets are unevenly distributed.
-    """
-    every, blocks = job.sync_every or 1, max(1, (job.size_bytes or 0) // job.block_bytes)
-    fio = fio_job(job)
-    kind, _, values = (fio.text("random_distribution") or "random").partition(":")
-    if is_skewed(job) and kind.strip() == "zipf":
-        return _different_of_zipf(values.partition(":")[0], blocks, every)
-    if is_skewed(job) or has_no_map(job):
-        return different_blocks(blocks, every) / every
-    starts_over = job.time_based or (job.io_size_bytes or 0) > (job.size_bytes or 0) or (fio.number("loops") or 1) > 1
-    return min(1.0, blocks / every) if starts_over else 1.0
-
-
-def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
-    """Return the same fraction as `_different_share` for offsets with a Zipf distribution.
-
-    As an approximation, only the 10,000 most frequent blocks are assumed to repeat.
-    """
-    try:
-        theta = float(exponent or _ZIPF)
-    except ValueError:
-        return 1.0
-    if not 0 < theta < _LARGEST_EXPONENT:
-        return 1.0
-    weights = [pow(rank, -theta) for rank in range(1, min(blocks, _RANKS) + 1)]
-    # a lower bound for the sum of the other weights: the integral from the next rank to the last
-    first, last = len(weights) + 1.0, max(blocks, len(weights)) + 1.0
-    rest = log(last / first) if theta == 1 else (pow(last, 1 - theta) - pow(first, 1 - theta)) / (1 - theta)
-    total = sum(weights) + rest
-    different = sum(1 - pow(1 - weight / total, every) for weight in weights)
-    return min(1.0, (different + every * rest / total) / every)
 
 
 RULE = Rule(

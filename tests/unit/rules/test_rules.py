@@ -15,8 +15,9 @@ from tests.unit.rules.examples import EXAMPLES, Example
 
 _FOLDER = Path(rules.__path__[0])
 _OTHER_MODULES = {
-    "commits", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "left_in_ram", "link_rates",
-    "mirror_reads", "model", "path", "proof", "quoted", "reported", "rule_catalogue", "service_time", "tolerances",
+    "commits", "coverage", "different_blocks", "disk_requests", "earlier", "fio_job", "flow", "judge", "left_in_ram",
+    "link_rates", "mirror_reads", "model", "overwritten", "path", "proof", "quoted", "reported", "rule_catalogue",
+    "service_time", "tolerances",
 }  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",
