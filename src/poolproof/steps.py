@@ -29,6 +29,8 @@ class Step:
     `patience_s`: the time for which the command is retried after it first failed, because a device may be released
     late.
     `unless`: a path. If anything exists there, the step is skipped.
+    `unmounts`: a mount point that the command unmounts. If someone else has mounted something over it or inside it, the
+    step fails.
     `host`: the name of the host to change, or an empty string for the run's main host.
     """
 
@@ -43,6 +45,7 @@ class Step:
     again_if: str = ""
     patience_s: float = 0.0
     unless: str = ""
+    unmounts: str = ""
     host: str = ""
 
 

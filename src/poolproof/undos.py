@@ -25,6 +25,9 @@ COMMAND_LIMIT_S = 30.0
 ONCE_S = 20.0
 """The time limit, in seconds, for each attempt to run a command, unless its kind of undo sets another limit."""
 
+MOUNTS = "mnt"
+"""The directory in a run's state directory that contains the mount points of its layouts."""
+
 UNMOUNT_LIMIT_S = 300.0
 """The time limit, in seconds, for an unmount or export, which first writes out all data."""
 
@@ -190,6 +193,11 @@ class Undo(msgspec.Struct, frozen=True, tag_field="kind"):
     not a bool includes a `Check`.
     """
 
+    def unmounts(self, owned: Owned) -> str:
+        """Return the mount point that the undo unmounts, or "" if it unmounts nothing."""
+        del owned
+        return ""
+
 
 class CommandUndo(Undo, frozen=True):
     """An undo that runs a command if a condition is true. The kinds that layers define are subclasses of this class.
@@ -207,6 +215,10 @@ class UndoMount(CommandUndo, frozen=True, tag="mount"):
 
     mount_point: OwnPath
     lazy: bool = False
+
+    def unmounts(self, owned: Owned) -> str:
+        del owned
+        return self.mount_point
 
     def removal(self) -> Removal:
         """Return the umount command. It is run only if the mount point is mounted."""

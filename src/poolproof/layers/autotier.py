@@ -142,7 +142,7 @@ class AutotierLayer(Layer[Autotier]):
                 Step(f"mount autotier on {point}", start, UndoMount(point, lazy=True), timeout_s=_LIMIT_S, log=log),
                 Step("record the process id of autotierfs", note, process, timeout_s=_LIMIT_S, log=log),
             ),
-            close=(Step(f"unmount {point}", stop, timeout_s=_LIMIT_S),),
+            close=(Step(f"unmount {point}", stop, timeout_s=_LIMIT_S, unmounts=point),),
             volume=self.volume(spec, point, inputs),
             health_check=HealthCheck(f"autotierfs on {point}", ("stat", "--file-system", point), process),
         )

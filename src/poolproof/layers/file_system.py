@@ -41,7 +41,8 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
     If the file system is busy, unmounting is retried for 5 s.
     """
     point = volume.path
-    close = Step(f"unmount {point}", ("umount", point), timeout_s=UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
+    argv = ("umount", point)
+    close = Step(f"unmount {point}", argv, timeout_s=UNMOUNT_LIMIT_S, patience_s=LET_GO_S, unmounts=point)
     return LayerPlan((*make, make_mount_point(point)), (mounting,), (close,), volume)
 
 

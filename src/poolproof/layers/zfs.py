@@ -134,7 +134,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
                 zfs_commands.wait_until_quiet(pool),
             ),
             open=(zfs_commands.open_pool(pool, site.mount_dir, paths),),
-            close=(zfs_commands.close_pool(pool),),
+            close=(zfs_commands.close_pool(pool, point),),
             flush=(zfs_commands.flush_pool(pool),),
             volume=self.volume(spec, point, inputs),
         )

@@ -10,6 +10,7 @@ from poolproof.records import RECORDS
 from poolproof.steps import LET_GO_S, Step
 from poolproof.undos import (
     COMMAND_LIMIT_S,
+    MOUNTS,
     UNMOUNT_LIMIT_S,
     Check,
     CommandUndo,
@@ -71,6 +72,9 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     """Destroy the ZFS pool `name`."""
 
     name: OwnName
+
+    def unmounts(self, owned: Owned) -> str:
+        return f"{owned.places[0]}/{MOUNTS}/{self.name}"
 
     def removal(self) -> Removal:
         """Return the command that destroys the pool. It runs only if the pool is imported.
@@ -241,12 +245,15 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
     return Step(f"import the pool {pool}", argv, timeout_s=300, unless=kstats(pool))
 
 
-def close_pool(pool: str) -> Step:
+def close_pool(pool: str, point: str) -> Step:
     """Return the step that exports the pool. This flushes the pool's data and drops it from the ARC.
+
+    `point`: the mount point of the pool's dataset.
 
     The step fails if the pool stays busy.
     """
-    return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
+    argv = ("zpool", "export", pool)
+    return Step(f"export the pool {pool}", argv, timeout_s=300, patience_s=LET_GO_S, unmounts=point)
 
 
 def flush_pool(pool: str) -> Step:

@@ -79,7 +79,7 @@ def repeat(steps: Iterable[Step], run_host: Host, identity_checks: Sequence[Iden
 
 def _check_uncovered(step: Step, host: Host) -> None:
     """Raise a BuildError if the step would unmount something that someone else mounted over the run's mount."""
-    if step.argv[0] == "umount" and (over := covered(step.argv[-1], host)) is not None:
+    if step.unmounts and (over := covered(step.unmounts, host)) is not None:
         raise BuildError(f"could not {step.title}: {over}")
 
 

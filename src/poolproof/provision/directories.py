@@ -26,7 +26,7 @@ from poolproof.provision.swappable import check_not_swappable
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.trust import distrust
 from poolproof.steps import Step
-from poolproof.undos import UndoTree, is_escaped
+from poolproof.undos import MOUNTS, UndoTree, is_escaped
 
 DEFAULT_WORK = "/var/tmp"
 RAM_FILES = "/dev/shm"
@@ -114,7 +114,7 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
         label=label,
         state_dir=state_dir,
         ram_dir=ram_dir,
-        mount_dir=f"{state_dir}/mnt",
+        mount_dir=f"{state_dir}/{MOUNTS}",
         is_root=machine.is_root,
         programs=machine.programs,
         file_systems=machine.file_systems,

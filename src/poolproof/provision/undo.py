@@ -22,7 +22,7 @@ from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import is_removed, link_to, refusal
 from poolproof.provision.unfinished import await_unfinished
-from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
+from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
@@ -211,7 +211,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     try:
         if (link := link_to(undo, owned, host)) is not None:
             return _refused(change, link)
-        if isinstance(undo, UndoMount) and (over := covered(undo.mount_point, host)) is not None:
+        if (point := undo.unmounts(owned)) and (over := covered(point, host)) is not None:
             return FailedUndo(change, over, is_covered=True)
         tell(f"undo: {change.title}")
         failed = undo_one(undo, host, owned.daemons)

@@ -48,6 +48,7 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
     assert started.undo == UndoMount(POINT, lazy=True)
     assert noted.undo == UndoDaemon(f"{POINT}.pid", f"{POINT}.conf")
     stopped = plan(TEXT).close[0]
+    assert stopped.unmounts == POINT
     assert stopped.argv[3:] == (POINT, f"{POINT}.pid", f"{POINT}.conf", f"{POINT}.d")
     assert all(step.timeout_s <= 60 for step in (started, noted, stopped))
 

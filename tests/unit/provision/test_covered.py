@@ -1,9 +1,16 @@
 """A mount of the run is not unmounted if someone else's mount is over it or inside it."""
 
+from pathlib import Path
+
 import pytest
 
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.zfs_commands import UndoPool
 from poolproof.provision.covered import covered
+from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_all
+from poolproof.steps import Step
+from poolproof.undos import Owned
 
 _OTHERS = """\
 21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda1 rw
@@ -46,3 +53,16 @@ def test_a_mount_inside_is_named_with_a_command_that_a_shell_does_not_expand() -
     inside = f"50 40 0:6 / {_POINT}/$(id)\\040x rw - tmpfs tmpfs rw\n"
     found = covered(_POINT, _Mounted(_OTHERS + _OWN + inside))
     assert found == (f"something else is mounted at {_POINT}/$(id) x; if you don't need it: umount '{_POINT}/$(id) x'")
+
+
+@pytest.mark.parametrize("over", ["", "/inside"])
+def test_a_pool_is_not_destroyed_if_something_else_is_mounted_over_its_dataset(tmp_path: Path, over: str) -> None:
+    """zpool would unmount what is on top."""
+    label, pool = "0badcafe", "poolproof-0badcafe-one-zfs"
+    state = f"/var/tmp/poolproof-{label}"
+    dataset = f"40 21 0:50 / {state}/mnt/{pool} rw - zfs {pool} rw\n"
+    other = f"50 40 0:6 / {state}/mnt/{pool}{over} rw - tmpfs tmpfs rw\n"
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.record(Step("create the pool", ("zpool", "create"), UndoPool(pool)))
+    (left,) = undo_all(journal, _Mounted(_OTHERS + dataset + other), Owned(label, (state,)))
+    assert left.is_covered and "something else is mounted" in left.reason
