@@ -9,6 +9,7 @@ it to 1/64 of that branch's size.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
@@ -19,6 +20,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import mount_point, mounted, stored_as_files
+from poolproof.layers.option_values import THREADS
 from poolproof.steps import Step
 from poolproof.undos import UndoMount, UndoPrograms
 
@@ -69,6 +71,7 @@ class MergerfsLayer(Layer[tuple[str, ...]]):
     image_packages = ("fuse3",)
     version = ProgramVersion("mergerfs", ("mergerfs", "--version"))
     file_system = "fuse"
+    values = MappingProxyType(dict.fromkeys(("threads", "read-thread-count", "process-thread-count"), THREADS))
 
     def read(self, reading: StageReader) -> LayerNode:
         found = arguments.sort(reading, self.word)

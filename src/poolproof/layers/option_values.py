@@ -33,6 +33,7 @@ def values(pattern: str, expected: str) -> Values:
 
 WORD = values(r"[a-z0-9+][a-z0-9+.:_%-]*", "a word or a number")
 SIZE = values(r"\d+(\.\d+)?([bskmgtpe]|[kmgtpe]i?b)?", "a number, or a size such as 64m")
+THREADS = values(r"-?\d{1,3}", "a number of at most 999, because more threads could exhaust those of the machine")
 NUMBER = values(r"-?\d+(\.\d+)?", "a number")
 FEATURES = values(r"[\^!]?[a-z0-9][\w-]*(,[\^!]?[a-z0-9][\w-]*)*", "names of features, such as ^has_journal,bigalloc")
 _HOW_TO_FAIL = "because panic would crash the whole machine at the first I/O error"

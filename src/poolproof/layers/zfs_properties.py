@@ -32,7 +32,7 @@ VOLUME = _SHARED | words("snapshot_limit volblocksize volmode volthreading")
 _ON_OFF = words("on off")
 _CACHES = words("all none metadata")
 _CHECKED: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(words("atime autoexpand autoreplace autotrim delegation devices exec relatime setuid"), _ON_OFF),
+    **dict.fromkeys(words("atime autoexpand autotrim delegation devices exec relatime setuid"), _ON_OFF),
     "copies": words("1 2 3"),
     "encryption": words("off on aes-128-ccm aes-192-ccm aes-256-ccm aes-128-gcm aes-192-gcm aes-256-gcm"),
     "direct": words("standard always disabled"),
@@ -52,6 +52,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         "compatibility": values(
             r"[a-z0-9][\w.+-]*(,[a-z0-9][\w.+-]*)*", "names of feature sets, such as openzfs-2.1-linux"
         ),
+        "autoreplace": values("off", "off, because zed would overwrite a new disk in the slot of a disk of the pool"),
         "failmode": POOL_ERRORS,
         "feature@": values("enabled|disabled|local", "enabled or disabled"),
         **dict.fromkeys(("sharenfs", "sharesmb"), values("off", "off, because a run shares nothing over the network")),

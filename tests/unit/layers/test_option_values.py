@@ -78,6 +78,19 @@ def test_the_plan_of_an_accepted_value_has_no_new_option(message: Message) -> No
 
 
 @pytest.mark.parametrize(
+    ("layout", "reason"),
+    [
+        ("zfs mirror a b autoreplace=on", "zed would overwrite a new disk"),
+        ("mergerfs (a | ext4) (b | ext4) threads=30000", "more threads could exhaust those of the machine"),
+        ("mergerfs (a | ext4) (b | ext4) process-thread-count=-1000", "more threads could exhaust"),
+    ],
+)
+def test_an_option_that_could_harm_the_machine_is_refused(layout: str, reason: str) -> None:
+    with pytest.raises(CampaignError, match=reason):
+        resolve(layout)
+
+
+@pytest.mark.parametrize(
     ("stage", "key"), [("a | ext4", "errors"), ("btrfs raid1 a b", "fatal_errors"), ("zfs mirror a b", "failmode")]
 )
 def test_no_layout_crashes_the_machine_at_an_io_error(stage: str, key: str) -> None:

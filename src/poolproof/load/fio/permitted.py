@@ -74,7 +74,7 @@ sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadysta
 steadystate_ramp_time stonewall stream_id sync sync_file_range thinkcycles thinktime thinktime_blocks
 thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based trim_backlog trim_backlog_batch
 trim_percentage trim_verify_zero uncached unified_rw_reporting unique_filename unit_base unlink unlink_each_loop
-use_os_rand userspace_reap verify verify_async verify_async_cpus verify_backlog verify_backlog_batch verify_dump
+use_os_rand userspace_reap verify verify_async_cpus verify_backlog verify_backlog_batch verify_dump
 verify_fatal verify_header_seed verify_interval verify_mode verify_offset verify_only verify_pattern_interval
 verify_state_load verify_state_save verify_write_sequence verifysort verifysort_nr wait_for write_barrier write_hint
 write_mode write_zone_remainder writefua zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode
@@ -106,6 +106,7 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     **dict.fromkeys(("filename", "filename_format"), (_FILE_NAME, "a file name on the layout")),
     "ioengine": (re.compile("|".join(sorted(ENGINES))), "an engine"),
+    "verify_async": (re.compile(r"\d{1,3}"), "at most 999 threads"),
     "mem": (
         re.compile("|".join(sorted(_MEMORY))),
         "malloc, mmap, mmapshared or mmaphuge, without a file",
@@ -149,6 +150,8 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
         return _engine_refusal(value.strip(), shown)
     if option == "mem" and (instead := _SEGMENTS.get(value.strip())):
         return f"{shown}: if fio is killed, such a shared memory segment stays in RAM", f"use mem={instead}"
+    if option == "verify_async":
+        return f"{shown} would start so many threads that other programs could not start any", f"write {expected}"
     return f"{shown} may name a file outside the layout", f"write {expected}"
 
 

@@ -50,7 +50,7 @@ skeleton_external
         ("ioengine", "external:/tmp/evil.so"), ("ioengine", "/tmp/evil.so"), ("ioengine", "evil.so"),
         ("ioengine", "exec"), ("ioengine", "net"), ("ioengine", "rbd"), ("ioengine", "http"), ("iodepth", "${DEPTH}"),
         ("size", "1m*$ncpus"),
-        ("size", "1m*$ncpusx"),
+        ("size", "1m*$ncpusx"), ("verify_async", "30000"), ("verify_async", "1k"),
         ("description", "${AWS_SECRET_ACCESS_KEY}"),
         ("description", "of $pagesize bytes"),
     ],
