@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import log, pow
 
-from poolproof.load.fio.quantity import attempt, parse_bytes
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import has_no_map, is_skewed
 from poolproof.rules.fio_job import fio_job
@@ -44,7 +43,7 @@ def _masses(job: LoadPart, blocks: int) -> Sequence[Mass]:
     blocks are different. This is also true of `normal`, for which the whole file is a single part.
     """
     kind, _, values = (fio_job(job).text("random_distribution") or "random").partition(":")
-    kind, number = kind.strip(), attempt(float, values.partition(":")[0])
+    kind, number = kind.strip(), _number(values.partition(":")[0])
     if kind == "zipf" and 0 < (theta := number or _ZIPF) < _LARGEST_EXPONENT:
         return _zipf(theta, blocks)
     if kind == "pareto" and 0 < (h := number or _PARETO) < 1:
@@ -81,12 +80,19 @@ def _zones(kind: str, values: str, job: LoadPart, blocks: int) -> Iterator[Mass]
     """Yield fio's zones: `PERCENT_OF_WRITES/PERCENT_OF_FILE`, or for zoned_abs `PERCENT_OF_WRITES/SIZE`."""
     for zone in values.split(",")[-1].split(":"):
         percent, _, size = zone.partition("/")
-        share = attempt(float, percent)
+        share = _number(percent)
         if kind == "zoned":
-            of_file = attempt(float, size)
+            of_file = _number(size)
             count = None if of_file is None else blocks * of_file / 100
         else:
-            in_bytes = attempt(parse_bytes, size)
+            in_bytes = fio_job(job).bytes_in("size", size)
             count = None if in_bytes is None else in_bytes / job.block_bytes
         if share and count:
             yield share / 100, max(1.0, min(count, blocks))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

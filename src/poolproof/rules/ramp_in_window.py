@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
-from poolproof.rules.flow import Flow, account, cold_reads, writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
+from poolproof.load.model import LoadPart
+from poolproof.metrics import rates_of
+from poolproof.rules.flow import Flow, account, cold_reads, writes, writes_at_end
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, suspects
+from poolproof.rules.path import is_zfs, may_end_in_ram, writes_are_synchronous
 from poolproof.rules.reported import parts, ran_s
-from poolproof.units import format_duration
+from poolproof.units import format_duration, format_size
 
+_MORE = 1.3
+_LARGE_BYTES = 128 * 1024  # trees and records add little to larger writes
 _LESS = "; without the ramp, the disks moved too few bytes"
 _PLAUSIBLE = "; the ratio is within bounds even without the ramp"
 
@@ -14,6 +19,7 @@ _PLAUSIBLE = "; the ratio is within bounds even without the ramp"
 def _in_result(case: Case) -> Findings:
     yield from _of_whole_run(case)
     yield from _of_later_jobs(case)
+    yield from _of_dirty_data(case)
 
 
 def _of_later_jobs(case: Case) -> Findings:
@@ -54,6 +60,37 @@ def _included_ramps_s(case: Case) -> dict[str, float]:
     return {name: seconds for name, seconds in included.items() if seconds > 0}
 
 
+def _of_dirty_data(case: Case) -> Findings:
+    """Yield a finding if the disks also wrote data that the ramp had left in RAM.
+
+    fio's rate includes the time that this takes, but not the data.
+    """
+    flow = writes_at_end(case)
+    jobs = [job for job in case.jobs if job.ramp_s and _leaves_dirty(case, job)]
+    if not jobs or flow is None or case.quoted is not None or flow.counted_bytes < _MORE * flow.expected_bytes:
+        return
+    yield suspects(
+        f"{case.generator} wrote {flow.moved} after the ramp, but the disks wrote {format_size(flow.counted_bytes)}: "
+        "the rest was written during the ramp and was still in RAM when it ended, so the rate is too low",
+        weight=70,
+        metrics=rates_of("all", "write"),
+        fix="remove ramp_time, or use direct=1, or sync during the run (fsync)",
+    )
+
+
+def _leaves_dirty(case: Case, job: LoadPart) -> bool:
+    """True if the job's data stays in RAM, and if the disks do not write much other data for the job."""
+    syncs = job.sync_every or writes_are_synchronous(case, job)
+    is_copied = is_zfs(case.target) or (case.target is not None and case.target.file_system == "btrfs")
+    return (
+        job.writes
+        and not syncs
+        and may_end_in_ram(job, case.target)
+        and (not is_copied or job.block_bytes >= _LARGE_BYTES)
+        and job.block_bytes % 4096 == 0
+    )
+
+
 def _of_whole_run(case: Case) -> Findings:
     found, ran, ramp = account(case), ran_s(case.outcome), case.load.ramp_s
     if found is None or not ran or not ramp or found.window_s < ran + 0.8 * ramp:
@@ -82,9 +119,12 @@ RULE = Rule(
     "compared with counters of the whole run, the ramp's I/O can hide a cache.",
     shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof's own "
     "window begins when the first ramp ends, and ends when fio ends. Therefore, this applies only to counters that "
-    "other tools read, and to job sections with ramps of different lengths.",
+    "other tools read, and to job sections with ramps of different lengths. A third case concerns writes through the "
+    "page cache without syncs: if the disks wrote more than 1.3 times as much as fio reports, they also wrote data "
+    "that the ramp had left in RAM. The rates of the writes are then suspect.",
     error="The counters are too high by the ratio of ramp time to runtime. Measured: 8829 reads on the disk, but only "
-    "4000 reported by fio.",
+    "4000 reported by fio. With data that the ramp left in RAM, the rate is too low. Measured: 119 MB/s by fio, while "
+    "the disk wrote 630 MB/s.",
     fix="read the counters when the ramp ends, not when fio starts",
     sources=(
         "measured case L17",

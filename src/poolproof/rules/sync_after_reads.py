@@ -1,11 +1,13 @@
 """Sync latencies that include syncs with nothing to write."""
 
 from poolproof.load.outcome import PartOutcome
-from poolproof.rules.model import Case, Finding, Rule, fio_source, notes
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_source, notes
+from poolproof.rules.proof import SYNCS
 from poolproof.rules.reported import each_job, each_sync_has_data
 from poolproof.units import format_count
 
 _MORE = 1.1
+_FEW = 0.01  # even the p99 is then that of a sync with nothing to write
 
 
 def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
@@ -16,15 +18,19 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     due = (reported.write.ios or 0) / job.sync_every
     if not syncs or not due or (syncs <= _MORE * due and not job.writes_are_synchronous):
         return None
-    why = "every write was synchronous" if job.writes_are_synchronous else "this release also syncs after other I/Os"
-    return notes(
+    if job.writes_are_synchronous:
+        return notes(
+            f"{case.generator} timed {format_count(syncs)} syncs, but every write was synchronous: the syncs had "
+            "nothing to write, so their latency is not that of a commit",
+            weight=50,
+        )
+    return finding(
+        "refutes" if due < _FEW * syncs else "suspects",
         f"{case.generator} timed {format_count(syncs)} syncs, but only {format_count(due)} of them followed a write "
-        f"that was not yet synced ({why}): the others had nothing to write, so the percentiles of the syncs are too "
-        "low"
-        if not job.writes_are_synchronous
-        else f"{case.generator} timed {format_count(syncs)} syncs, but {why}: the syncs had nothing to write, so their "
-        "latency is not that of a commit",
+        "that was not yet synced (this release also syncs after other I/Os): the others had nothing to write, so the "
+        "percentiles of the syncs are too low",
         weight=50,
+        metrics=SYNCS,
     )
 
 
@@ -34,7 +40,8 @@ RULE = Rule(
     "flight syncs more often than requested. These extra syncs find nothing to write and return at once. The same is "
     "true of every sync after O_SYNC writes.",
     shows="In a result: more than 1.1 times as many syncs as fsync=N or fdatasync=N calls for (writes / N), or syncs "
-    "after synchronous writes.",
+    "after synchronous writes (a note). The latency of the syncs is suspect. If less than 1% of the syncs had "
+    "something to write, it is refuted.",
     error="The sync latency is too low. With fio 3.33, a job that syncs after each write issued 1,020 syncs for 317 "
     "writes and 707 reads, and a job with several I/Os in flight issued 254 syncs instead of 128.",
     fix="use fio 3.38 or later, or measure commits in a separate job that only writes, with iodepth=1 and without "

@@ -18,7 +18,7 @@ _INSTANT_S = 0.25  # in other people's results: half of the interval over which 
 _FEW_IOS = 16
 _LONG_S = 60.0
 _LONGER = "use a larger size=, or time_based=1 with runtime=10 or more"
-_ENDS = {"number_ios", "io_size", "loops"}
+_ENDS = {"number_ios", "io_size", "loops", "exitall"}
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
     "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
@@ -189,8 +189,8 @@ RULE = Rule(
     "error code, no bytes, a time_based run of less than 95% of its runtime, or less than 95% of the bytes that the "
     "sizes add up to (a note if the text shows that a signal ended the run). A time_based run in a text that was ended "
     "after more than a minute is a note too. A run of less than a second is reported as a note. It is suspect if "
-    "number_ios, io_size, loops or sysbench's request limit ended it, or if it took less than 20 ms (in a text: less "
-    "than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio).",
+    "number_ios, io_size, loops, exitall or sysbench's request limit ended it, or if it took less than 20 ms (in a "
+    "text: less than 250 ms of fio, or less than 250 ms of its reads or of its writes, or at most 16 I/Os of fio).",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

@@ -128,6 +128,12 @@ def test_the_more_frequent_of_fsync_and_fdatasync_counts() -> None:
     assert part_of(job(fsync=32, fdatasync=8)).sync_every == 8
 
 
+def test_o_sync_does_not_make_stores_to_a_mapped_file_synchronous() -> None:
+    for engine, expected in (("psync", True), ("libaio", True), ("mmap", False)):
+        part = part_of(job(rw="randwrite", sync="dsync", ioengine=engine))
+        assert (part.writes_are_synchronous, part.syncs) == (expected, expected)
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

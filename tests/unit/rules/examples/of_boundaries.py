@@ -294,9 +294,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "sync-after-reads": (
-        Example(_synced(_MIXED, "3.33", 317, 1020, reads=707), "notes", _synced(_MIXED, "3.38", 317, 317, reads=707)),
+        Example(_synced(_MIXED, "3.33", 317, 1020, reads=707), "suspects",
+                _synced(_MIXED, "3.38", 317, 317, reads=707)),
         Example(_synced(f"{_COMMIT} sync=1", "3.38", 400, 400), "notes", _synced(_COMMIT, "3.38", 400, 400)),
-        Example(_synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.33", 128, 254), "notes",
+        Example(_synced(_MIXED, "3.33", 9, 1020, reads=1011), "refutes", _synced(_MIXED, "3.33", 930, 1020, reads=90)),
+        Example(_synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.33", 128, 254), "suspects",
                 _synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.33", 128, 128)),
     ),
     "sync-at-depth": (

@@ -31,6 +31,7 @@ from tests.unit.rules.making import EXT4, GIB, MB, MIB, counted, direction, leaf
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
+_RAMPED = "rw=write bs=1m size=1g end_fsync=1 ramp_time=1 time_based=1 runtime=10"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _HOLE = model.TestFile("trap", GIB, hole_bytes=0, unwritten_bytes=900 * MIB)
 _FILLED = model.TestFile("trap", GIB, hole_bytes=0, unwritten_bytes=0)
@@ -190,6 +191,21 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(ramped(8829 * 4096, 4.0), "notes", ramped(4005 * 4096, 2.0)),
         Example(ramped(4005 * 4096, 4.0), "suspects", ramped(4005 * 4096, 2.1)),
         Example(ramped_apart(32 * MIB, 1000, 2000), "leaves-unproven", ramped_apart(32 * MIB, 2000, 2000)),
+        Example(
+            write_of(_RAMPED, 169 * MIB, 887 * MIB, 887 * MIB),
+            "suspects",
+            write_of(_RAMPED, 169 * MIB, 180 * MIB, 180 * MIB),
+        ),
+        Example(
+            write_of(_RAMPED, 169 * MIB, 887 * MIB, 887 * MIB),
+            "suspects",
+            write_of(f"{_RAMPED} direct=1", 169 * MIB, 887 * MIB, 887 * MIB),
+        ),
+        Example(
+            write_of(_RAMPED, 169 * MIB, 887 * MIB, 887 * MIB),
+            "suspects",
+            write_of(f"{_RAMPED} fsync=8", 169 * MIB, 887 * MIB, 887 * MIB),
+        ),
     ),
     "random-coverage": (
         Example(

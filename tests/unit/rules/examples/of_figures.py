@@ -64,6 +64,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             uncounted(_RANDOM_READ, read=direction(GIB, 1.5e7)),
         ),
+        Example(
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, clat=latency(9, 5e8, 6e8), lat=latency(9, 3e7, 3e7))),
+            "refutes",
+            uncounted(_RANDOM_READ, read=direction(GIB, 10.0, clat=latency(9, 3e7, 3.1e7), lat=latency(9, 3e7, 3e7))),
+        ),
     ),
     "cpu-bound-fio": (Example(with_cpu(98.0), "notes", with_cpu(60.0)),),
     "direct-refused": (
@@ -262,6 +267,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=randread bs=4k size=64m number_ios=1000", read=direction(4 * MIB, 0.07)),
             "suspects",
             uncounted("rw=randread bs=4k size=64m number_ios=1000000", read=direction(4000 * MIB, 7.0)),
+        ),
+        Example(
+            read_of("rw=randread bs=4k size=64m exitall=1", 4 * MIB, 4 * MIB, seconds=0.15),
+            "suspects",
+            read_of("rw=randread bs=4k size=64m exitall=1", 4 * MIB, 4 * MIB, seconds=1.5),
         ),
         Example(
             uncounted("rw=read bs=1m size=4m", read=direction(4 * MIB, 0.012, MIB)),
