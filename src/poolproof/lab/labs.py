@@ -19,6 +19,7 @@ import msgspec
 
 from poolproof import process
 from poolproof.errors import HostError, UsageError
+from poolproof.facts.machine import mark_of
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.files.writing import cache_folder
 from poolproof.hosts.local import LocalHost
@@ -59,13 +60,20 @@ class OwnerProcess(msgspec.Struct, frozen=True):
     """The process that owns a lab, identified by its pid and its start time (/proc/PID/stat, field 22).
 
     If this process has ended, the lab is an orphan.
+
+    `where`: the machine and the PID namespace of the process, or "" if an older version wrote the record. Several
+    machines or containers can share a home directory, and only one of them can tell that the process has ended.
     """
 
     pid: int
     begun: str
+    where: str = ""
 
     @property
     def is_alive(self) -> bool:
+        """True if the process is running, or if it is on another machine or in another container."""
+        if self.where not in ("", _where()):
+            return True
         return self.begun != "" and _begun(self.pid) == self.begun
 
 
@@ -130,7 +138,7 @@ class Lab:
 
 
 def this_process() -> OwnerProcess:
-    return OwnerProcess(os.getpid(), _begun(os.getpid()))
+    return OwnerProcess(os.getpid(), _begun(os.getpid()), _where())
 
 
 def check_name(name: str) -> str:
@@ -247,6 +255,10 @@ def _read(folder: Path) -> Lab | None:
         return Lab(folder, msgspec.json.decode((folder / "lab.json").read_bytes(), type=LabRecord))
     except (OSError, *NOT_THE_JSON):
         return None
+
+
+def _where() -> str:
+    return f"{mark_of(LocalHost())} {Path('/proc/self/ns/pid').readlink()}"
 
 
 def _begun(pid: int) -> str:

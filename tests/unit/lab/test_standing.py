@@ -111,6 +111,15 @@ def test_a_lab_whose_owner_is_alive_is_not_an_orphan(machines: Path) -> None:
         labs.remove(folder)
 
 
+def test_a_lab_of_another_machine_with_the_same_home_directory_is_not_an_orphan(machines: Path) -> None:
+    elsewhere = OwnerProcess(os.getpid(), "1", "0123456789abcdef pid:[4026531836]")
+    folder = _lab(machines, msgspec.structs.replace(RECORD, owner=elsewhere), runs=False)
+    assert labs.orphans() == ()
+    (folder / "lab.json").unlink()
+    (folder / "starter").write_bytes(msgspec.json.encode(elsewhere))
+    assert labs.orphans() == ()
+
+
 def test_a_start_that_was_killed_leaves_an_orphan(machines: Path) -> None:
     folder = _lab(machines, RECORD, runs=False)
     (folder / "lab.json").unlink()
