@@ -29,6 +29,14 @@ for file in $config/nvmet/subsystems/*/namespaces/*/device_path $config/target/c
   $config/usb_gadget/*/functions/mass_storage.*/lun.*/file; do
   [ ! -r "$file" ] || of exported "$file" "$file"
 done
+same() { echo "same $(cat "$1") $(cat "$2")"; }
+class=/sys/class
+for node in $class/scsi_generic/* $class/bsg/*; do
+  for disk in "$node"/device/block/*; do [ ! -r "$disk/dev" ] || same "$node/dev" "$disk/dev"; done
+done
+for node in $class/nvme-generic/ng*; do
+  disk=$class/block/nvme${node##*/ng}; [ ! -r "$disk/dev" ] || same "$node/dev" "$disk/dev"
+done
 seen() { timeout -s KILL 20 "$@" 2>/dev/null; [ $? -ne 137 ] || echo unseen; }
 seen sh -c "$1"
 seen sh -c "$2"
@@ -58,11 +66,12 @@ for (glob "/sys/block/loop*/loop") {
   printf "loop %x:%x /dev/$loop\\n", ($number >> 8) & 0xfff, ($number & 0xff) | (($number >> 12) & 0xfff00);
 }
 """
+# A virtual machine can have a disk open through its character device (/dev/sg0, /dev/bsg/…, /dev/ng0n1).
 # A thread can have its own files, and those of a process whose first thread has ended are listed only under the others.
 _OPEN = r"""
 printf '%s\n' /proc/[0-9]*/task/[0-9]*/fd |
-xargs sh -c 'find "$@" -maxdepth 1 -lname "/*" ! -lname /dev/null ! -lname "/dev/pts/*" -xtype b \
-  -exec stat -L -c "open %t:%T %n" {} +' sh
+xargs sh -c 'find "$@" -maxdepth 1 -lname "/*" ! -lname /dev/null ! -lname "/dev/pts/*" \
+  \( -xtype b -exec stat -L -c "open %t:%T %n" {} + -o -xtype c -exec stat -L -c "passed %t:%T %n" {} + \)' sh
 exit 0
 """
 # A mapping remains after its file descriptor has been closed. /proc/PID/maps does not contain the device number of a
@@ -146,7 +155,8 @@ _UNSEEN = DiskUse(
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
     """Return the uses of each block device: loop devices on it, and programs that have it open or mapped.
 
-    A program in a container or jail may have opened the device by a node outside /dev, so its number decides.
+    A program in a container or jail may have opened the device by a node outside /dev, so its number decides. It may
+    also have opened the character device through which it sends SCSI or NVMe commands to the disk.
 
     `numbers`: device numbers such as `8:16`, which are also the keys of the result.
 
@@ -160,10 +170,14 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
         return dict.fromkeys(numbers, (_lacking(lacking[1]),))
     if "unseen" in lines_of(listed):
         return dict.fromkeys(numbers, (_UNSEEN,))
+    disk_of: dict[str, str] = {}
     for line in lines_of(listed):
         kind, _, rest = line.partition(" ")
         number, _, name = rest.partition(" ")
-        uses = found.get(_decimal(number))
+        if kind == "same":
+            disk_of[number] = name
+            continue
+        uses = found.get(disk_of.get(_decimal(number), "") if kind == "passed" else _decimal(number))
         if uses is None:
             continue
         if kind == "loop":
@@ -184,8 +198,20 @@ def exclusive_use(host: Host, path: str) -> DiskUse | None:
     has neither Python nor Perl for this test, the device counts as used. Raises a CommandError if the host does not
     respond.
     """
-    code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
+    code = _open_exclusively(host, path)
     return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED
+
+
+def is_busy(host: Host, path: str) -> bool:
+    """True if the kernel refuses to open the block device exclusively because it is busy.
+
+    False if the host has neither Python nor Perl for this test. Raises a CommandError if the host does not respond.
+    """
+    return _open_exclusively(host, path) == _BUSY
+
+
+def _open_exclusively(host: Host, path: str) -> int:
+    return host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
 
 
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:

@@ -102,3 +102,34 @@ def test_a_disk_that_the_kernel_exports_is_in_use(tmp_path: Path, path: str) -> 
     file.write_text("/nonexistent\n")
     found = [use.what for use in disk_uses(Exporting(tmp_path), [number])[number]]
     assert "is exported by the kernel to other machines" not in found
+
+
+class Generic(LocalHost):
+    """This machine, with a directory in the place of /sys/class."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        script = argv[2].replace("class=/sys/class", f"class={self.folder}")
+        return super().run([*argv[:2], script, *argv[3:]], timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+@pytest.mark.parametrize(
+    ("generic", "disk"),
+    [
+        ("scsi_generic/sg0", "scsi_generic/sg0/device/block/sda"),
+        ("bsg/0:0:0:0", "bsg/0:0:0:0/device/block/sda"),
+        ("nvme-generic/ng0n1", "block/nvme0n1"),
+    ],
+)
+def test_a_disk_whose_character_device_is_open_is_in_use(tmp_path: Path, generic: str, disk: str) -> None:
+    """A virtual machine can send SCSI or NVMe commands to a disk without opening its block device."""
+    for folder, number in ((generic, "1:7"), (disk, "8:48")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "dev").write_text(f"{number}\n")
+    assert disk_uses(Generic(tmp_path), ["8:48"]) == {"8:48": ()}
+    with Path("/dev/full").open("rb", buffering=0):  # its number is 1:7
+        (use,) = disk_uses(Generic(tmp_path), ["8:48"])["8:48"]
+    assert use.what.startswith("is held open by ")
