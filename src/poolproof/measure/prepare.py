@@ -18,7 +18,7 @@ from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.existing_files import found_paths
 from poolproof.measure.model import BuiltLayout, CellJobs, Fill, Listener, PreparedWorkload
-from poolproof.provision.apply import check_identity, repeat
+from poolproof.provision.apply import check_identity, check_not_busy, repeat
 from poolproof.units import format_size
 
 _LIMIT_S = 60.0
@@ -80,6 +80,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
     if any(cell.workload.fill for cell in cells):
         listener.activity_begins(f"fill {layout.top}")
         check_identity(f"fill {layout.top}", layout.identity_checks, host)
+        check_not_busy(f"fill {layout.top}", layout.top, host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
     return [_Placed(load, (), fill) for load in loads]

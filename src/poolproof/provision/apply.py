@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from poolproof.devices.loop import UndoLoop
 from poolproof.devices.model import IdentityCheck
 from poolproof.errors import BuildError, CommandError, GuardError, as_word
+from poolproof.facts.disk_use import is_busy
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.process import CommandFailed
 from poolproof.provision.covered import covered
@@ -20,6 +21,7 @@ _POLL_S = 0.03
 _AGAIN_S = 0.1
 _ATTEMPTS = 3
 _SETTLE = ("udevadm", "settle", "--timeout=30")
+_GLANCE_S = 1.0
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
 _STATE_OF = '[ -s "$1" ] || [ -b "$1" ] || { [ -f "$1" ] && exit 3; exit 1; }'
 _EMPTY = 3
@@ -118,6 +120,25 @@ def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) 
         except CommandFailed as error:
             reason = error.completed.stderr.strip() or f"exit code {error.completed.returncode}"
             raise GuardError(f"refused to {title}: {reason}", "poolproof devices") from None
+
+
+def check_not_busy(title: str, path: str, host: Host) -> None:
+    """Check that nothing has mounted a block device of the run, or uses it in another way, since the run built it.
+
+    lsblk shows a disk that is measured alone as empty, so another user of root could make a file system on it.
+
+    `title`: the title of the step that is about to use the device. If this function raises an error, it must not run.
+
+    Raises:
+        GuardError: the device stayed busy for a second. A program may open it for a moment, to look at it.
+        CommandError: the check did not end in time.
+    """
+    deadline = time.monotonic() + _GLANCE_S
+    while is_busy(host, path):
+        if time.monotonic() > deadline:
+            hint = f"to see what uses it: lsblk -f {as_word(path)}"
+            raise GuardError(f"refused to {title}: someone else uses {path}, for example a mount", hint)
+        time.sleep(_AGAIN_S)
 
 
 def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
