@@ -39,6 +39,9 @@ class _Described:
     def target(self, _place: JobFiles) -> Target | None:
         return self.known
 
+    def described(self) -> Target | None:
+        return self.known
+
     def evidence(self, _places: Sequence[JobFiles]) -> Evidence | None:
         return None
 

@@ -2,12 +2,18 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import prepared_by, was_filled
+from poolproof.rules.fio_job import is_on_devices
 from poolproof.rules.flow import compresses, lost_writes
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects, zfs_source
 
 
 def _writers(case: Case) -> list[LoadPart]:
     return [job for job in case.jobs if job.writes and job.zero_buffers]
+
+
+def _may_be_laid_out(case: Case, job: LoadPart) -> bool:
+    """True if fio creates the files of a job that reads, because they do not exist."""
+    return not is_on_devices(job) and job.may_use_page_cache and not was_filled(case, job)
 
 
 def _fix(case: Case) -> str:
@@ -25,6 +31,16 @@ def _in_job(case: Case) -> Findings:
             "suspects" if compresses(case) else "notes",
             f"{case.who(jobs)} writes only zeros, which {shrinks if compresses(case) else others}",
             weight=75,
+            fix=_fix(case),
+        )
+    elif jobs := [job for job in case.jobs if job.reads and job.zero_buffers and _may_be_laid_out(case, job)]:
+        shrinks = "this target stores almost nothing"
+        others = "a thin volume or a compressing drive may store nothing"
+        yield finding(
+            "suspects" if compresses(case) else "notes",
+            f"{case.who(jobs)} reads a file in which fio writes only zeros if it has to create it (zero_buffers), and "
+            f"of zeros, {shrinks if compresses(case) else others}",
+            weight=60,
             fix=_fix(case),
         )
     for job in case.jobs:
@@ -50,13 +66,15 @@ RULE = Rule(
     title="Only zeros are written",
     wrong="Zeros compress to almost nothing. ZFS with compression, thin volumes and some drives do not store them at "
     "all.",
-    shows="In a job: zero_buffers or buffer_pattern=0; or, on a compressing target, a read of a file that the script "
-    "filled with dd from /dev/zero. In a text that names TrueNAS and does not mention compression, all pools (/mnt/…) "
+    shows="In a job: zero_buffers or buffer_pattern=0. This includes jobs that only read, because fio writes zeros "
+    "into a file that it has to create. Also, on a compressing target: a read of a file that the script filled with "
+    "dd from /dev/zero. In a text that names TrueNAS and does not mention compression, all pools (/mnt/…) "
     "compress. In the counters: after the flush, the disks have written less than fio.",
     error="Too high. Measured: a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(
         fio_source("3.42", "io_u.c", "fill_io_buffer"),
+        fio_source("3.42", "filesetup.c", "extend_file"),
         zfs_source("2.3.0", "module/zfs/zio.c", "zio_write_compress"),
         fio_doc("zero_buffers"),
         "truenas/middleware src/middlewared/middlewared/plugins/pool_/pool.py, do_create (compression: lz4)",

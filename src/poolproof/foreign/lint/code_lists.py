@@ -14,6 +14,7 @@ from poolproof.foreign.lint.code_strings import BLANKS, STRING, VALUE, WINDOW, a
 from poolproof.foreign.lint.yaml_lists import YamlItem
 
 _COMMENT = re.compile(r"(?:(?<=\s)#|//)[^\n]*")
+_STRING_OR_COMMENT = re.compile(rf"(?P<comment>{_COMMENT.pattern})|{STRING.pattern}")  # a comment may contain quotes
 _OPENING = rf"{BLANKS}[\w.:!@]{{0,40}}[\[({{&]{{0,4}}{BLANKS}"
 _COMMA = re.compile(
     rf"{BLANKS}(?:(?:\+\+?|[.%]){BLANKS}(?P<added>{VALUE}){BLANKS})?,"
@@ -59,7 +60,9 @@ def code_lists_in(text: str) -> Iterator[CodeList]:
     items: list[YamlItem] = []
     start = end = counted = 0
     line = 1
-    for found in STRING.finditer(text):
+    for found in _STRING_OR_COMMENT.finditer(text):
+        if found["comment"]:
+            continue
         gap = _COMMENT.sub("", text[end : found.start()]) if found.start() - end <= _LONGEST_GAP else ""
         between = (_COMMA.fullmatch(gap) or _NEXT_CALL.fullmatch(gap)) if items and gap else None
         if items and between is None:
@@ -93,11 +96,11 @@ def _completed(text: str, items: list[YamlItem], start: int, end: int) -> CodeLi
     found = list(items)
     if first.text.startswith("-") and (added := _BEFORE.search(before)):
         found.insert(0, YamlItem(unknown(added["value"]), first.line))
-    if rest := _ADDED_LAST.match(text, end):
+    behind = _COMMENT.sub(lambda comment: " " * len(comment[0]), text[end : end + _LONGEST_GAP])
+    if rest := _ADDED_LAST.match(behind):
         found[-1] = YamlItem(f"{last.text}{unknown(rest['added'])}", last.line)
-        end = rest.end()
     is_formatted = _FORMATTED.search(text, max(0, end - _LOOKBACK), end) is not None
-    after = None if is_formatted else _AFTER.match(text, end)
+    after = None if is_formatted else _AFTER.match(behind, rest.end() if rest else 0)
     if value := after and (after["listed"] or after["sum"] or after["spread"]):
         found.append(YamlItem(unknown(value), last.line))
     name = _NAMED.search(before)

@@ -22,13 +22,21 @@ BLANKS = r"\s{0,99}+"
 WINDOW = 8000
 """The number of characters before and after a string in which the program may change it."""
 
-_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi]\b")
+_PLACEHOLDER = re.compile(r"\{(?P<name>\w{1,60})[^{}]*\}|%[-\d.]*[sdvi](?!\w+%)")
 _COMMAND = re.compile(
     rf"{BLANKS}(?:[\w./=-]{{1,40}}+\s{{1,99}}+){{0,6}}?(?:[^\s/]{{0,80}}+/){{0,12}}+fio(?:\.exe)?\s+-"
 )
 _ADDED = rf"{BLANKS}(?:\+{BLANKS}|(?<=\s)\.\s{{1,99}}+)"  # the dot is Perl's
 _NEXT_LINE = rf"[ \t]{{0,99}}+\\?\n{BLANKS}(?=[fFrRbBuU]?[\"'])"
 _JOINED = re.compile(rf"(?P<values>(?:{_ADDED}{VALUE}){{0,8}}){_ADDED}(?=[\"'`fFrRbBuU])|{_NEXT_LINE}")
+_ARGUMENTS = re.compile(
+    rf"{BLANKS}\\?{BLANKS}\)?{BLANKS}(?:(?P<percent>%){BLANKS}|\.format(?=\())"
+    r"(?:\((?P<several>(?:[^()]|\([^()\n]{0,80}\)){1,400})\)|(?P<one>\w{1,60}))"
+)
+_COMMA = re.compile(r",(?=(?:[^\"']*[\"'][^\"']*[\"'])*[^\"']*$)")  # not one in quotes
+_LITERAL = re.compile(r"[fFrRbBuU]?(?P<quote>[\"'])(?P<text>[^\"'{}]*)(?P=quote)|(?P<number>\d{1,20})")
+_UNNAMED = re.compile(r"\$\{value\}")
+_BRACES = re.compile(r"\{\}")
 _VALUES = re.compile(rf"{_ADDED}({VALUE})")
 _ASSIGNED = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w{0,40})[ \t]+=\s+\(?\s*$")
 _EXTENDED = r"(?<!\w){name}\s*(?:[+.]=|=\s*(?:[fF]?[\"']\{{)?{name}\b)"
@@ -97,6 +105,7 @@ def _commands(text: str) -> Iterator[_CommandText]:
                 break
             command += "".join(map(unknown, _VALUES.findall(joined["values"] or ""))) + text_of(more)
             end = more.end()
+        command, end = _formatted(command, text, end)
         if rest := _VALUES.match(text, end):
             command, end = f"{command}{unknown(rest[1])}", rest.end()
         if name := _extended(text, start, end):
@@ -106,6 +115,28 @@ def _commands(text: str) -> Iterator[_CommandText]:
             begun[assigned["name"]] = command
         elif found["prefix"] or end > found.end() or name or is_continued:
             yield _CommandText(start, end, command)
+
+
+def _formatted(command: str, text: str, end: int) -> tuple[str, int]:
+    """Put the arguments of `"fio …" % (…)` and `.format(…)`, whose string ends at `end`, into the command.
+
+    Return the command, and the end of the arguments. Arguments that are not literal become unknown values.
+    """
+    found = _ARGUMENTS.match(text, end)
+    if found is None:
+        return command, end
+    given = [each.strip() for each in _COMMA.split(found["several"] or found["one"] or "") if each.strip()]
+    values = iter([_value(each) for each in given])
+    form = _UNNAMED if found["several"] is None or found["percent"] else _BRACES
+    if len(form.findall(command)) != len(given):
+        return command, end
+    return form.sub(lambda _: next(values), command), found.end()
+
+
+def _value(argument: str) -> str:
+    """Return a literal argument without its quotes, and any other as an unknown value."""
+    literal = _LITERAL.fullmatch(argument)
+    return (literal["text"] or literal["number"] or "") if literal else unknown(argument)
 
 
 def _completed(command: str, before: str, begun: Mapping[str, str]) -> str:

@@ -5,16 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from poolproof.foreign.lint.code_job_files import job_files_in
 from poolproof.foreign.lint.code_lists import code_lists_in
-from poolproof.foreign.lint.code_strings import commands_in, without_commands
+from poolproof.foreign.lint.code_strings import commands_in, unknown, without_commands
 from poolproof.foreign.lint.fio_command import read_fio_call
 from poolproof.foreign.lint.function_calls import calls_of, functions_in
+from poolproof.foreign.lint.hidden_commands import option_strings, with_hidden_commands
 from poolproof.foreign.lint.jobfiles import has_fio_options, inherited
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.runners import PLACES, places_in, reads_commands, run_by
 from poolproof.foreign.lint.script_values import is_definition, known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import HereDocument, Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.template_variables import with_values
 from poolproof.foreign.lint.working_folder import jobs_in
 from poolproof.foreign.lint.yaml_lists import blocks_in, lists_in, without_lists
 from poolproof.load.fio.commandline import place_of_fio, without_windows_path
@@ -29,6 +32,7 @@ _VARIABLE = re.compile(r"\$(?:\w+|\{\w+(?:\[[@*]\])?\}|[@*])")
 _BEFORE_FIO = frozenset({"sudo", "time", "exec", "nohup", "env", "do", "then", "else", "if", "!", "{"})
 _IN_QUOTES = re.compile(r"[\"']--?(?:name|rw|readwrite)\b")
 _NAME = re.compile(r"\$\{(\w+)\}")
+_FIO_IN_NAME = re.compile(r"(?<![a-z])fio(?![a-z])|fio[-_A-Z]", re.IGNORECASE)
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _EDITORS = frozenset({"sed", "envsubst", "awk", "perl", "tr"})  # these change a job file that is piped into them
@@ -46,6 +50,13 @@ def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...
 
     If no values are known, the result is a single combination without values.
     """
+    runs = _runs_in(text, surroundings)
+    if any(run.units for run in runs) or not _FIO_IN_NAME.search(text):
+        return runs
+    return _runs_in(with_hidden_commands(text), surroundings, takes_options=True)
+
+
+def _runs_in(text: str, surroundings: JobEnvironment, *, takes_options: bool = False) -> tuple[LoopIteration, ...]:
     known = known_variables(text)
     script = read_script(text, known)
     loops = dict(loop_values(script, text))
@@ -55,6 +66,8 @@ def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
     runs = tuple(runs_of(used)) if used else ({},)
     most = _MOST_BOUND // len(runs)
+    if takes_options and (options := tuple(_of_options(text))):
+        return (LoopIteration({}, options),)
     return tuple(LoopIteration(values, _bound_units(text, surroundings, known, values, most)) for values in runs)
 
 
@@ -90,7 +103,11 @@ def _bound_units(
 
 def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
     """Return the script's fio calls that can be checked, and the job files that the script or its YAML contains."""
-    return _units(text, surroundings, known_variables(text))
+    found = _units(text, surroundings, known_variables(text))
+    if found or not _FIO_IN_NAME.search(text):
+        return found
+    text = with_hidden_commands(text)
+    return tuple(_of_options(text)) or _units(text, surroundings, known_variables(text))
 
 
 def _units(
@@ -110,6 +127,10 @@ def _units(
     in_yaml = _in_yaml(text, surroundings, variables, line - 1)
     units += (replace(unit, sections=None, runs_in="machine") for unit in in_yaml)
     units += _in_code(text, variables, line - 1)
+    written = (
+        unit_of_job_file(each.text, surroundings, first_line=line - 1 + each.line) for each in job_files_in(text)
+    )
+    units += (replace(unit, sections=None, is_expanded=True) for unit in written)
     return tuple(sorted(units, key=lambda unit: unit.runs_at or unit.line))
 
 
@@ -117,9 +138,10 @@ def _in_yaml(text: str, surroundings: JobEnvironment, variables: Mapping[str, st
     """Yield the job files in literal scalars, and the fio calls in lists. `above`: the number of lines above."""
     for block in blocks_in(text):
         if has_fio_options(block.text):
-            yield unit_of_job_file(block.text, surroundings, first_line=above + block.line)
+            job_file = with_values(block.text, variables)
+            yield unit_of_job_file(job_file, surroundings, first_line=above + block.line)
     for items in lists_in(text):
-        words = [ShellWord(item.text, 0, 0, above + item.line) for item in items]
+        words = [ShellWord(with_values(item.text, variables), 0, 0, above + item.line) for item in items]
         calls = tuple(_of_list(words))
         yield from calls or (unit for word in words for unit in _of_quoted(word, variables, PLACES, 0))
 
@@ -141,6 +163,13 @@ def _of_list(words: Sequence[ShellWord]) -> Iterator[FioCall]:
         place = -1  # the arguments of fio, without its name
     if place is not None:
         yield run_by(words[: place + 1], replace(read_fio_call(words[place + 1 :], words[0].line), sections=None))
+
+
+def _of_options(text: str) -> Iterator[FioCall]:
+    """Yield the calls whose options are in the strings of a program. It may add other options."""
+    for each in option_strings(text):
+        words = [ShellWord(word, 0, 0, each.line) for word in (*each.text.split(), unknown("added options"))]
+        yield replace(read_fio_call(words, each.line), sections=None)
 
 
 def _exported(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:

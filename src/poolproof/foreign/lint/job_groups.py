@@ -41,6 +41,9 @@ class Targets(Protocol):
     def target(self, place: JobFiles) -> Target | None:
         """Return the target that contains a job's files, or None if unknown."""
 
+    def described(self) -> Target | None:
+        """Return the target that the user's options describe, for a job whose files have unknown paths."""
+
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
         """Return the known facts about the files before the run, or None if nothing is known.
 
@@ -67,8 +70,11 @@ def group_jobs(unit: FioCall, targets: Targets | None, before: Before = NOTHING_
         job = unit.jobs[number]
         if job.text("read_iolog") or job.flag("create_only"):  # a trace contains the I/O, or there is none
             continue
-        target = None if place is None or targets is None else targets.target(place)
-        target = target if place is None else _changed(target, place, before)
+        if place is not None:
+            target = _changed(None if targets is None else targets.target(place), place, before)
+        else:
+            has_files = targets is not None and part_of(job).may_use_page_cache
+            target = targets.described() if targets is not None and has_files else None
         groups.setdefault(target, []).append(number)
     found = []
     for target, jobs in groups.items():

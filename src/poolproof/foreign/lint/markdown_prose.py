@@ -12,7 +12,7 @@ _QUOTES = str.maketrans("'\"", "  ")
 
 
 def is_markdown(name: str) -> bool:
-    return name.lower().endswith((".md", ".markdown", ".mdx"))
+    return name.lower().endswith((".md", ".markdown", ".mdx", ".rst"))
 
 
 def without_quote_marks(text: str) -> str:
@@ -23,10 +23,11 @@ def without_quote_marks(text: str) -> str:
 def without_quotes_in_prose(text: str) -> str:
     """Return the text without its fences, and without quotes outside of code. The positions of the rest stay the same.
 
-    If the text has no fences, lines that are indented by four spaces or a tab count as code.
+    If the text has no fences, lines that are indented by four spaces (two in reStructuredText) or a tab count as code.
     """
     lines = text.split("\n")
-    indented = () if any(map(_FENCE.match, lines)) else ("    ", "\t")
+    is_restructured = any(line.endswith("::") or line.lstrip().startswith(".. code") for line in lines)
+    indented = () if any(map(_FENCE.match, lines)) else ("  " if is_restructured else "    ", "\t")
     found, is_code = [], False
     for line in lines:
         if _FENCE.match(line):

@@ -31,6 +31,8 @@ _NVME_ERASES = ("format", "sanitize")
 _CONTROLLER = re.compile(r"/dev/nvme\d+")
 _SECURITY_ERASE = ("--security-erase", "--security-erase-enhanced")
 _IN_RAM = ("tmpfs", "ramfs")
+_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+_MOUNTED = re.compile(r"(?:^|,)(?:destination|dst|target)=(?P<path>/[^,]*)")
 _LVCREATE = ("-n", "--name", "-V", "--virtualsize", "-L", "--size", "-l", "--extents", "-T", "--thinpool", "--type")
 _ZFS_CREATE = ("-V", "-b", "-o")
 _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
@@ -73,6 +75,8 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
         places = [path for path in _paths(rest, ("-t", "-o", "--types", "--options")) if not path.startswith("/dev/")]
         is_in_ram = _option(rest, ("-t", "--types")) in _IN_RAM
         yield from (PreparedFile(path, "in RAM" if is_in_ram else "removed", name, line) for path in places[-1:])
+    elif name in _CONTAINERS:
+        yield from (PreparedFile(path, "in RAM", "mount", line) for path in _in_ram(rest))
     elif name == "rm":
         yield from (PreparedFile(path, "removed", name, line) for path in _paths(rest, ()))
     elif name == "chattr":
@@ -90,6 +94,17 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
             is_zero = given.get("if") == "/dev/zero"
             state = "empty" if given.get("count") == "0" else "zeros" if is_zero else "removed"
             yield PreparedFile(path, state, name, line)
+
+
+def _in_ram(words: Sequence[str]) -> Iterator[str]:
+    """Yield the directories in RAM that `--tmpfs` and `--mount type=tmpfs` give a container."""
+    for at, word in enumerate(words):
+        name, has_value, value = word.partition("=")
+        value = value if has_value else next(iter(words[at + 1 : at + 2]), "")
+        if name == "--tmpfs" and value.startswith("/"):
+            yield value.partition(":")[0]
+        elif name == "--mount" and "type=tmpfs" in value and (found := _MOUNTED.search(value)):
+            yield found["path"]
 
 
 def _made_empty(name: str, rest: Sequence[str]) -> tuple[str, list[str]] | None:

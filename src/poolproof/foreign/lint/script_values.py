@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 
 from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.template_variables import template_variables
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
@@ -55,7 +56,8 @@ def known_variables(text: str, arguments: Mapping[str, str] | None = None) -> di
             break
         known = found
     without_default = [*values, *("123456789" if _FUNCTION.search(text) and arguments is None else "")]
-    return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **_arrays_in(text, known)}
+    unset = dict.fromkeys(map(key_without_default, without_default), "")
+    return {**known, **unset, **_arrays_in(text, known), **template_variables(text)}
 
 
 def is_definition(words: Sequence[ShellWord]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
+from poolproof.foreign.lint.template_variables import with_values
 from poolproof.foreign.lint.working_folder import WorkingFolder
 from poolproof.load.fio.commandline import WINDOWS_PATH
 from poolproof.load.fio.job import is_windows_path
@@ -37,6 +38,7 @@ _FOLDED = re.compile(
     re.MULTILINE,
 )
 """Matches a folded scalar in YAML (`command: >`), whose lines are one line of the value."""
+_APOSTROPHE = re.compile(r"(?<=[a-z])'(?=[a-z]{1,2}\b)[^'\n]*$", re.MULTILINE)  # a drive's speed, don't
 _OPTION_LINE = re.compile(r"[ \t]{0,40}--?[a-z][\w-]{1,40}(?:[=\s]|$)")
 _FIO = re.compile(r"(?:^|/)fio(?:\.exe)?$")
 _REDIRECTION = re.compile(r"[<>&|]+")
@@ -252,6 +254,7 @@ class _ShellParser:
             parts.append(self._part())
         raw, text = self._text[begin : self._place], "".join(parts)
         text = _OF_CMD.sub(lambda found: self._variables.get(found["name"], found[0]), text) if "%" in text else text
+        text = with_values(text, self._variables)
         is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
         start = self._start + begin
         word = ShellWord(text, start, self._start + self._place, line, start + 1 if is_verbatim else None)
@@ -263,7 +266,7 @@ class _ShellParser:
         elif elements is not None:
             pieces = map(self._filled, elements.split())
             self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in pieces]
-        elif _NAME.fullmatch(raw) and raw != text:
+        elif raw != text and (_NAME.fullmatch(raw) or _PLACEHOLDER.fullmatch(raw)):
             words = [text] if is_windows_path(text) else list(map(self._filled, text.split()))
             self._command += [replace(word, text=piece, is_split=len(words) > 1) for piece in words]
         else:
@@ -293,6 +296,8 @@ class _ShellParser:
         if plain is not None:
             return self._take(plain.end())
         if self._text[self._place] == "'":
+            if _APOSTROPHE.match(self._text, self._place):
+                return self._take(self._place + 1)
             return self._take(self._find("'", self._place + 1) + 1)[1:].removesuffix("'")
         if self._text[self._place] == '"':
             return self._double_quoted()

@@ -15,6 +15,7 @@ from poolproof.files.reading import open_named, read_text
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.job_variables import job_variables
 from poolproof.foreign.lint.markdown_prose import is_markdown, without_quote_marks, without_quotes_in_prose
+from poolproof.foreign.lint.memory_volumes import memory_volumes
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration, RunsIn
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.foreign.lint.script_values import known_variables
@@ -105,7 +106,8 @@ class Source:
         """
         if self.kind == "job file":
             return ()
-        return prepared_files(self._commands, known_variables(self._commands))
+        text = self._commands
+        return (*memory_volumes(text), *prepared_files(text, known_variables(text)))
 
     @property
     def _commands(self) -> str:

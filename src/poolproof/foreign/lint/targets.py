@@ -104,6 +104,10 @@ class TargetLookup:
         existing = self._existing(_path(place))
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
+    def described(self) -> Target | None:
+        """Return the target that the user's options describe, or None if there are no such options."""
+        return target_from_options(self._context)
+
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
         """Return facts about existing test files, and about background work on their disks.
 

@@ -28,6 +28,9 @@ class KnownTarget:
     def target(self, _place: object) -> Target | None:
         return self.on
 
+    def described(self) -> Target | None:
+        return self.on
+
     def seen_from(self, _place: object) -> "KnownTarget | None":
         return self
 

@@ -275,7 +275,7 @@ def test_the_lines_of_a_folded_value_are_one_command() -> None:
     assert _unsynced("data:\n  a: |\n    [a]\n    size=1g\n    rw=write\n    bs=1m\n") == [5]
 
 
-@pytest.mark.parametrize("value", ["{{ bs }}", "{{ bs | default('4k') }}", "%%b", "%1", "%~1", "%BS%", "{}", "<size>"])
+@pytest.mark.parametrize("value", ["{{ bs }}", "{{ bs | upper }}", "%%b", "%1", "%~1", "%BS%", "{}", "<size>"])
 def test_a_placeholder_is_an_unknown_value(value: str) -> None:
     found = _rules(f"fio --name=a --rw=randread --bs={value} --size=1g --direct=1\n")
     assert found == {"unknown-variable"}

@@ -160,3 +160,65 @@ def test_a_value_after_the_last_item() -> None:
         assert rules(text, name="bench.zig") == {"unknown-variable"}
     text = 'a = ["fio", "--name=a", "--direct=1", "--ioengine=libaio", "--iodepth=8", "--rw=read"]\n'
     assert "sequential-iops" in rules(text, name="bench.py")
+
+
+@pytest.mark.parametrize(
+    ("call", "is_early"),
+    [
+        ('"fio --name=%s --rw=read --direct=1 --size=%dG --runtime=%d" % ("t", 2, 300)', True),
+        ('"fio --name=%s --rw=read --direct=1 --size=%dG --runtime=%d" % ("t", 2, 1)', False),
+        ('"fio --name=%s --rw=read --direct=1 --size=%dG --runtime=%d" % ("t", size, 300)', False),
+        ('"fio --name=a --rw=read --direct=1 --size={} --runtime={}".format("2G", 300)', True),
+        ('"fio --name=a --rw=read --direct=1 --size={} --runtime={}".format(size, 300)', False),
+        ('("fio --name=a --rw=read --direct=1 "\n "--size=%sG --runtime=%d" % (2,\n 300))', True),
+        ('"fio --name=a --rw=read --direct=1 --size=2G --runtime=%s" % 300', True),
+        ('"fio --name=a --rw=read --direct=1 --size=2G --runtime=%s" % seconds', False),
+    ],
+)
+def test_arguments_of_a_format(call: str, is_early: bool) -> None:
+    assert ("runtime-without-time-based" in rules(f"os.system({call})\n", name="bench.py")) == is_early
+
+
+@pytest.mark.parametrize("string", ['"""\n{}"""', "'''{}'''", 'r#"\n{}"#', "`{}`", '@"\n{}"@', 'f"""\n{}"""'])
+def test_job_files_in_strings(string: str) -> None:
+    job = "[global]\nsize={size}g\nrw=write\n\n[a]\nbs=1m\n"
+    text = f"x = 1\njob = {string.replace('{}', job)}\nrun('fio', path)\n"
+    assert "write-without-sync" in rules(text, name="bench.txt")
+    assert "write-without-sync" not in rules(text.replace("bs=1m", "end_fsync=1"), name="bench.txt")
+    assert "no-job" in rules(text.replace("size=", "a=").replace("rw=", "b=").replace("bs=", "c="), name="bench.txt")
+
+
+def test_comments_between_the_items_of_a_list() -> None:
+    text = 'args := []string{\n"--name=a", // never "global"\n"--rw=write", # it\'s "new"\n"--size=8g"}\n'
+    assert _UNSYNCED in rules(text, name="bench.go")
+    more = text.replace("args := []string{", "args := append([]string{").replace('"}', '", // "q"\n}, extra...)')
+    assert _UNSYNCED not in rules(more, name="bench.go")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Install fio:\n\n  # fio --name=a --rw=write --size=8g\n", 3),
+        ("  # sudo fio --name=a --rw=write --size=8g\n", 1),
+        ("# fio --name=a --rw=write --size=8g\na: (g=0): rw=write, bs=(R) 4096B-4096B\n", 1),
+        ("case $1 in\nseq)\n  export FIO_ARGS='fio --name=a --rw=write --size=8g | tee out'\n  ;;\nesac\n", 3),
+        ('fioOptions = "--name=a --rw=write --size=8g --end_fsync=0"\n', 0),
+    ],
+)
+def test_commands_in_a_text_without_other_calls(text: str, line: int) -> None:
+    assert [each for each in said(text, name="doc.txt") if each[2] == _UNSYNCED] == [(line, "warning", _UNSYNCED)][
+        :line
+    ]
+    assert _UNSYNCED not in rules(f"{text}fio --name=b --rw=read --direct=1 --size=1g\n", name="doc.txt")
+    assert "no-job" not in rules(text, name="doc.txt")
+
+
+def test_a_comment_of_a_script_is_no_command() -> None:
+    assert rules("#!/bin/sh\n# fio --name=a --rw=write --size=8g\n", name="b.sh") == {"no-job"}
+    assert rules("#!/bin/sh\n# the fio options\n", name="b.sh") == {"no-job"}
+    assert rules("# fio --name=a --rw=write --size=8g\nls\n", name="b.sh") == {"no-job"}
+
+
+def test_an_apostrophe_in_a_word_is_no_quote() -> None:
+    assert _UNSYNCED in rules("a drive's speed:\nfio --name=a --rw=write --size=8g\nthat's it\n", name="doc.txt")
+    assert _UNSYNCED not in rules("fio --name='a\nfio --rw=write --size=8g' --rw=read\n", name="b.sh")

@@ -433,6 +433,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=write bs=1m size=1g buffer_pattern=0xdeadbeef end_fsync=1", BTRFS),
         ),
         Example(
+            lint_of("rw=read bs=1m size=1g zero_buffers=1 direct=1 filename=/d/f", EXT4),
+            "notes",
+            lint_of("rw=read bs=1m size=1g zero_buffers=1 direct=1 filename=/dev/sdb", EXT4),
+        ),
+        Example(
+            lint_of("rw=read bs=1m size=1g zero_buffers=1 direct=1 filename=/d/f", BTRFS),
+            "suspects",
+            lint_of("rw=read bs=1m size=1g zero_buffers=0 direct=1 filename=/d/f", BTRFS),
+        ),
+        Example(
             write_of("rw=write bs=1m size=256m zero_buffers=1 end_fsync=1", 256 * MIB, 8 * MIB, 8 * MIB, BTRFS),
             "refutes",
             write_of("rw=write bs=1m size=256m zero_buffers=1 end_fsync=1", 256 * MIB, 256 * MIB, 256 * MIB),
