@@ -118,9 +118,11 @@ class LoadPart:
         """True if every write is durable when it completes, or is synced before the next write starts.
 
         A sync call covers only completed writes. fio does not wait for other I/Os in flight before it issues the call,
-        so sync calls make each write durable only if a clone has a single I/O in flight.
+        so sync calls make each write durable only if a clone has a single I/O in flight. They also have to be for the
+        file that was written, but with several files, fio syncs the file that is next in turn.
         """
-        return self.writes_are_synchronous or (self.sync_every == 1 and self.queue_each == 1)
+        syncs_each = self.sync_every == 1 and self.queue_each == 1 and self.files == 1
+        return self.writes_are_synchronous or syncs_each
 
     @property
     def queue_each(self) -> int:

@@ -8,7 +8,7 @@ from poolproof.rules.commits import commits
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
-from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric
+from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
 from poolproof.rules.reported import Kind, parts
 from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
@@ -126,6 +126,12 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
         return why, "use whole disks and Linux 5.5 or later"
     if found.ratio is None:
         return "none of the syncs is known to have had data to write", "write before each sync"
+    if syncs_other_files(case):
+        return (
+            f"{case.generator} syncs the file that is next in turn, not the one that it has just written, so some "
+            "syncs may have had nothing to write",
+            "use one file per job (nrfiles=1) and numjobs",
+        )
     if found.ratio < FLUSHED:
         return (
             f"{format_number_of(found.syncs, 'sync')} had data to write, but only {format_count(found.durable)} "
