@@ -71,9 +71,15 @@ def latency_of(result: Outcome, direction: Literal["all", "read", "write", "trim
     single histogram for both.
     """
     if direction == "all":
-        return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
+        return _merged(map(_timed, _parts(_counted_once(result))))
     found = (job.directions.get(direction) for job in result.parts)
-    return _merged(part.clat or part.lat for part in found if part is not None)
+    return _merged(_timed(part) for part in found if part is not None)
+
+
+def _timed(part: Direction) -> Latency | None:
+    """Return the completion latency, or the total latency if only that has percentiles (clat_percentiles=0)."""
+    timed = [each for each in (part.clat, part.lat) if each is not None]
+    return next((each for each in timed if each.bins_ns or each.percentiles_ns), timed[0] if timed else None)
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:

@@ -255,6 +255,8 @@ def _most_reads_first(case: Case, part: ReportedDirection, job: LoadPart | None)
     unit = _record_bytes(case) or (_PAGE if may_end_in_ram(job, case.target) else 1)
     if job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0:
         return 0
+    if job.is_sequential:
+        return (part.figures.io_bytes or 0) / unit + job.clones  # the next write finds the rest in RAM
     return ios if unit % job.max_block_bytes == 0 else 2 * ios  # a block that does not fit may begin and end in a page
 
 
@@ -272,7 +274,26 @@ def writes_reach_disks(case: Case) -> bool:
     requests, needed = data_write_requests(case), write_requests_needed(case)
     if requests is None:
         return all(job is not None and writes_go_past_ram(case, job) is True for _, job in _of(case, "write"))
-    return needed is not None and requests >= REQUESTS_OF_EACH * needed
+    if needed is None or requests < REQUESTS_OF_EACH * needed:
+        return False
+    left = left_for_cached_writes(case)
+    return left is None or left.is_proof
+
+
+def left_for_cached_writes(case: Case) -> Coverage | None:
+    """Compare the writes that RAM could have combined with the requests that direct writes cannot have caused.
+
+    Large direct writes are split into several requests. Returns None if there are not both kinds of writes, or if the
+    requests were not counted.
+    """
+    requests, needed = data_write_requests(case), write_requests_needed(case, through_ram=True)
+    written = [(part, job is not None and writes_go_past_ram(case, job) is True) for part, job in _of(case, "write")]
+    ios = sum(part.figures.ios or 0 for part, is_past in written if not is_past)
+    past = sum(_most_pieces(part) for part, is_past in written if is_past) * _copies(case, of_commits=False)
+    if requests is None or not needed or not past:
+        return None
+    left = max(0.0, requests - past)
+    return Coverage(ios, needed, left, format_number_of(int(left), "request"))
 
 
 def data_write_requests(case: Case) -> int | None:
@@ -303,12 +324,17 @@ def _tree_block_bytes(case: Case) -> int | None:
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
-def write_requests_needed(case: Case) -> float | None:
-    """Return the number of requests that the writes need on all disks together, or None if the job is unknown."""
+def write_requests_needed(case: Case, *, through_ram: bool = False) -> float | None:
+    """Return the number of requests that the writes need on all disks together, or None if the job is unknown.
+
+    `through_ram`: leave out the writes that bypass RAM.
+    """
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
             return None
+        if through_ram and writes_go_past_ram(case, job) is True:
+            continue
         if not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
             commits_together = job.commits_each_write and goes_past_ram(job, case.target) is not True
             ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)

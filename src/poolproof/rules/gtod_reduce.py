@@ -15,7 +15,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _why(job: LoadPart) -> str:
-    return "gtod_reduce" if fio_job(job).flag("gtod_reduce") else "disable_clat without lat_percentiles"
+    if fio_job(job).flag("gtod_reduce"):
+        return "gtod_reduce"
+    return f"{'disable_clat' if fio_job(job).flag('disable_clat') else 'clat_percentiles=0'} without lat_percentiles"
 
 
 RULE = Rule(
@@ -26,20 +28,20 @@ RULE = Rule(
         "combined with it. (With disable_clat alone, fio still reports the mean of `lat`, and also its percentiles if "
         "lat_percentiles=1 is set.)"
     ),
-    shows="In a job: gtod_reduce, or disable_clat without lat_percentiles.",
+    shows="In a job: gtod_reduce, or disable_clat or clat_percentiles=0 without lat_percentiles.",
     error=(
         "The latency is missing. With a null device, the IOPS are up to 2.3 times as high; on real disks, they are "
         "hardly higher."
     ),
-    fix="remove gtod_reduce and disable_clat",
+    fix="remove gtod_reduce, disable_clat and clat_percentiles",
     sources=(
         fio_source("3.42", "options.c", "str_gtod_reduce_cb (disables lat, clat, slat, bw and all percentiles)"),
         fio_source("3.42", "io_u.c", "account_io_completion"),
         fio_doc("gtod_reduce"),
     ),
     in_job=_in_job,
-    options=("gtod_reduce", "disable_clat"),
-    fixed_options={"gtod_reduce": None, "disable_clat": None},
+    options=("gtod_reduce", "disable_clat", "clat_percentiles"),
+    fixed_options={"gtod_reduce": None, "disable_clat": None, "clat_percentiles": None},
     cleared_by_byte_count=False,
     commands="for g in 0 1; do fio --rw=randread --ioengine=null --size=100g --gtod_reduce=$g --runtime=3; done",
 )

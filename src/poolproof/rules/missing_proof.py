@@ -9,8 +9,8 @@ from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.overwritten import hidden_share
 from poolproof.rules.proof import may_lack_copies, measured_metrics, proves_metric, syncs_other_files
-from poolproof.rules.reported import Kind, parts
-from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
+from poolproof.rules.reported import Kind, may_be_ramp, parts
+from poolproof.rules.tolerances import FLUSHED, RAMP_END_S, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
 
 _DIRECT = "use direct=1 if the file system honours it"
@@ -66,6 +66,13 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
 def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
     if of != "write" and not coverage.reads_reach_disks(case):
         found = coverage.random_reads(case)
+        if found is not None and found.in_order and not found.is_proof and may_be_ramp(case, 1 - found.ratio):
+            yield (
+                f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
+                f"{found.counted_text}. The end of the ramp is known only to within {RAMP_END_S} s, so in such a short "
+                "run, this may be the reason",
+                "use a longer runtime, or remove ramp_time",
+            )
         if found is not None and not found.is_proof:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
@@ -85,6 +92,14 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
             )
         yield _too_few_requests(case, "read")
     if of != "read" and not coverage.writes_reach_disks(case):
+        left, requests = coverage.left_for_cached_writes(case), coverage.data_write_requests(case)
+        if left is not None and not left.is_proof and (requests or 0) >= _needed_for_writes(case):
+            yield (
+                f"RAM could have combined {format_number_of(left.ios, 'write')}. The disks counted "
+                f"{format_number_of(requests or 0, 'write request')}, but direct writes may have caused all but "
+                f"{format_count(left.counted)} of them, because large writes are split",
+                _or_direct(case, "measure these writes alone"),
+            )
         yield _too_few_requests(case, "write")
 
 
@@ -110,6 +125,10 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
 
 def _ios(case: Case, kind: Kind) -> int:
     return sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
+
+
+def _needed_for_writes(case: Case) -> float:
+    return REQUESTS_OF_EACH * (coverage.write_requests_needed(case) or 0.0)
 
 
 def _reason_of_syncs(case: Case) -> tuple[str, str]:

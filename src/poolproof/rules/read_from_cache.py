@@ -3,6 +3,7 @@
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.reported import may_be_ramp
 from poolproof.rules.tolerances import ALL_READ, READ, REFUTED, percent
 
 _FILL = "fill the whole file first, drop the caches (on ZFS, export and import the pool)"
@@ -11,6 +12,8 @@ _IF_WARM = "if RAM is part of what you want to measure"
 
 def _in_result(case: Case) -> Findings:
     flow = cold_reads(case)
+    if flow and flow.in_order and may_be_ramp(case, 1 - flow.ratio):
+        return
     if flow and flow.ratio < ALL_READ:
         yield finding(
             "notes" if flow.in_order else flow.effect,

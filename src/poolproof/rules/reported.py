@@ -10,6 +10,7 @@ from poolproof.load.merge import group_directions
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Check, Finding, Findings
+from poolproof.rules.tolerances import RAMP_END_S
 
 Kind = Literal["read", "write"]
 Answer = TypeVar("Answer")
@@ -203,6 +204,12 @@ def lasted_s(result: Outcome | None) -> float | None:
         groups.setdefault(job.group, []).append(job)
     spans = [ran_s(replace(result, parts=tuple(jobs))) for jobs in groups.values() if result]
     return sum(span for span in spans if span is not None) or None
+
+
+def may_be_ramp(case: Case, missing_share: float) -> bool:
+    """True if this share of the I/O may be missing only because the end of the ramp is not known exactly."""
+    ran = ran_s(case.outcome)
+    return bool(case.quoted is None and case.load.ramp_s and ran) and missing_share * (ran or 0.0) <= RAMP_END_S
 
 
 def asked_s(case: Case) -> float | None:

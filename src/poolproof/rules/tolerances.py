@@ -69,6 +69,13 @@ It has the same tolerance as `WRITTEN`.
 """
 
 
+RAMP_END_S = 0.1
+"""The time in seconds by which the end of a ramp, as computed from fio's report, may differ from the actual end.
+
+fio writes its report 10 to 60 ms after its last I/O, and the counters are read ten times per second.
+"""
+
+
 def percent(share: float) -> str:
     """Format a limit as a percentage for the description of a rule, e.g. `85%`."""
     return f"{100 * share:.0f}%"

@@ -1,12 +1,13 @@
 """If sections of a job run one after the other, their rates are not added, regardless of what separates them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from poolproof.load.fio.job import delay_ms
 from poolproof.load.merge import direction_of, measured_ms
-from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.figures import figures_of
 
 
@@ -41,6 +42,15 @@ def test_only_the_time_that_sections_share_counts_once() -> None:
 
 def test_groups_one_after_the_other_are_not_added_in_different_directions() -> None:
     assert _figures(_part("read", 1000), _part("write", 500, group=1)) == (750, 1000, 500)
+
+
+def test_total_latencies_are_used_if_only_they_have_percentiles() -> None:
+    """With clat_percentiles=0 and lat_percentiles=1, a p99 without a value was `sound`."""
+    whole, completion = Latency(samples=10, bins_ns={900: 10}), Latency(samples=10, mean_ns=700.0)
+    done = Direction(io_bytes=40_960, ios=10, iops=10.0, bandwidth_bytes=40_960.0, clat=completion, lat=whole)
+    assert figures_of(Outcome("fio-3.33", (PartOutcome("a", read=done),))).p99_ns == 900
+    both = replace(done, clat=replace(completion, bins_ns={700: 10}))
+    assert figures_of(Outcome("fio-3.33", (PartOutcome("a", read=both),))).p99_ns == 700
 
 
 def test_an_unknown_delay_changes_nothing() -> None:

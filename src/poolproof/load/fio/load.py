@@ -55,7 +55,7 @@ def part_of(job: Job) -> LoadPart:
         reads=reads,
         writes=writes,
         trims="trim" in job.rw,
-        is_random=job.rw.startswith("rand") and job.number("percentage_random") != 0,
+        is_random=job.rw.startswith("rand") and not _is_never_random(job),
         random_share=_random_share(job),
         block_bytes=min(span.low for span in spans),
         max_block_bytes=max(span.high for span in spans),
@@ -111,7 +111,14 @@ def _directions(job: Job) -> tuple[bool, bool]:
 def _measures_latency(job: Job) -> bool:
     """True if fio prints percentiles of clat or lat for the job (io_u.c, account_io_completion)."""
     lat = job.flag("lat_percentiles") and not job.flag("disable_lat")
-    return not job.flag("gtod_reduce") and (lat or not job.flag("disable_clat"))
+    clat = job.flag("clat_percentiles") and not job.flag("disable_clat")
+    return not job.flag("gtod_reduce") and (lat or clat)
+
+
+def _is_never_random(job: Job) -> bool:
+    """True if `percentage_random` is 0 for all I/Os. With `0,100`, reads are sequential and writes are random."""
+    values = (job.text("percentage_random") or "").split(",")
+    return all(job.bytes_in("percentage_random", value) == 0 for value in values)
 
 
 def _random_share(job: Job) -> float:

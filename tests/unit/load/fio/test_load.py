@@ -124,6 +124,12 @@ def test_sync_options_are_recognized(options: dict[str, object], syncs: bool, ea
     assert (part_of(one).syncs, part_of(one).commits_each_write) == (syncs, each)
 
 
+def test_a_job_is_random_if_its_reads_or_its_writes_are() -> None:
+    given = ({}, {"percentage_random": 0}, {"percentage_random": "0,100"}, {"percentage_random": "0,0"})
+    assert [part_of(job(rw="randrw", **options)).is_random for options in given] == [True, False, True, False]
+    assert not part_of(job(rw="rw")).is_random
+
+
 def test_the_more_frequent_of_fsync_and_fdatasync_counts() -> None:
     assert part_of(job(fsync=32, fdatasync=8)).sync_every == 8
 
@@ -169,6 +175,8 @@ def test_times_and_pauses_are_read() -> None:
         and part_of(job(rate_iops=100)).rate_limited
     )
     assert not part_of(job(gtod_reduce=1)).measures_latency
+    assert not part_of(job(clat_percentiles=0)).measures_latency
+    assert part_of(job(clat_percentiles=0, lat_percentiles=1)).measures_latency
 
 
 def test_clones_on_the_same_bytes_of_a_file_share_it() -> None:

@@ -135,6 +135,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "gtod-reduce": (
         Example(lint_of(f"{_BIG} direct=1 disable_clat=1"), "notes",
                 lint_of(f"{_BIG} direct=1 disable_clat=1 lat_percentiles=1")),
+        Example(lint_of(f"{_BIG} direct=1 clat_percentiles=0"), "notes",
+                lint_of(f"{_BIG} direct=1 clat_percentiles=0 lat_percentiles=1")),
     ),
     "invalidate-is-not-cold": (
         Example(lint_of(_BIG, on_zfs(version="2.4.2")), "suspects", lint_of(_BIG, BTRFS)),
