@@ -2,6 +2,7 @@
 
 from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, suspects
+from poolproof.rules.path import is_fuse
 from poolproof.rules.proof import OF_COMMITS, OF_WRITES, SYNCS
 from poolproof.rules.reported import parts
 from poolproof.rules.tolerances import FLUSHED
@@ -16,7 +17,28 @@ _OFF = {"nobarrier", "barrier=0", "barrier=none"}
 def _in_result(case: Case) -> Findings:
     yield from _of_syncs(case)
     yield from _of_synchronous_writes(case)
+    yield from _of_branches(case)
     yield from _of_quoted_mount(case)
+
+
+def _of_branches(case: Case) -> Findings:
+    """Yield a finding if the disk of a branch of a FUSE pool received no flush, while other disks did.
+
+    Each file is on one branch, so the flushes of the other disks cover only the syncs of other files.
+    """
+    jobs = [job for job in case.jobs if job.writes and job.sync_every]
+    if not jobs or not is_fuse(case.target) or case.target is None or case.target.write_through is None:
+        return
+    cached = [leaf for leaf in case.leaves if leaf.device not in case.target.without_write_cache]
+    least = max(_LEAST_SYNCS, _NONE * sum(leaf.write_ios for leaf in case.leaves))
+    without = [leaf.device for leaf in cached if leaf.flush_ios == 0 and leaf.write_ios >= least]
+    if without and any(leaf.flush_ios for leaf in cached):
+        yield suspects(
+            f"{case.who(jobs)} syncs its writes, but {' and '.join(without)} received no flushes, although the write "
+            "cache is on: the file system on this branch acknowledges syncs without a flush",
+            weight=88,
+            metrics=OF_COMMITS if all(job.sync_every == 1 for job in jobs) else SYNCS,
+        )
 
 
 def _of_quoted_mount(case: Case) -> Findings:
@@ -78,8 +100,10 @@ RULE = Rule(
     shows=(
         "In the evidence: the disks have a volatile write cache and received less than half a flush per sync. If "
         "several jobs sync at once, fewer flushes are expected, because one flush serves all of them. With less than a "
-        "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. Synchronous writes "
-        "(sync=1 or dsync) are reported too, if barriers are off and the disks received no flush. The finding affects "
+        "tenth of a flush per sync, the result is refuted. Fewer than 100 syncs are not judged. On mergerfs and other "
+        "FUSE pools, the syncs are also suspect if one disk received at least a tenth of the writes, but no flush. "
+        "Synchronous writes (sync=1 or dsync) are reported too, if barriers are off and the disks received no flush. "
+        "The finding affects "
         "the latency of syncs, and the rates of jobs that sync after each write. In the disks' counters, a write that "
         "is followed by a flush counts as two requests. Kernels before Linux 5.5 do not count flushes, and later "
         "kernels do not count those of partitions, md arrays, device-mapper devices and zvols. On such devices, "

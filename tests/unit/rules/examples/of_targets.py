@@ -34,6 +34,14 @@ _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
 
+def _on_branches(flushes_a: int, flushes_b: int, write_ios: int = 4096, **more: Any) -> Case:
+    """Return the case of 8,192 synced writes to two branches of mergerfs, of which `b` received `write_ios`."""
+    target = replace(MERGERFS, write_through=False, **more)
+    case = with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, target), 8192, 0)
+    return with_leaves(case, leaf("a", flush_ios=flushes_a, write_ios=4096),
+                       leaf("b", flush_ios=flushes_b, write_ios=write_ios))  # fmt: skip
+
+
 def _read_in_guest(submission_ns: float) -> Case:
     """Return a result whose reads were mostly done during submission."""
     slat = Latency(mean_ns=submission_ns)
@@ -201,6 +209,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "refutes",
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=True)), 4096, 0),
         ),
+        Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 2048)),
+        Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 0, write_ios=300)),
+        Example(_on_branches(4096, 0), "suspects", _on_branches(4096, 0, without_write_cache=("b",))),
     ),
     "guest-cache": (
         Example(lint_of(_RANDOM_READ, replace(EXT4, in_guest=True)), "notes", lint_of(_RANDOM_READ)),
