@@ -87,7 +87,7 @@ def _zones(kind: str, values: str, job: LoadPart, blocks: int) -> Iterator[Mass]
         else:
             in_bytes = fio_job(job).bytes_in("size", size)
             count = None if in_bytes is None else in_bytes / job.block_bytes
-        if share and count:
+        if share is not None and count is not None and 0 < share <= 100 and count > 0:
             yield share / 100, max(1.0, min(count, blocks))
 
 
