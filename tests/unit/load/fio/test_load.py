@@ -125,7 +125,12 @@ def test_sync_options_are_recognized(options: dict[str, object], syncs: bool, ea
 
 
 def test_a_job_is_random_if_its_reads_or_its_writes_are() -> None:
-    given = ({}, {"percentage_random": 0}, {"percentage_random": "0,100"}, {"percentage_random": "0,0"})
+    given: tuple[dict[str, object], ...] = (
+        {},
+        {"percentage_random": 0},
+        {"percentage_random": "0,100"},
+        {"percentage_random": "0,0"},
+    )
     assert [part_of(job(rw="randrw", **options)).is_random for options in given] == [True, False, True, False]
     assert not part_of(job(rw="rw")).is_random
 
