@@ -32,6 +32,7 @@ from pathlib import Path
 from benchmarks.own_program import poolproof
 from benchmarks.redecided import redecided
 from poolproof.api import load_run
+from poolproof.cli.signals import end_in_order
 from poolproof.errors import PoolproofError, RunError
 from poolproof.results.compare.cell_comparison import ComparedCell, Side, compare
 from poolproof.results.compare.measured import Measured
@@ -261,6 +262,7 @@ def main() -> None:
     parser.add_argument("runs", type=int, nargs="?", default=_RUNS)
     parser.add_argument("folder", type=Path, nargs="?")
     given = parser.parse_args()
+    end_in_order()
     court = LAB if given.lab else HERE
     folder: Path = given.folder or court.folder
     folder.mkdir(parents=True, exist_ok=True)

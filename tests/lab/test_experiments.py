@@ -47,6 +47,11 @@ class Result:
     def verdicts(self, workload: str) -> dict[str, str]:
         return {layout: self.verdict(layout, name) for layout, name in self._cells if name == workload}
 
+    def doubts(self, workload: str) -> dict[str, dict[str, str]]:
+        """Return the findings of each layout whose result is not sound."""
+        unsound = (layout for layout, verdict in self.verdicts(workload).items() if verdict != "sound")
+        return {layout: self.notes(layout, workload) for layout in unsound}
+
     def share(self, what: str, layout: str, workload: str, device: str) -> float:
         (leaf,) = (leaf for leaf in self.cell(layout, workload)["leaves"] if leaf["device"] == device)
         return float(leaf[f"{what}_share"])
@@ -91,7 +96,7 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
     # The older release runs the whole family: the SSD is attached to the hard disk, which is then detached.
     alone = ("hdd-disk", "ssd-disk") if lab.record.series == "2.1" else ()
     result = run(lab, "mirror-reads", tmp_path, "files", "disks", *alone)
-    assert set(result.verdicts("reads").values()) == {"sound"}
+    assert result.doubts("reads") == {}
     account = result.cell("disks", "reads")["account"]
     # Each read needs one record. OpenZFS 2.1 reads it four times if the file has ever been mapped.
     # The 32 indirect blocks of 512 MiB in 16 KiB records are also read once, which matters if there are few reads.
@@ -111,7 +116,7 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
 @BOTH
 def test_writes_go_to_the_vdev_with_space_and_not_to_the_fast_one(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "write-distribution", tmp_path, "one-to-four", "unlike")
-    assert set(result.verdicts("fill").values()) == {"sound"}
+    assert result.doubts("fill") == {}
     assert {text: held for text, held in result.claims.items() if "share" in text and held != "held"} == {}
 
 
@@ -136,7 +141,11 @@ def test_reads_of_a_fresh_zvol_do_not_reach_a_disk(lab: Machine, tmp_path: Path)
 
 def test_only_zfs_merges_overwrites_of_tiers_on_mirrors(lab: Machine, tmp_path: Path) -> None:
     result = run(lab, "tiers", tmp_path, "ext4", "zfs-mirror", "md-bitmap")
-    assert set(result.verdicts("apart").values()) == {"sound"}
+    doubts = result.doubts("apart")
+    # The syncs of ZFS make the data durable, but a transaction group that ends later may write a part of it again.
+    if "zfs-mirror" in doubts:
+        assert judged(result.cell("zfs-mirror", "apart"), "write-not-on-disk") == "sound", doubts
+    assert set(doubts) <= {"zfs-mirror"}, doubts
     assert result.verdict("zfs-mirror", "shared") == "refuted"
     assert result.claims["verdict(zfs-mirror, shared) is refuted"] == "held"
     assert result.verdict("ext4", "shared") == "sound"

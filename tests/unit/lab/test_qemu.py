@@ -91,7 +91,7 @@ def test_the_complete_qemu_command_line() -> None:
         *("-smp", "2", "-m", "2048M"),
         *("-kernel", "/cache/lab/images/zfs,2.1/kernel", "-initrd", "/cache/lab/images/zfs,2.1/initrd", "-append"),
         "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on "
-        "poolproof.key=AAAAC3",
+        "cryptomgr.notests poolproof.key=AAAAC3",
         *("-serial", "file:/cache/lab/nas/console.log", "-drive"),
         "file=/cache/lab/images/zfs,,2.1/disk.raw,format=raw,if=none,id=root,snapshot=on,cache=unsafe",
         *("-device", "virtio-blk-pci,drive=root,werror=report"),
