@@ -21,7 +21,7 @@ from benchmarks.result import Result
 _TRIES = 3
 _CELL_RUNS, _CELLS_IN_RUN, _TRIALS_OF_CELL = 50, 200, 3
 _TRIALS, _TRIALS_IN_RUN = 1_000_000, 2_000
-_QUERY_LIMIT_S, _PAGE_LIMIT_S, _MILLION_LIMIT_S, _LIMIT_MB = 1.0, 10.0, 5.0, 1000.0
+_FIRST_LIMIT_S, _QUERY_LIMIT_S, _PAGE_LIMIT_S, _MILLION_LIMIT_S, _LIMIT_MB = 10.0, 1.0, 10.0, 5.0, 1000.0
 _TIME_LIMIT_S = 900.0
 _LAYOUTS = tuple(f"layout-{number}" for number in range(10))
 _BLOCKS = ("512", "4k", "8k", "16k", "64k")
@@ -79,8 +79,10 @@ def _of_cells(folder: Path) -> Iterator[Result]:
     for number in range(_CELL_RUNS):
         _write_run(runs / f"run-{number:03d}", number, _CELLS_IN_RUN * _TRIALS_OF_CELL, chance)
     cells = "select layout, count(*), avg(iops_high - iops_low) from cells group by all"
+    cold = _command(folder, "query", str(runs), cells, "--csv")
+    yield _seconds("query over 10,000 cells, the first", cold, _FIRST_LIMIT_S)
     costs = [_command(folder, "query", str(runs), cells, "--csv") for _ in range(_TRIES)]
-    yield _seconds("query over 10,000 cells", min(costs, key=lambda cost: cost.answered_s), _QUERY_LIMIT_S)
+    yield _seconds("the same query once more", min(costs, key=lambda cost: cost.answered_s), _QUERY_LIMIT_S)
     page = str(folder / "page.html")
     _command(folder, "runs", str(runs), "--page", page)  # Vega's script is bundled once and then cached
     costs = [_command(folder, "runs", str(runs), "--page", page) for _ in range(_TRIES)]

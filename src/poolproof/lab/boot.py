@@ -43,8 +43,8 @@ _PORTS_TO_TRY = 3
 _PORT_TAKEN = "host forwarding"  # in QEMU's error message
 
 # With panic=-1 and -no-reboot, QEMU ends if the guest crashes. Otherwise, poolproof would wait for the time limit.
-# The kernel's self-tests of its ciphers (cryptomgr) can hang under emulation: a guest was not ready after 300 s because of
-# a soft lockup in cryptomgr_test.
+# The kernel's self-tests of its ciphers (cryptomgr) can hang under emulation: a guest was not ready after 300 s because
+# of a soft lockup in cryptomgr_test.
 _KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on cryptomgr.notests"
 # If the processor reports that rep movsb is fast (erms, fsrm), the kernel uses it. Emulation, however, executes it byte
 # by byte, so that a dd through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each

@@ -15,6 +15,7 @@ from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
 from poolproof.files.scratch import scratch_directory
 from poolproof.results.query import copies, views
+from poolproof.results.query.cell_cache import known_rows
 from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import (
     DEFAULT_LIMIT_S,
@@ -27,7 +28,6 @@ from poolproof.results.query.statement import (
     run_query,
 )
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.trust import distrust
 from poolproof.units import parse_time
 from poolproof.verdicts import WORST_FIRST, Verdict
@@ -174,9 +174,10 @@ class QuerySession:
     def _fill_known(self) -> None:
         """Store the confidence intervals and convergence of all cells in `KNOWN_CELLS`.
 
-        These values are computed in Python, as for all other outputs, so the trials of all runs are loaded again.
+        These values are computed in Python, as for all other outputs, so the trials of all runs are loaded again, or
+        the values are read from the user's cache.
         """
-        found = [row for run in self.runs for row in _known_rows(run)]
+        found = known_rows(self.runs)
         self._cells_known = True
         if found:
             self._connection.execute(views.fill_known(), [list(values) for values in zip(*found, strict=True)])
@@ -262,16 +263,6 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
     begun_at = begun and begun.replace(tzinfo=None)
     versions = record.poolproof, record.versions.get("fio", ""), record.facts.get("kernel", "")
     return [run.name, run.campaign, record.host, begun_at, *versions, record.imported, str(file)]
-
-
-def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
-    """Yield one row of `KNOWN_CELLS` for each cell of the run, or nothing if the run can't be loaded."""
-    try:
-        loaded = load_run(run.path, lenient=True)
-    except PoolproofError:
-        return
-    for cell in (*loaded.cells, *loaded.bare):
-        yield views.known_values(run.name, cell)
 
 
 @dataclass(frozen=True)

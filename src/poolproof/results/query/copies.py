@@ -37,7 +37,7 @@ def read(copy: Path) -> str:
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Copy every complete group of files that has no copy yet, and delete copies that were not used for 30 days.
+    """Copy every complete group of files that has no copy yet, and delete cached files that were not used for 30 days.
 
     Errors are ignored, because queries also work without copies.
     """
@@ -48,7 +48,7 @@ def keep(files: Sequence[Path]) -> None:
         for group in _groups(files):
             if not _copy_of(group).is_file():
                 _make(group)
-        for path in cache_folder("query").glob("*.parquet"):
+        for path in cache_folder("query").iterdir():
             if path.stat().st_mtime < oldest:  # its files have probably changed or been deleted
                 path.unlink(missing_ok=True)
 

@@ -142,13 +142,16 @@ def known_of_no_cell() -> list[list[object]]:
     return [spans[kind] for kind in known_columns().values()]
 
 
-def known_values(run: str, cell: Cell) -> tuple[object, ...]:
-    """Return a cell's row for `KNOWN_CELLS`. If the result was rejected, the row contains no confidence interval."""
+def known_values(cell: Cell) -> tuple[object, ...]:
+    """Return a cell's row for `KNOWN_CELLS`, without the run.
+
+    If the result was rejected, the row contains no confidence interval.
+    """
     settled = None if cell.settling is None else cell.settling.converged
     intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
     ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
     too_few = " ".join(metric_of(metric).column for metric in cell.too_few) or None
-    return run, *cell.key, settled, too_few, *ends
+    return *cell.key, settled, too_few, *ends
 
 
 def views() -> dict[str, str]:

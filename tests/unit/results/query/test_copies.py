@@ -40,10 +40,14 @@ def _keep(root: Path) -> None:
         assert not session.is_worth_copies
 
 
+def _cached(tmp_path: Path, pattern: str) -> list[Path]:
+    return sorted((tmp_path / "cache" / "poolproof" / "query").glob(pattern))
+
+
 def test_a_copy_gives_the_same_answers(root: Path, tmp_path: Path) -> None:
     before = _answers(root)
     _keep(root)
-    assert len(list((tmp_path / "cache" / "poolproof" / "query").iterdir())) == 3
+    assert len(list(_cached(tmp_path, "*.parquet"))) == 3
     assert _answers(root) == before
 
 
@@ -82,3 +86,44 @@ def test_a_cache_that_cannot_be_written_costs_only_time(root: Path, tmp_path: Pa
     with open_runs(root) as session:
         session.keep_copies()
         assert session.ask("select count(*) from trials").rows == [(79,)]
+
+
+INTERVALS = "select layout, iops, iops_low, iops_high, p99_ns_high, too_few, settled from cells order by all"
+
+
+def _intervals(root: Path) -> list[tuple[object, ...]]:
+    with open_runs(root) as session:
+        return session.ask(INTERVALS).rows
+
+
+def test_intervals_are_stored_and_give_the_same_answers(root: Path, tmp_path: Path) -> None:
+    first = _intervals(root)
+    stored = _cached(tmp_path, "*.cells")
+    written = [path.stat().st_ino for path in stored]
+    assert len(stored) == 3 and any(row[2] is not None for row in first)
+    assert _intervals(root) == first
+    assert [path.stat().st_ino for path in _cached(tmp_path, "*.cells")] == written
+
+
+def test_stored_intervals_are_used(root: Path, tmp_path: Path) -> None:
+    """The stored rows of the grid are exchanged for none, so its cells have no intervals."""
+    first = _intervals(root)
+    for path in _cached(tmp_path, "*.cells"):
+        path.write_bytes(b"\x90")
+    assert _intervals(root) != first
+
+
+def test_intervals_of_a_changed_run_are_computed_again(root: Path, tmp_path: Path) -> None:
+    first = _intervals(root)
+    run = RunDirectory.open(root / "grid")
+    run.append(run.trials()[0])
+    assert _intervals(root) != first
+    assert len(_cached(tmp_path, "*.cells")) == 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x91\x90", b"\x91\xa1x", b"not msgpack"])
+def test_damaged_stored_intervals_are_computed_again(root: Path, tmp_path: Path, damage: bytes) -> None:
+    first = _intervals(root)
+    for path in _cached(tmp_path, "*.cells"):
+        path.write_bytes(damage)
+    assert _intervals(root) == first
