@@ -16,17 +16,17 @@ from typing import Any
 
 import msgspec
 
-import poolproof
 from poolproof.errors import PoolproofError
 from poolproof.files.reading import read_regular
 from poolproof.files.writing import cache_folder
 from poolproof.results.query import copies, views
 from poolproof.results.query.find_runs import FoundRun
 from poolproof.results.runs.loading import load_run
+from poolproof.version import __version__
 
 SUFFIX = ".cells"
 _SOURCES = ("run.json", "campaign.yaml", "trials.jsonl")
-_PACKAGE = Path(poolproof.__file__).parent
+_PACKAGE = Path(__file__).parents[2]
 _MODULES = ("*.py", "campaign/*.py", "results/**/*.py", "statistics/*.py")
 
 _Row = tuple[object, ...]
@@ -90,7 +90,7 @@ def _path(run: FoundRun) -> Path:
 def _modules() -> str:
     """Return the version of poolproof, and the sizes and modification times of the modules that compute the values."""
     paths = sorted(path for pattern in _MODULES for path in _PACKAGE.glob(pattern))
-    return repr((poolproof.__version__, [(path.name, _stat(path)) for path in paths]))
+    return repr((__version__, [(path.name, _stat(path)) for path in paths]))
 
 
 def _stat(path: Path) -> tuple[int, int] | None:
