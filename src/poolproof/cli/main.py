@@ -119,6 +119,9 @@ def _run() -> NoReturn:
             "free some space, then run the command again",
             PoolproofError.exit_code,
         )
+    except MemoryError:
+        hint = "free some RAM, or raise the limit (ulimit -v), then run the command again"
+        _fail("not enough memory", hint, PoolproofError.exit_code)
     except Exception as error:
         _fail_with_bug(error)
     if code == Interrupted.exit_code:  # typer's way to report a Ctrl-C that our code did not catch

@@ -1,6 +1,6 @@
 """Signal handling: the first Ctrl-C or other signal stops the run. Further signals don't interrupt the cleanup.
 
-A run that was started with `nohup` ignores SIGHUP.
+A run that was started with `nohup` ignores SIGHUP. A run can't be suspended.
 """
 
 import signal
@@ -23,6 +23,7 @@ def end_in_order() -> None:
     """
     for number in _handled():
         signal.signal(number, _first)
+    _refuse_to_stop()
 
 
 def end_by_exception() -> None:
@@ -53,6 +54,21 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
     if signal.getsignal(signal.SIGINT) is _later:
         end_in_order()
     threading.Timer(_SOON_S, _interrupt).start()  # here, it would be discarded again
+
+
+def _refuse_to_stop() -> None:
+    """Print a line instead of stopping at Ctrl-Z, and write to the terminal even in the background (`stty tostop`).
+
+    While poolproof is stopped, the load generator continues, but nobody monitors the free space.
+    """
+    if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
+        signal.signal(signal.SIGTSTP, _stay)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+
+
+def _stay(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    say("\npoolproof: a run cannot be suspended, because it monitors the free space; Ctrl-C stops it")
 
 
 def _handled() -> list[signal.Signals]:

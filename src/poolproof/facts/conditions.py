@@ -54,6 +54,7 @@ while read -r _ _ _ _ point _ rest; do
     esac
 done </proc/self/mountinfo
 """
+# A locale without UTF-8 cannot pass ×, the multiplication sign, to the shell.
 _REST = r"""
 cpus=/sys/devices/system/cpu
 grep -sH "" $cpus/cpu*/cpufreq/scaling_governor $cpus/cpu*/cpufreq/energy_performance_preference \
@@ -62,6 +63,7 @@ grep -sH "" $cpus/cpu*/thermal_throttle/*_throttle_count
 for state in $cpus/cpu0/cpuidle/state*; do
     [ -r "$state/name" ] && echo "idle:$(cat "$state/disable" 2>/dev/null || echo 0) $(cat "$state/name")"
 done
+times=$(printf '\303\227')
 for stat; do
     disk=${stat%/stat} name=${stat%/stat}; name=${name##*/}
     whole=$disk
@@ -72,8 +74,8 @@ for stat; do
     real=$(readlink -f "$disk" 2>/dev/null)
     while [ -n "$real" ] && [ "$real" != /sys ]; do
         if [ -r "$real/current_link_speed" ]; then
-            echo "link:$name $(cat "$real/current_link_speed") ×$(cat "$real/current_link_width")," \
-                "at most $(cat "$real/max_link_speed") ×$(cat "$real/max_link_width")"
+            echo "link:$name $(cat "$real/current_link_speed") $times$(cat "$real/current_link_width")," \
+                "at most $(cat "$real/max_link_speed") $times$(cat "$real/max_link_width")"
             break
         fi
         real=${real%/*}

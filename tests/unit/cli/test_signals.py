@@ -17,7 +17,7 @@ _SIGNALS = (
 
 @pytest.fixture(autouse=True)
 def _handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    before = {number: signal.getsignal(number) for number in (*_SIGNALS, signal.SIGTSTP, signal.SIGTTOU)}
     end_in_order()
     yield
     end_in_order()
@@ -53,3 +53,11 @@ def test_a_command_started_with_nohup_survives_the_end_of_its_terminal(install: 
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+def test_a_run_cannot_be_suspended(capsys: pytest.CaptureFixture[str]) -> None:
+    """A stopped process would not monitor the free space, while the load generator continues."""
+    for number in (signal.SIGTSTP, signal.SIGTTOU):
+        os.kill(os.getpid(), number)
+    stop_if_asked()
+    assert "a run cannot be suspended" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from poolproof.evidence.model import DeviceLimit
-from poolproof.facts.conditions import Conditions, IoLimit, parse_conditions, read_conditions
+from poolproof.facts.conditions import SCRIPT, Conditions, IoLimit, parse_conditions, read_conditions
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.surroundings import throttling_between
 
@@ -97,3 +97,7 @@ def test_only_the_growth_of_the_counters_belongs_to_a_trial() -> None:
 
 def test_this_machine_answers() -> None:
     assert set(read_conditions(LocalHost()).texts) >= {"cgroup io.max", "cgroup cpu.max"}
+
+
+def test_the_script_can_be_started_in_a_locale_without_utf_8() -> None:
+    assert SCRIPT.isascii()
