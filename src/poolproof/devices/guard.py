@@ -44,11 +44,24 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "", disk
             f"{where}{_label(disk)} cannot be specified with --wipe, because another disk has the same serial number",
             "disconnect the other disk; to list all disks: poolproof devices",
         )
+    if (twin := _second_path(disk, disks)) is not None:
+        raise GuardError(
+            f"{where}{_label(disk)} is also {twin.path} (same serial number, WWN and size), and a program may use it "
+            "through that path",
+            "set up multipath, and use another disk",
+        )
     if not permitted.intersection(path_on(host, identity) for identity in unique):
         raise GuardError(
             f"{where}{_label(disk)} would be overwritten, which is not permitted",
             f"poolproof run … --wipe {as_word(path_on(host, unique[0]))}",
         )
+
+
+def _second_path(disk: BlockFacts, disks: Iterable[BlockFacts]) -> BlockFacts | None:
+    """Return another path to the same disk, as in a storage network without multipathd, or None."""
+    same = (disk.serial, disk.wwn, disk.size_bytes)
+    others = (other for other in disks if other.name != disk.name)
+    return next((other for other in others if all(same) and (other.serial, other.wwn, other.size_bytes) == same), None)
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:

@@ -130,6 +130,15 @@ def test_names_of_a_disk_cannot_add_commands_to_a_hint() -> None:
     assert caught.value.hint.startswith("zpool export 'a;reboot'")
 
 
+def test_a_second_path_to_the_same_disk_is_refused() -> None:
+    """Without multipathd, a disk in a storage network appears once per path. A program may use it through the other."""
+    disk = server_disk("sdd")
+    twin = replace(disk, name="sdz", path="/dev/sdz", by_id=())
+    with pytest.raises(GuardError, match="is also /dev/sdz"):
+        check_disk(disk, frozenset({disk.by_id[0]}), disks=(disk, twin))
+    check_disk(disk, frozenset({disk.by_id[0]}), disks=(disk, replace(twin, size_bytes=1)))
+
+
 def test_a_serial_number_that_two_disks_have_permits_neither() -> None:
     disk = server_disk("sdd")
     twin = replace(disk, name="sdz", path="/dev/sdz", by_id=("usb-twin",), wwn="0x1")
