@@ -18,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from poolproof import process
-from poolproof.errors import HostError, UsageError
+from poolproof.errors import HostError, UsageError, as_word
 from poolproof.facts.machine import mark_of
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.files.writing import cache_folder
@@ -177,8 +177,15 @@ def find(name: str) -> Lab:
 def stop(folder: Path) -> None:
     """Stop the lab in this folder and discard its disks. The console log is kept.
 
-    Raises a HostError if a process can't be ended or a directory can't be removed.
+    Raises a HostError if a process can't be ended, a directory can't be removed, or the lab was started on another
+    machine that shares this user's home directory.
     """
+    if _is_elsewhere(folder):
+        raise HostError(
+            f"the lab {folder.name} was started on another machine or in another container, where it may be running",
+            f"there: poolproof lab rm {folder.name}; if that machine or container no longer exists: "
+            f"rm -r {as_word(folder)}",
+        )
     failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost(), owned_by_lab(folder))
     if failed:
         rows = "; ".join(f"{each.change.title}: {each.reason}" for each in failed)
@@ -235,7 +242,7 @@ def is_running(folder: Path) -> bool:
     """True if a QEMU process is running for the lab in this folder."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
-        return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
+        return f"{folder}/" in Path(f"/proc/{pid}/cmdline").read_text()
     except (OSError, ValueError):
         return False
 
@@ -243,11 +250,21 @@ def is_running(folder: Path) -> bool:
 def _is_orphan(folder: Path, lab: Lab | None) -> bool:
     if lab is not None:
         return lab.record.owner is not None and not lab.record.owner.is_alive
-    starter = folder / "starter"
+    starter = starter_of(folder)
+    return starter is None or not starter.is_alive
+
+
+def starter_of(folder: Path) -> OwnerProcess | None:
+    """Return the process that started the lab in this folder, or None if it is unknown."""
     try:
-        return not msgspec.json.decode(starter.read_bytes(), type=OwnerProcess).is_alive
+        return msgspec.json.decode((folder / "starter").read_bytes(), type=OwnerProcess)
     except (OSError, *NOT_THE_JSON):
-        return True
+        return None
+
+
+def _is_elsewhere(folder: Path) -> bool:
+    starter = starter_of(folder)
+    return starter is not None and starter.where not in ("", _where())
 
 
 def _read(folder: Path) -> Lab | None:

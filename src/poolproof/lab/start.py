@@ -1,6 +1,5 @@
 """Starts a lab: prepares its disks, boots it, and waits until it is reachable. The lab's journal records every step."""
 
-import contextlib
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ from poolproof.campaign.model import Device, Emulated, Qcow2
 from poolproof.campaign.write import format_source
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.facts.machine import memory_bytes
-from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.local import LocalHost
 from poolproof.lab import labs
 from poolproof.lab.boot import Acceleration, Boot, boot
@@ -171,13 +169,12 @@ def _take_folder(name: str) -> Path:
 def _clear(folder: Path) -> None:
     if labs.is_running(folder):
         raise HostError(f"the lab {folder.name} is already running", f"poolproof lab stop {folder.name}")
-    with contextlib.suppress(OSError, *NOT_THE_JSON):
-        starter = msgspec.json.decode((folder / "starter").read_bytes(), type=OwnerProcess)
-        if not (folder / "lab.json").exists() and starter.pid != os.getpid() and starter.is_alive:
-            raise HostError(
-                f"another poolproof process is starting the lab {folder.name}",
-                "wait until it is ready, or use another name",
-            )
+    starter = labs.starter_of(folder)
+    if starter and not (folder / "lab.json").exists() and starter.pid != os.getpid() and starter.is_alive:
+        raise HostError(
+            f"another poolproof process is starting the lab {folder.name}",
+            "wait until it is ready, or use another name",
+        )
     labs.stop(folder)
     shutil.rmtree(folder)
 

@@ -118,6 +118,9 @@ def test_a_lab_of_another_machine_with_the_same_home_directory_is_not_an_orphan(
     (folder / "lab.json").unlink()
     (folder / "starter").write_bytes(msgspec.json.encode(elsewhere))
     assert labs.orphans() == ()
+    with pytest.raises(HostError, match="was started on another machine"):
+        labs.remove(folder)
+    assert folder.exists()
 
 
 def test_a_start_that_was_killed_leaves_an_orphan(machines: Path) -> None:
