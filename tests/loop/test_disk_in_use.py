@@ -3,12 +3,15 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from poolproof.facts.disk_use import disk_uses
+from poolproof.hosts.local import LocalHost
+from poolproof.process import Completed
 from tests.loop.command import Answer, ask
 from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value
@@ -52,6 +55,19 @@ def test_a_block_device_with_a_mounted_file_system(testbed: Testbed, permitted: 
         answer = ask(*testbed.words(testbed.campaign(_CAMPAIGN)), *permitted)
     _is_refused(testbed, answer)
     assert hashlib.sha256(image.read_bytes()).digest() == before
+
+
+class _Contained(LocalHost):
+    """This machine, seen from a container with its own process IDs."""
+
+    def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
+        inside = ["unshare", "--pid", "--fork", "--mount-proc", *argv]
+        return super().run(inside, timeout_s=timeout_s, stdin=stdin, check=check)
+
+
+def test_in_a_container_no_disk_counts_as_free() -> None:
+    (use,) = disk_uses(_Contained(), ["8:0"])["8:0"]
+    assert "in a container it cannot see all programs" in use.what
 
 
 def test_the_list_of_disks_says_who_uses_each(testbed: Testbed) -> None:

@@ -19,6 +19,7 @@ PATH=$PATH:/sbin:/usr/sbin
 for program in find timeout stat grep awk xargs sed; do
   command -v $program >/dev/null || echo "lacking $program"
 done
+case $(stat -L -c %i /proc/self/ns/pid 2>/dev/null) in '' | 4026531836) ;; *) echo contained ;; esac
 of() { read -r path <"$2" && [ -b "$path" ] && echo "$1 $(stat -L -c %t:%T -- "$path") $3"; }
 for file in /sys/block/loop*/loop/backing_file; do
   loop=${file#/sys/block/}; [ ! -r "$file" ] || of loop "$file" "/dev/${loop%%/*}"
@@ -44,6 +45,7 @@ shift 4
 seen "$@"
 exit 0
 """
+# The number of the machine's own PID namespace is fixed (PROC_PID_INIT_INO in the kernel's proc_ns.h).
 # The device node below a loop device may be in another namespace or removed, but the kernel still knows its number.
 _LOOPS = """
 import fcntl, glob, os, struct
@@ -151,6 +153,11 @@ _UNSEEN = DiskUse(
     "findmnt -t nfs,nfs4,cifs,fuse",
 )
 
+_CONTAINED = DiskUse(
+    "may be in use; poolproof could not check this, because in a container it cannot see all programs of the machine",
+    "run poolproof outside of the container, or let the container see them (docker run --pid=host)",
+)
+
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
     """Return the uses of each block device: loop devices on it, and programs that have it open or mapped.
@@ -170,6 +177,8 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
         return dict.fromkeys(numbers, (_lacking(lacking[1]),))
     if "unseen" in lines_of(listed):
         return dict.fromkeys(numbers, (_UNSEEN,))
+    if "contained" in lines_of(listed):
+        return dict.fromkeys(numbers, (_CONTAINED,))
     disk_of: dict[str, str] = {}
     for line in lines_of(listed):
         kind, _, rest = line.partition(" ")
