@@ -54,6 +54,20 @@ def test_clean_does_not_unmount_it(testbed: Testbed, campaign: str, place: str) 
     assert testbed.traces() == []
 
 
+def test_clean_does_not_unmount_what_took_the_place_of_its_mount(testbed: Testbed) -> None:
+    started = testbed.start(_EXT4 + "measure: {trials: 1, time: 60s}")
+    started.wait_for_program("fio", "job.fio")
+    started.kill()
+    testbed.command("umount", "-l", str(testbed.work / f"poolproof-{testbed.label()}" / "mnt/one-ext4"))
+    with _foreign(testbed, "mnt/one-ext4") as precious:
+        answer = _clean(testbed)
+        assert answer.code != 0
+        assert precious.read_text() == "data"
+        assert "is mounted there instead" in answer.error["message"]
+    assert _clean(testbed).code == 0
+    assert testbed.traces() == []
+
+
 def test_a_run_does_not_unmount_it_between_trials(testbed: Testbed) -> None:
     started = testbed.start(_EXT4 + "measure: {trials: 2, time: 3s}")
     started.wait_for_program("fio", "job.fio")

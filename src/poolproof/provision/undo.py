@@ -17,12 +17,12 @@ from poolproof.facts.block import mount_points
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
-from poolproof.provision.covered import covered
+from poolproof.provision.covered import covered, replaced
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import is_removed, link_to, refusal
 from poolproof.provision.unfinished import await_unfinished
-from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
 _POLL_S = 0.1
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
@@ -211,8 +211,8 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     try:
         if (link := link_to(undo, owned, host)) is not None:
             return _refused(change, link)
-        if (point := undo.unmounts(owned)) and (over := covered(point, host)) is not None:
-            return FailedUndo(change, over, is_covered=True)
+        if (other := _other_mount(undo, change, owned, host)) is not None:
+            return FailedUndo(change, other, is_covered=True)
         tell(f"undo: {change.title}")
         failed = undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:
@@ -222,6 +222,15 @@ def _undo_change(change: Change, run_host: Host, owned: Owned, tell: Tell) -> Fa
     except (CommandError, HostError) as error:
         failed = error.message
     return None if failed is None else FailedUndo(change, failed)
+
+
+def _other_mount(undo: Undo, change: Change, owned: Owned, host: Host) -> str | None:
+    """Return an error message if the undo would unmount what someone else mounted, otherwise None."""
+    point = undo.unmounts(owned)
+    other = covered(point, host) if point else None
+    if other is None and isinstance(undo, UndoMount):
+        other = replaced(point, change.argv, host, is_fuse=undo.lazy)
+    return other
 
 
 def _refused(change: Change, reason: str) -> FailedUndo:

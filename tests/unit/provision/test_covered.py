@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.zfs_commands import UndoPool
-from poolproof.provision.covered import covered
+from poolproof.provision.covered import covered, replaced
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
@@ -66,3 +66,30 @@ def test_a_pool_is_not_destroyed_if_something_else_is_mounted_over_its_dataset(t
     journal.record(Step("create the pool", ("zpool", "create"), UndoPool(pool)))
     (left,) = undo_all(journal, _Mounted(_OTHERS + dataset + other), Owned(label, (state,)))
     assert left.is_covered and "something else is mounted" in left.reason
+
+
+_MOUNT = ("mount", "-t", "ext4", "-o", "noatime", "/dev/zero", _POINT)
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_fuse", "line", "is_own"),
+    [
+        (_MOUNT, False, "ext4 /dev/zero rw", True),
+        (_MOUNT, False, "tmpfs tmpfs rw", False),
+        (_MOUNT, False, "ext4 /dev/null rw", False),
+        (("mount", "-t", "ext4", "/dev/does-not-exist", _POINT), False, "ext4 /dev/sdb rw", True),
+        (("mount", "-t", "ext4", "/dev/../dev/null", _POINT), False, "ext4 /dev/null rw", True),
+        (("mount", "-t", "btrfs", "-o", "device=/dev/null", "/dev/zero", _POINT), False, "btrfs /dev/null rw", True),
+        (("sh", "-c", "autotierfs", _POINT), True, "fuse.autotierfs autotierfs rw", True),
+        (("sh", "-c", "autotierfs", _POINT), True, "ext4 /dev/sdb rw", False),
+        (("true",), False, "tmpfs tmpfs rw", True),
+    ],
+)
+def test_a_mount_that_took_the_place_of_the_runs_is_named(
+    argv: tuple[str, ...], is_fuse: bool, line: str, is_own: bool
+) -> None:
+    host = _Mounted(f"{_OTHERS}40 21 7:0 / {_POINT} rw - {line}\n")
+    found = replaced(_POINT, argv, host, is_fuse=is_fuse)
+    assert (found is None) == is_own
+    assert is_own or "is mounted there instead" in str(found)
+    assert replaced(_POINT, argv, _Mounted(_OTHERS), is_fuse=is_fuse) is None
