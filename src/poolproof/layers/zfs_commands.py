@@ -30,15 +30,29 @@ _WAIT_LIMIT_S = 3600.0
 # prints this for ENXIO.
 _NOT_THERE_YET = "currently unavailable"
 
+# Prints the limit, and the two values before it, from each record of the parameter $1 except that of the note $2.
+_OTHERS = r"""
+others() {
+  for record in /run/poolproof-setting-*; do
+    [ "$record" != "$(record_of setting "$2")" ] && [ -O "$record" ] && [ ! -L "$record" ] || continue
+    [ "$(sed -n 1p -- "$record")" = "$(boot_id)" ] && [ "$(sed -n 2p -- "$record")" = "$1" ] || continue
+    sed -n '3,5p' -- "$record" | paste -s -d ' ' -
+  done
+}
+"""
 # The note and the record contain the limit and the parameter's value before. 0 means the default, but writing 0 does
-# not restore the previous limit, so that limit must be written first.
+# not restore the previous limit, so that limit must be written first. If another run has set the current value, that
+# run's record shows the values before.
 _LIMIT_ARC = (
     RECORDS
+    + _OTHERS
     + """
 c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done <"$statistics"; }
 statistics=$3
 [ -e "$0" ] || {
-  before="$(c_max) $(cat "$2")"
+  now=$(cat "$2")
+  before=$(others "$2" "$0" | while read -r limit rest; do [ "$limit" != "$now" ] || { echo "$rest"; break; }; done)
+  before=${before:-$(c_max) $now}
   keep_record setting "$0" "$2" "$1" $before && echo "$before" >"$0" || exit
 }
 echo "$1" >"$2"
@@ -55,14 +69,19 @@ _SAME_SECTORS = (
     'had=$(sectors "$1"); gets=$(sectors "$2"); [ "$had" = "$gets" ] && exit 0; '
     'echo "the ashift was chosen for sectors of $had bytes (logical/physical), but a new pool has $gets" >&2; exit 1'
 )
-# Only the record shows which values to restore. A value that someone else has set in the meantime stays.
+# Only the record shows which values to restore. A value that someone else has set in the meantime stays. If another run
+# has a limit, that limit is restored.
 _RESTORE_ARC = (
     RECORDS
+    + _OTHERS
     + """
 values=$(read_record setting "$0") || { rm -- "$0"; exit; }
 set -- "$1" $values
 [ "$1" = "$2" ] || { rm -- "$0"; exit; }
-case $(cat "$1") in "$3" | "$4") echo "$4" >"$1" && echo "$5" >"$1" || exit ;; esac
+other=$(others "$1" "$0" | head -n 1)
+case $(cat "$1") in "$3" | "$4")
+  if [ -n "$other" ]; then echo "${other%% *}" >"$1"; else echo "$4" >"$1" && echo "$5" >"$1"; fi || exit ;;
+esac
 forget_record setting "$0"; rm -- "$0"
 """
 )

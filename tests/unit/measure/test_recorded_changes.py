@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.hosts.local import LocalHost
 from poolproof.layers import zfs_commands
 from poolproof.measure.cleanup import clean
 from poolproof.provision.journal import Journal
+from poolproof.provision.undo import undo_one
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Step
 
@@ -98,3 +100,18 @@ def test_a_record_of_another_setting_or_user_is_not_used(
         os.chown(record, 12345, 12345)
     clean(limited.path, print)
     assert parameter.read_text() == f"{_LIMIT}\n"
+
+
+def test_two_runs_with_a_limit_leave_the_value_from_before_both(tmp_path: Path, parameter: Path) -> None:
+    """While one of them is in progress, its limit stays."""
+    host, notes = LocalHost(), [tmp_path / "first.arc", tmp_path / "second.arc"]
+    try:
+        for note in notes:
+            host.run(zfs_commands.limit_arc(_LIMIT, str(note)).argv, timeout_s=20)
+        for note, expected in zip(notes, (_LIMIT, 0), strict=True):
+            assert undo_one(zfs_commands.UndoArcLimit(str(note)), host) is None
+            assert parameter.read_text() == f"{expected}\n"
+            assert not _record(note).exists()
+    finally:
+        for note in notes:
+            _record(note).unlink(missing_ok=True)
