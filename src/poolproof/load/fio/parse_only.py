@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.job import Job, Jobs, render
+from poolproof.load.fio.job import REPLACED, Job, Jobs, render
 from poolproof.load.fio.option_values import refusal
 from poolproof.process import Completed
 
@@ -123,10 +123,14 @@ def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
 
 
 def _depends_on_host(name: str, value: str) -> bool:
-    """True if parsing the value requires a file or CUDA, or if a job file cannot contain the value."""
+    """True if parsing the value requires a file or CUDA, or if a job file cannot contain the value.
+
+    Also true if fio would replace a part of the value. It passes what contains `$ncpus` to bc, which can loop forever.
+    """
     is_file = name == "ioengine" and ("/" in value or value.startswith("external"))
     is_cuda = name == "mem" and value.startswith("cuda")
-    return is_file or is_cuda or "'" in value or _NO_VALUE.search(value) is not None
+    is_replaced = REPLACED.search(value) is not None
+    return is_file or is_cuda or is_replaced or "'" in value or _NO_VALUE.search(value) is not None
 
 
 def _complaints_in(stderr: str, jobs: Sequence[Job]) -> Iterator[Complaint]:
