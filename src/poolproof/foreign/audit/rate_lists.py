@@ -32,7 +32,7 @@ _TEST_WORD = re.compile(
     r"(?:(?:rand(?:om)?|rnd|seq(?:uential(?:ly)?)?)?[-_]?(?:reads?|writes?|rw)|rand(?:om)?|rnd|seq(?:uential(?:ly)?)?|mixed|sync"
     r"|buffered|direct|o_direct|fio|dd|avg|average|mean|about|around|approx|at|and|with|of|in|the|bw|bandwidth|throughput|speeds?"
     r"|iops|lat(?:ency)?|clat|p\d\d?|blocks?|bs|size|q(?:ueue)?[-_]?d(?:epth)?|q\d+t\d+|qd\d+|q\d+|t\d+|io-?depth|depth|queue"
-    r"|(?:num)?jobs?|threads?|\d+[km]i?b?|i/?o|raw|disk|file|libaio|io_uring|psync)",
+    r"|(?:num)?jobs?|threads?|\d{1,9}[km]i?b?|i/?o|raw|disk|file|libaio|io_uring|psync)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_][\w/+-]*")
