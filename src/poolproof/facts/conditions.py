@@ -26,12 +26,15 @@ _V1_KEYS = {
 _GROUPS = r"""
 up() {
     point=$1 group=$2; shift 2
+    names=$*
     [ -d "$point$group" ] || group=
+    set --
     while :; do
-        for file; do [ -r "$point$group/$file" ] && grep -sH "" "$point$group/$file"; done
+        for file in $names; do [ -r "$point$group/$file" ] && set -- "$@" "$point$group/$file"; done
         [ -n "${group%/}" ] || break
         group=${group%/*}
     done
+    [ $# -eq 0 ] || grep -sH "" "$@"
 }
 while read -r _ _ _ _ point _ rest; do
     rest=" $rest"; kind=${rest##* - }
@@ -61,14 +64,18 @@ grep -sH "" $cpus/cpu*/cpufreq/scaling_governor $cpus/cpu*/cpufreq/energy_perfor
     $cpus/intel_pstate/no_turbo $cpus/cpufreq/boost
 grep -sH "" $cpus/cpu*/thermal_throttle/*_throttle_count
 for state in $cpus/cpu0/cpuidle/state*; do
-    [ -r "$state/name" ] && echo "idle:$(cat "$state/disable" 2>/dev/null || echo 0) $(cat "$state/name")"
+    off=0
+    { read -r off <"$state/disable"; } 2>/dev/null
+    { read -r name <"$state/name"; } 2>/dev/null && echo "idle:$off $name"
 done
 times=$(printf '\303\227')
 for stat; do
     disk=${stat%/stat} name=${stat%/stat}; name=${name##*/}
     whole=$disk
     [ -e "$disk/partition" ] && whole=$(readlink -f "$disk")/..
-    echo "number:$name $(cat "$whole/dev" 2>/dev/null)"
+    number=
+    { read -r number <"$whole/dev"; } 2>/dev/null
+    echo "number:$name $number"
     scheduler=$(sed -n 's/.*\[\(.*\)\].*/\1/p' "$disk/queue/scheduler" 2>/dev/null)
     [ -n "$scheduler" ] && echo "scheduler:$name $scheduler"
     real=$(readlink -f "$disk" 2>/dev/null)
