@@ -126,6 +126,7 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
         latency_shares={},
         user_cpu_percent=_weighted([(job.user_cpu_percent, job.job_runtime_ms) for job in jobs]),
         system_cpu_percent=_weighted([(job.system_cpu_percent, job.job_runtime_ms) for job in jobs]),
+        context_switches=_known(sum, [job.context_switches for job in jobs]),
     )
 
 

@@ -58,6 +58,7 @@ class PartOutcome:
     `read`, `write`, `trim`: the I/O in each direction, or None if there was none.
     `mixed`: the combined total, in sources that do not separate reads, writes and trims.
     `syncs`, `sync`: the number of fsync and fdatasync calls, and their latency.
+    `context_switches`: how often the generator gave up the CPU, for example to wait for an I/O.
     `host`: the machine's name in client/server runs.
     `group`: the group's number. Parts of the same group ran concurrently, apart from their delays. Groups usually ran
     one after another.
@@ -82,6 +83,7 @@ class PartOutcome:
     delay_ms: int | None = None
     user_cpu_percent: float | None = None
     system_cpu_percent: float | None = None
+    context_switches: int | None = None
     host: str | None = None
     group: int = 0
     latency_shares: Mapping[float, float] = field(default_factory=dict)

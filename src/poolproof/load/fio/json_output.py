@@ -30,7 +30,6 @@ _SORTED_START = re.compile(r"^\{", re.MULTILINE)  # needed if another program ha
 _NO_NUMBER = re.compile(r":\s*[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 _JSON_LINE = re.compile(r'\s*(?:["{}\[\],]|$)')
 _CLOSING_LINE = re.compile(r"^\}", re.MULTILINE)
-
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _COMPLETE_ENDING = (",", "{", "[", "}", "]")
 _LONGEST_CUT_OFF = 4_000_000
@@ -91,6 +90,7 @@ class _RawJob(msgspec.Struct):
     job_start: Number | None = None
     usr_cpu: Number | None = None
     sys_cpu: Number | None = None
+    ctx: Number | None = None
     latency_ns: dict[str, Number] | None = None
     latency_us: dict[str, Number] | None = None
     latency_ms: dict[str, Number] | None = None
@@ -304,6 +304,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
         delay_ms=delay_ms(options),
         user_cpu_percent=_real(raw.usr_cpu),
         system_cpu_percent=_real(raw.sys_cpu),
+        context_switches=_whole(raw.ctx),
         host=raw.hostname,
         group=_whole(raw.groupid) or 0,
         latency_shares=_shares(raw),
@@ -374,8 +375,7 @@ def _percent(name: str) -> float | None:
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
     """Return the histogram, keyed by latency in nanoseconds.
 
-    `raw` is keyed by latency or, in fio 2's json+, by bin index. In fio 2's json+, it also contains some of fio's
-    constants.
+    `raw` is keyed by latency or, in fio 2's json+, by bin index, next to some of fio's constants.
     """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:

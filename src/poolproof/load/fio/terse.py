@@ -83,6 +83,7 @@ def _result(fields: Sequence[str]) -> Outcome:
         mixed=mixed,
         user_cpu_percent=None if is_cut_off else _percent(fields[at]),
         system_cpu_percent=None if is_cut_off else _percent(fields[at + 1]),
+        context_switches=int(fields[at + 2]) if not is_cut_off and fields[at + 2].isdecimal() else None,
     )
     if is_cut_off:
         return Outcome(release, (part,))

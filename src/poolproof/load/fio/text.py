@@ -294,7 +294,8 @@ class _TextParser:
 
     def _end_of_block(self, job: _PrintedJob, line: str) -> bool:
         if cpu := lines.cpu(line):
-            job.part = replace(job.part, user_cpu_percent=cpu[0], system_cpu_percent=cpu[1])
+            user, system, switches = cpu
+            job.part = replace(job.part, user_cpu_percent=user, system_cpu_percent=system, context_switches=switches)
         elif issued := lines.issued(line):
             counts, syncs = issued
             if (only := only_issued(counts)) and list(job.directions) == [_NO_DIRECTION]:

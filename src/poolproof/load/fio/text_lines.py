@@ -56,7 +56,10 @@ _SAMPLED_IOPS = re.compile(
     r"^\s*iops\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), avg=\s*(?P<avg>[\d.]+), "
     r"stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
-_CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%")
+_CPU = re.compile(
+    r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%"
+    r"(?:, ctx=\s*(?P<switches>\d{1,15})(?=,|\s*$))?"
+)
 _DEPTHS = re.compile(r"^\s*IO depths\s*: ")
 _ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]{1,80}) short=(?P<short>[\d,]+)")
 _OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d{1,18})/w=(?P<w>\d{1,18})/d=(?P<d>\d{1,18})")
@@ -223,10 +226,12 @@ def _samples(match: re.Match[str]) -> int | None:
     return int(match["samples"]) if match["samples"] else None
 
 
-def cpu(line: str) -> tuple[float, float] | None:
-    """Return user and system CPU usage in percent."""
+def cpu(line: str) -> tuple[float, float, int | None] | None:
+    """Return user and system CPU usage in percent, and the number of context switches (None if cut off)."""
     match = _CPU.match(line)
-    return (float(match["user"]), float(match["system"])) if match else None
+    if match is None:
+        return None
+    return float(match["user"]), float(match["system"]), int(match["switches"]) if match["switches"] else None
 
 
 def is_depths(line: str) -> bool:

@@ -68,6 +68,12 @@ def _used(options: str, user: float) -> Case:
     return Case(jobs(options), Outcome("fio-3.33", (part,)), target=EXT4)
 
 
+def _waited(options: str, switches: int, ios: int = 60_000) -> Case:
+    read = replace(direction(4096 * ios, 10.0), ios=ios)
+    part = replace(said(read=read).parts[0], context_switches=switches)
+    return Case(jobs(options), Outcome("fio-3.33", (part,)), target=EXT4)
+
+
 def _after(options: str, *earlier: str) -> Case:
     """Return the case of a job that runs after other jobs in the same text."""
     return replace(lint_of(options), earlier=tuple(map(jobs, earlier)))
@@ -302,6 +308,33 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(_synced(_MIXED, "3.33", 9, 1020, reads=1011), "refutes", _synced(_MIXED, "3.33", 930, 1020, reads=90)),
         Example(_synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.33", 128, 254), "suspects",
                 _synced(f"{_COMMIT} ioengine=libaio iodepth=32", "3.33", 128, 128)),
+    ),
+    "never-waited": (
+        Example(
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 1300),
+            "suspects",
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 60_100),
+        ),
+        Example(
+            _waited("rw=read size=1g direct=1 ioengine=psync", 1300),
+            "suspects",
+            _waited("rw=read size=1g direct=0 ioengine=psync", 1300),  # readahead
+        ),
+        Example(
+            _waited("rw=randread size=1g direct=1 ioengine=pvsync2", 1300),
+            "suspects",
+            _waited("rw=randread size=1g direct=1 ioengine=pvsync2 hipri=1", 1300),
+        ),
+        Example(
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 1),
+            "suspects",
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 0),  # Windows
+        ),
+        Example(
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 20, 1000),
+            "suspects",
+            _waited("rw=randread size=1g direct=1 ioengine=psync", 20, 900),
+        ),
     ),
     "sync-at-depth": (
         Example(
