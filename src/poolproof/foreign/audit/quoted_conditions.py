@@ -28,7 +28,9 @@ _OTHER_CACHE = re.compile(
 )
 _NOT_A_HEADING = re.compile(r"[=|<>\\$]|\s-")
 _MEMORY = re.compile(  # mergerfs drops all data with nullrw
-    r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|null_?blk|nullrw)\b", re.IGNORECASE
+    r"\b(?:ram[ -]?(?:disks?|drives?)|tmpfs|ramfs|zram\d+|null_?blk|nullrw|mem[-_]?disk|ublk[-_](?:mem|null)"
+    r"|(?:in-)?memory[- ](?:backend|device|disk)s?)\b",
+    re.IGNORECASE,
 )
 _OTHER_WORDS = re.compile(
     r"\b(?:i|we|it|put|used?|using|moved|and|or|with|without|not?|vs\.?|versus|compar\w*|how|creat\w*|set\w*|mount\w*"

@@ -38,7 +38,7 @@ _RATE_FIRST = re.compile(
 )
 _WITHOUT_UNIT = re.compile(rf"^(?P<iops>{_DIGITS}) ?\((?P<rate>\d[\d.,]{{0,12}})\)$", re.IGNORECASE)
 _ONE_RATE = re.compile(r"^~?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,9})? ?[kKMGT]i?B", re.IGNORECASE)  # `5,020 MB/s`
-_MISSING = re.compile(r"^(?:[-–—?]{0,3}|n/?a|none)(?: ?\([^()]{1,30}\))?$", re.IGNORECASE)
+_MISSING = re.compile(r"^(?:[-–—?]{0,3}|n/?a|none|done)(?: ?\([^()]{1,30}\))?$", re.IGNORECASE)
 _SPREAD = re.compile(r" ?(?:\((?:±|\+/-)? ?[\d.]{1,8} ?%\)|(?:±|\+/-) ?[\d.,]{1,12} ?%?)$")
 _POWERS = "kmgt"
 _TOLERANCE = 0.02

@@ -15,6 +15,7 @@ _BLOCK = re.compile(
     r"(?<![\w.])(?:(?:bs=)?(?P<size>\d{1,4}\s?[kKmM])(?:i?[bB])?|bs=(?P<bytes>\d{3,8}))(?![\w.])", re.IGNORECASE
 )
 _MIXED = re.compile(r"rand?rw|\brw\b|read[-/ +&]*(?:and )?write|mixed|r/w|混合|50[:/]50|70[:/]30", re.IGNORECASE)
+_SHARE = re.compile(r"(?<![\d.])[1-9]\d? ?% (?:random )?(?:reads?|writes?)\b", re.IGNORECASE)  # of mixed I/O
 _RESULTS = re.compile(r"\b(?:results?|benchmarks?|benchmarking|measurements?|measured|fio)\b", re.IGNORECASE)
 _SPECIFIED = re.compile(
     r"\b(?:capacity|capacities|price|msrp|warranty|endurance|tbw|dwpd|mtbf|interface|form factor|controller|nand|flash|"
@@ -71,13 +72,12 @@ def is_data_sheet(cells: Iterable[str]) -> bool:
 def row_direction(names: Iterable[str], jobs: TextJobs) -> str:
     """Return the direction that the first of the names mentions, or that of the sections or of the jobs, or `mixed`.
 
-    A name that mentions both directions ends the search.
+    A name that mentions both directions, or the share of one (`30% Write`), ends the search.
     """
     for name in (*names, *jobs.sections):
-        if direction := named_direction(name):
-            return direction
-        if _MIXED.search(name):
-            return "mixed"
+        direction = "mixed" if _SHARE.search(name) else named_direction(name)
+        if direction or _MIXED.search(name):
+            return direction or "mixed"
     return jobs.direction or "mixed"
 
 

@@ -5,6 +5,7 @@ import re
 _GAP = re.compile(r"\s{2,}")
 _AFTER_COMMA = re.compile(r"[,;]\s{2,}")
 _MARKS = re.compile(r"^(?:\*{1,3}|_{1,2}|`|~~)(?P<bare>[^*`~].*?)(?:\*{1,3}|_{1,2}|`|~~)$")
+_BOLD = re.compile(r"\*\*(?P<bare>[^*]{1,80})\*\*")
 _UNIT_AFTER_BLANK = re.compile(r"(?<=\d)\s(?=(?:[kKMGT]i?B(?:/s(?:ecs?)?|ps)|IOPS|[num\u00b5\u03bc]s|%)(?:\s|$|\)))")
 _GLUED = "\x00"
 _LONGEST = 4000
@@ -41,11 +42,11 @@ def cells_of(line: str, separator: str) -> list[str]:
 
 
 def without_marks(cell: str) -> str:
-    """Return a cell without the marks of bold, italic and code around it."""
+    """Return a cell without the marks of bold, italic and code around it, and of bold inside it."""
     bare = cell.strip()
     while (match := _MARKS.match(bare)) is not None:
         bare = match["bare"].strip()
-    return bare
+    return _BOLD.sub(r"\g<bare>", bare) if "**" in bare else bare
 
 
 def aligned_cells(line: str, count: int) -> list[str]:

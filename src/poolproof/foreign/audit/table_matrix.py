@@ -26,6 +26,7 @@ _UNIT = re.compile(r"\d ?(?:(?:[kKM] ?)?(?P<iops>IOPS)|[kKMGT]i?B(?:/s(?:ecs?)?|
 _TEST = re.compile(
     r"^(?:(?:fio|disk|storage) )?(?:tests?|benchmarks?|workloads?|i/?o (?:pattern|type))$", re.IGNORECASE
 )
+_MOST_NAMES = 3
 _QUEUE = re.compile(r"(?<![a-z\d])Q\d{1,3} ?T\d{1,2}(?!\d)", re.IGNORECASE)
 
 
@@ -53,6 +54,8 @@ def find_in_matrix(
     header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], heading: str, jobs: TextJobs
 ) -> Iterator[FoundResult]:
     """Yield the results of a table. `rows`: the line numbers and the cells of its rows."""
+    if _has_several_names(header):
+        header, rows = _joined(header), [(line, _joined(cells)) for line, cells in rows if len(cells) == len(header)]
     columns = [column_of(cell) for cell in header]
     if any(iops_in(cell) or rate_in(cell, "") for cell in header[1:]):
         return
@@ -70,7 +73,8 @@ def find_in_matrix(
             row = replace(shared, direction=row.direction, test=row.test)
         elif row.kind in ("side", "name") and _RESULT.match(header[-1]) and is_test(cells):
             is_count = cells[1].lower().endswith("iops")
-            row = replace(row, kind="iops" if is_count else "bandwidth", direction=named_direction(cells[0]))
+            kind = "iops" if is_count else "bandwidth"
+            row = replace(row, kind=kind, direction=named_direction(cells[0]), test=cells[0])
         elif row.kind == "side" and has_pairs:
             row = replace(row, kind="pair")
         compared = [at for at in range(first, len(header)) if not is_comparison(header[at])]
@@ -96,6 +100,16 @@ def find_in_matrix(
             yield FoundResult(outcome, result.line, result.line, "text")
 
 
+def _has_several_names(header: Sequence[str]) -> bool:
+    """True if several columns name the test, and the last one has its result: `Program | Test | Result`."""
+    names = [column_of(cell) == NAME for cell in header[:-1]]
+    return 2 <= len(names) <= _MOST_NAMES and all(names) and _RESULT.match(header[-1]) is not None
+
+
+def _joined(cells: Sequence[str]) -> list[str]:
+    return [" ".join(filter(None, cells[:-1])), cells[-1]]
+
+
 def _first_compared(header: Sequence[str]) -> int:
     """Return the index of the first column of values: that after the columns with the parameters of the tests."""
     first = 1
@@ -105,8 +119,9 @@ def _first_compared(header: Sequence[str]) -> int:
 
 
 def is_test(cells: Sequence[str]) -> bool:
-    """True if a row consists of a name with a direction, and of a value with its unit."""
-    return len(cells) == 2 and named_direction(cells[0]) != "" and _UNIT.search(cells[1]) is not None
+    """True if a row consists of names with a direction, and of a value with its unit."""
+    names = " ".join(cells[:-1])
+    return 2 <= len(cells) <= 1 + _MOST_NAMES and named_direction(names) != "" and _UNIT.search(cells[-1]) is not None
 
 
 def _has_disks(header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], titles: Sequence[str]) -> bool:

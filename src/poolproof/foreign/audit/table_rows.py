@@ -46,6 +46,7 @@ _NO_NAME_OF_LAYOUT = re.compile(
 )
 _FEWEST_COMPARED = 2
 _SUM = re.compile(r"^(?:total|sum|combined|read ?\+ ?write)\b", re.IGNORECASE)
+_ZERO = re.compile(r"^0(?:\.0{1,6})?$")
 _WITH_WORD = re.compile(r"\biops\b", re.IGNORECASE)
 _MOST_WORDS = 12
 
@@ -195,6 +196,12 @@ def results_in_row(cells: Sequence[str], header: TableHeader) -> list[Outcome]:
         size = block or block_in((whole, header.cells[0], header.heading), header.jobs)
         found += [_outcome(whole, group, header, size, said) for group in of_test]
     return [outcome for outcome in found if outcome is not None]
+
+
+def has_no_values(cells: Sequence[str], header: TableHeader) -> bool:
+    """True if a row has no value, only marks for missing ones and zeros: tests that failed, or preparations."""
+    values = [cell for column, cell in zip(header.columns, cells, strict=False) if column.has_values]
+    return bool(values) and all(is_missing(cell) or _ZERO.match(cell) for cell in values)
 
 
 def _add(groups: list[dict[tuple[str, str], tuple[TableColumn, str]]], column: TableColumn, cell: str) -> None:

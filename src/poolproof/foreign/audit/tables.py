@@ -23,7 +23,7 @@ from poolproof.foreign.audit.table_groups import grouped_header
 from poolproof.foreign.audit.table_layout import cells_of, is_rule, separator_of, with_ascii_borders, without_marks
 from poolproof.foreign.audit.table_lines import with_joined_cells
 from poolproof.foreign.audit.table_matrix import find_in_matrix, is_test
-from poolproof.foreign.audit.table_rows import TableHeader, header_in, results_in_row
+from poolproof.foreign.audit.table_rows import TableHeader, has_no_values, header_in, results_in_row
 from poolproof.foreign.audit.table_stack import find_stacked
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -32,6 +32,7 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 _CLAUSE = re.compile(r"[,.;:()|]\s")
 _TIME = re.compile(r"^\s*\d\d:\d\d:\d\d\s+")  # of a log
 _HEADING = re.compile(r"^\s{0,9}(?:#{1,6}\s|\*\*[^*]{1,80}\*\*:?\s{0,9}$|[^|=:]{1,60}:\s{0,9}$)")
+_TITLE = re.compile(r"^\s{0,3}-{3,}\s?\w[^|]{0,100}?\w\)?\s?-{3,}\s*$")  # between the rows of a table
 _SECTION = re.compile(r"^\s{0,3}(?P<level>#{2,6})\s")
 _MAY_BE_TABLE = re.compile(
     r"i/?o|read|write|\bbw|bandwidth|throughput|[kmg]i?b/s|jobs\b|depth\b|\bblock|\bbs\b|[读写讀寫]", re.IGNORECASE
@@ -137,10 +138,11 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
     blank = other = 0
     for at in range(start, len(numbered)):  # a slice would copy the rest of the text for each header
         line_number, line = numbered[at]
-        blank = blank + 1 if is_rule(line) else 0
-        if blank > _MAX_BLANK_LINES:
+        is_title = _TITLE.match(line) is not None
+        blank = 0 if is_title or not is_rule(line) else blank + 1
+        if blank > _MAX_BLANK_LINES and not any(_TITLE.match(below) for _, below in numbered[at + 1 : at + 2]):
             return
-        if blank:
+        if blank or is_title:
             continue
         if at + 1 < len(numbered) and at > start and _is_markdown_rule(numbered[at + 1][1]):
             return  # this line is the header of another table
@@ -151,7 +153,7 @@ def _rows(numbered: Sequence[Line], start: int, header: TableHeader) -> Iterator
             is_row = len(cells) == len(header.columns) and other <= _MOST_OTHER_ROWS
             is_header = any(column_of(cell).has_values for cell in cells[1:])
             has_sides = any(column.kind == "side" for column in header.columns)
-            if is_row and not is_header and (header.separator in "|\t" or has_sides):
+            if is_row and not is_header and (header.separator in "|\t" or has_sides or has_no_values(cells, header)):
                 continue  # such tables also have rows with other units
             return
         yield from (FoundResult(result, line_number, line_number, "text") for result in results)

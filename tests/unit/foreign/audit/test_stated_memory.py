@@ -81,7 +81,16 @@ def test_devices_made_from_other_devices_may_be_in_memory(device: str, *, is_mem
 
 
 @pytest.mark.parametrize(
-    ("column", "is_memory"), [("tmpfs", True), ("Kernel A RamFS", True), ("tmpfs, then SSD", False), ("ext4", False)]
+    ("column", "is_memory"),
+    [
+        ("tmpfs", True),
+        ("Kernel A RamFS", True),
+        ("ublk-mem", True),
+        ("in-memory backend", True),
+        ("tmpfs, then SSD", False),
+        ("ublk-file", False),
+        ("ext4", False),
+    ],
 )
 def test_a_column_of_a_table_may_name_memory(column: str, *, is_memory: bool) -> None:
     table = (

@@ -174,3 +174,45 @@ def test_columns_with_the_parameters_of_the_tests_may_precede_the_values() -> No
     assert [each.job for each in found] == names
     assert [each.figures.directions["read"].bandwidth_bytes for each in found[:2]] == [402 * 2**20, 611 * 2**20]
     assert [each.figures.directions["write"].iops for each in found[2:]] == [1204, 2950]
+
+
+_WITH_NAMES_IN_TWO_COLUMNS = """\
+| Category | Test | Result |
+|:-|:-|:-|
+| Copy | Disk Write | 130 MB/s |
+| Big file | 4k Random Read | 41710 IOPS |
+| Big file | 4k Random Read | 166843 KB/s |
+| Big file | 4k Random Write | 12047 IOPS |
+| **Score** | | 15330 |
+"""
+
+
+def test_several_columns_may_name_the_test() -> None:
+    found = [
+        (each.job, kind, figures.iops, figures.bandwidth_bytes)
+        for each in audit_text("post", _WITH_NAMES_IN_TWO_COLUMNS, Context())
+        for kind, figures in each.figures.directions.items()
+    ]
+
+    assert found == [
+        ("Copy Disk Write Result", "write", None, 130e6),
+        ("Big file 4k Random Read Result", "read", 41_710.0, 166_843 * 1024),
+        ("Big file 4k Random Write Result", "write", 12_047.0, None),
+    ]
+
+
+@pytest.mark.parametrize("header", ["Category | Test | Limit", "Category | Test | Note", "Read IOPS | Test | Result"])
+def test_such_a_table_must_call_its_last_column_a_result(header: str) -> None:
+    text = _WITH_NAMES_IN_TWO_COLUMNS.replace("Category | Test | Result", header)
+
+    assert len(audit_text("post", text, Context())) != 3
+
+
+def test_a_part_of_a_cell_may_be_bold() -> None:
+    rows = "| a | 3.1 GB/s | **631 MB/s** (161K IOPS) |\n| b | 3 GB/s | 600 MB/s (153K IOPS) |\n"
+    text = f"Measured with fio:\n\n| Disk | Seq read | 4K random read |\n|---|---|---|\n{rows}"
+
+    read = [each.figures.directions["read"] for each in audit_text("post", text, Context())]
+
+    assert [each.iops for each in read] == [None, 161e3, None, 153e3]
+    assert read[1].bandwidth_bytes == 631 * 1024**2
