@@ -1,6 +1,6 @@
 """Signal handling: the first Ctrl-C or other signal stops the run. Further signals don't interrupt the cleanup.
 
-A run that was started with `nohup` ignores SIGHUP. A run can't be suspended.
+A run that was started with `nohup` ignores SIGHUP. Ctrl-Z does not suspend a run.
 """
 
 import signal
@@ -59,7 +59,7 @@ def raise_again(lost: "sys.UnraisableHookArgs") -> None:
 def _refuse_to_stop() -> None:
     """Print a line instead of stopping at Ctrl-Z, and write to the terminal even in the background (`stty tostop`).
 
-    While poolproof is stopped, the load generator continues, but nobody monitors the free space.
+    While poolproof is suspended, the load generator would continue, but nothing would monitor the free space.
     """
     if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
         signal.signal(signal.SIGTSTP, _stay)
@@ -68,7 +68,7 @@ def _refuse_to_stop() -> None:
 
 def _stay(number: int, frame: FrameType | None) -> None:
     del number, frame
-    say("\npoolproof: a run cannot be suspended, because it monitors the free space; Ctrl-C stops it")
+    say("\npoolproof: cannot be suspended, because the programs that it started would continue; Ctrl-C stops it")
 
 
 def _handled() -> list[signal.Signals]:

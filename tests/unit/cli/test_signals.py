@@ -60,4 +60,4 @@ def test_a_run_cannot_be_suspended(capsys: pytest.CaptureFixture[str]) -> None:
     for number in (signal.SIGTSTP, signal.SIGTTOU):
         os.kill(os.getpid(), number)
     stop_if_asked()
-    assert "a run cannot be suspended" in capsys.readouterr().err
+    assert "cannot be suspended" in capsys.readouterr().err

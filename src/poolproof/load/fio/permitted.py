@@ -106,7 +106,7 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     **dict.fromkeys(("filename", "filename_format"), (_FILE_NAME, "a file name on the layout")),
     "ioengine": (re.compile("|".join(sorted(ENGINES))), "an engine"),
-    "verify_async": (re.compile(r"\d{1,3}"), "at most 999 threads"),
+    "verify_async": (re.compile(r"\d{1,3}"), "a number of at most 999"),
     "mem": (
         re.compile("|".join(sorted(_MEMORY))),
         "malloc, mmap, mmapshared or mmaphuge, without a file",
@@ -138,7 +138,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
         message = f"`{option}` is an option of this host's fio that poolproof does not know; it might name a file"
         return message, f"remove `{option}`, or use a newer poolproof"
     shown = f"`{option}={value[:80]}`"
-    if REPLACED.search(value):  # even in a description, because the results would then contain secrets
+    if REPLACED.search(value):  # even in a description, because the value could be a secret, and the results contain it
         return (
             f"{shown}: fio would replace the variable, so poolproof could not check the value",
             "write the value itself, without a variable",
@@ -151,7 +151,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
     if option == "mem" and (instead := _SEGMENTS.get(value.strip())):
         return f"{shown}: if fio is killed, such a shared memory segment stays in RAM", f"use mem={instead}"
     if option == "verify_async":
-        return f"{shown} would start so many threads that other programs could not start any", f"write {expected}"
+        return f"{shown}: more than 999 threads could exhaust those of the machine", f"write {expected}"
     return f"{shown} may name a file outside the layout", f"write {expected}"
 
 
