@@ -25,7 +25,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
             f"{part.kind} took only {format_duration(whole / 1e9)}: fio measured the completions from a wrong time",
             weight=60,
             metrics=LATENCIES_WITH_READS if part.kind == "read" else LATENCIES_WITH_WRITES,
-            fix="remove sqthread_poll, or use a fio release from after July 2023",
+            fix="remove sqthread_poll, or use fio 3.36 or later",
         )
     if latency is None or not latency.samples or latency.mean_ns is None or latency.mean_ns > 0:
         return None
@@ -47,7 +47,7 @@ RULE = Rule(
         "In a result: fio timed I/Os, but their mean latency is 0. fio 1 and 2 round latencies to whole microseconds. "
         "In their results, a mean latency of 0 is not reported if the submission latency is above 0, because the clock "
         "then works. Or fio's run time is longer than ten years. Or the mean completion latency (clat) is more than "
-        "1.2 times the mean of the whole latency (lat), of which it is only a part. This refutes the latencies."
+        "1.2 times the mean total latency (lat), of which it is only a part. This refutes the latencies."
     ),
     error="Too high or too low. Measured with sqthread_poll: a p50 of 541 ms, although a read took 31 ms on average.",
     fix="run fio --cpuclock-test; set clocksource=clock_gettime; in a virtual machine, check the steal time",

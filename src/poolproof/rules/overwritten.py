@@ -20,7 +20,7 @@ def hidden_share(case: Case, *, of_commits: bool = False) -> float | None:
     if few writes repeat blocks, or if the bytes would show it. Jobs that sync after a number of writes are left out,
     because `rewritten-before-sync` reports them.
 
-    `of_commits`: leave out writes that are committed one by one, of which each is an I/O of its own.
+    `of_commits`: leave out writes that are committed one by one, because each of them is an I/O of its own.
     """
     shares = [
         share
@@ -45,7 +45,7 @@ def _share(case: Case, job: LoadPart, part: ReportedDirection, *, of_commits: bo
 
 
 def _adds_bytes(case: Case, job: LoadPart) -> bool:
-    """True if the disks write more bytes for this job's writes than the write amplification of the layout."""
+    """True if the disks may write more bytes for this job than the layout's write amplification accounts for."""
     target = case.target
     if target is None:
         return False

@@ -30,8 +30,8 @@ RULE = Rule(
     shows="In the counters: there are too few requests (including merged ones), bytes, records (computed from the "
     f"bytes) or ARC misses. Too few means less than {percent(REQUESTS)} of what fio's random reads need. Below "
     f"{percent(REFUTED)}, the result is refuted. Reads that took less than 4 µs are not counted as disk reads: no disk "
-    "is that fast. They show hits in RAM even if other jobs cause many requests. If they are few of the bytes, the "
-    "bandwidth is not affected.",
+    "is that fast. They show hits in RAM even if other jobs cause many requests. If they are only a small part of the "
+    "bytes, the bandwidth is not affected.",
     error="Too high by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: with mmap, 186k IOPS, 16,384 "
     "reads counted by fio and 94 requests to the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the "
     "disk.",

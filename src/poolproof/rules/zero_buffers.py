@@ -12,7 +12,7 @@ def _writers(case: Case) -> list[LoadPart]:
 
 
 def _may_be_laid_out(case: Case, job: LoadPart) -> bool:
-    """True if fio creates the files of a job that reads, because they do not exist."""
+    """True if fio may have to create the job's files before it reads them."""
     return not is_on_devices(job) and job.may_use_page_cache and not was_filled(case, job)
 
 
