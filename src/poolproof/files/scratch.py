@@ -20,8 +20,8 @@ def scratch_directory(prefix: str, within: str | None = None) -> Iterator[Path]:
 
     `within`: the parent directory, if it is not the usual one for temporary files.
 
-    The directory is locked while it is in use. Earlier directories of this function with the same prefix that this user
-    owns and nobody uses, because SIGKILL ended their process, are removed first.
+    The directory is locked while it is in use. First, the function removes directories with the same prefix that it
+    made earlier for this user and that are no longer in use, because SIGKILL ended their process.
     """
     for each in Path(within or tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):

@@ -62,7 +62,7 @@ class OwnerProcess(msgspec.Struct, frozen=True):
     If this process has ended, the lab is an orphan.
 
     `where`: the machine and the PID namespace of the process, or "" if an older version wrote the record. Several
-    machines or containers can share a home directory, and only one of them can tell that the process has ended.
+    machines or containers can share a home directory, and only the process's own can tell whether it has ended.
     """
 
     pid: int
@@ -71,7 +71,7 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
     @property
     def is_alive(self) -> bool:
-        """True if the process is running, or if it is on another machine or in another container."""
+        """True if the process is running, or if this is unknown because it was on another machine or in a container."""
         if self.where not in ("", _where()):
             return True
         return self.begun != "" and _begun(self.pid) == self.begun

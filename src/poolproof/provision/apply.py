@@ -125,7 +125,7 @@ def check_identity(title: str, checks: Iterable[IdentityCheck], run_host: Host) 
 def check_not_busy(title: str, path: str, host: Host) -> None:
     """Check that nothing has mounted a block device of the run, or uses it in another way, since the run built it.
 
-    lsblk shows a disk that is measured alone as empty, so another user of root could make a file system on it.
+    lsblk shows a disk that is measured alone as empty, so someone else with root access could make a file system on it.
 
     `title`: the title of the step that is about to use the device. If this function raises an error, it must not run.
 

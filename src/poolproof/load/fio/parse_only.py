@@ -125,7 +125,7 @@ def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
 def _depends_on_host(name: str, value: str) -> bool:
     """True if parsing the value requires a file or CUDA, or if a job file cannot contain the value.
 
-    Also true if fio would replace a part of the value. It passes what contains `$ncpus` to bc, which can loop forever.
+    Also true if fio would replace a part of the value. fio passes a value with `$ncpus` to bc, which can loop forever.
     """
     is_file = name == "ioengine" and ("/" in value or value.startswith("external"))
     is_cuda = name == "mem" and value.startswith("cuda")
